@@ -1,0 +1,1 @@
+//! The outside formats: each reads a projection of the plan and asks for ops.

@@ -1,0 +1,108 @@
+//! What happened. Folding events is a dumb patch and needs no rules.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Change, Phase, Policy, Swap, Uid};
+
+/// One thing that happened in a revision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The write it belongs to.
+    pub revision: u64,
+    /// Its place inside the write.
+    pub seq: u32,
+    /// What kind of thing.
+    pub kind: Kind,
+    /// When.
+    pub at: i64,
+    /// Who.
+    pub by: String,
+    /// What changed.
+    pub patch: Patch,
+}
+
+/// What an event changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Patch {
+    /// Fields of one todo; for an added one, from blank.
+    Todo(Uid, Vec<Change>),
+    /// The list of phases.
+    Phases(Swap<Vec<Phase>>),
+    /// The plan's policy.
+    Policy(Box<Swap<Policy>>),
+}
+
+/// The past tense of the op, or of a consequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A todo came into the plan.
+    Added,
+    /// Fields changed.
+    Edited,
+    /// Order or phase changed.
+    Moved,
+    /// Dependencies changed.
+    Rewired,
+    /// Work began.
+    Started,
+    /// Work began under a lease.
+    Claimed,
+    /// Done.
+    Completed,
+    /// Given up.
+    Cancelled,
+    /// An attempt failed.
+    Failed,
+    /// Open again.
+    Reopened,
+    /// Put on hold.
+    Held,
+    /// The hold ended.
+    Released,
+    /// Back to pending without having been finished.
+    Demoted,
+    /// The owner went silent.
+    LeaseExpired,
+    /// A flag follows from somebody else's change.
+    Flagged,
+    /// A remark was added.
+    Noted,
+    /// Archived.
+    Removed,
+    /// The phases changed.
+    Phased,
+    /// The policy changed.
+    PolicySet,
+    /// An earlier revision was taken back.
+    Reverted,
+}
+
+impl Kind {
+    /// The stored and printed name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Edited => "edited",
+            Self::Moved => "moved",
+            Self::Rewired => "rewired",
+            Self::Started => "started",
+            Self::Claimed => "claimed",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::Reopened => "reopened",
+            Self::Held => "held",
+            Self::Released => "released",
+            Self::Demoted => "demoted",
+            Self::LeaseExpired => "lease_expired",
+            Self::Flagged => "flagged",
+            Self::Noted => "noted",
+            Self::Removed => "removed",
+            Self::Phased => "phased",
+            Self::PolicySet => "policy_set",
+            Self::Reverted => "reverted",
+        }
+    }
+}

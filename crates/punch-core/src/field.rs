@@ -1,0 +1,202 @@
+//! The stored fields of a todo, and the typed patch of each: one table, so that diffing, folding and reverting
+//! can never disagree about which fields exist.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Complexity, Dep, Evidence, Flags, Hold, Note, PhaseUid, Status, Verify};
+
+/// A scalar before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Swap<T> {
+    /// The value the event found.
+    pub before: T,
+    /// The value it left.
+    pub after: T,
+}
+
+/// A list edit at one place. Lists are patched this way so that the n-th note does not store the n - 1 before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Splice<T> {
+    /// Where.
+    pub at: usize,
+    /// What stood there.
+    pub removed: Vec<T>,
+    /// What stands there now.
+    pub added: Vec<T>,
+}
+
+/// How one field of type `Self` is compared and patched. Public only in name: the module is private.
+pub trait Patchable: Sized {
+    /// The patch.
+    type Delta;
+    /// What leads from `before` to `after`, if anything.
+    fn delta(before: &Self, after: &Self) -> Option<Self::Delta>;
+    /// Folds the patch.
+    fn forward(&mut self, delta: &Self::Delta);
+    /// Takes the delta back. False, and unchanged, if the field no longer has the value the delta left.
+    fn backward(&mut self, delta: &Self::Delta) -> bool;
+}
+
+/// Marks types that are patched as a whole.
+pub trait Scalar: Clone + PartialEq {}
+impl<T: Scalar> Patchable for T {
+    type Delta = Swap<T>;
+    fn delta(before: &Self, after: &Self) -> Option<Swap<T>> {
+        (before != after).then(|| Swap { before: before.clone(), after: after.clone() })
+    }
+    fn forward(&mut self, delta: &Swap<T>) {
+        *self = delta.after.clone();
+    }
+    fn backward(&mut self, delta: &Swap<T>) -> bool {
+        let untouched = *self == delta.after;
+        if untouched {
+            *self = delta.before.clone();
+        }
+        untouched
+    }
+}
+
+impl<T: Clone + PartialEq> Patchable for Vec<T> {
+    type Delta = Splice<T>;
+    fn delta(before: &Self, after: &Self) -> Option<Splice<T>> {
+        if before == after {
+            return None;
+        }
+        let at = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+        let tail = before[at..].iter().rev().zip(after[at..].iter().rev()).take_while(|(a, b)| a == b).count();
+        Some(Splice {
+            at,
+            removed: before[at..before.len() - tail].to_vec(),
+            added: after[at..after.len() - tail].to_vec(),
+        })
+    }
+    fn forward(&mut self, delta: &Splice<T>) {
+        let at = delta.at.min(self.len());
+        let end = (at + delta.removed.len()).min(self.len());
+        self.splice(at..end, delta.added.iter().cloned());
+    }
+    fn backward(&mut self, delta: &Splice<T>) -> bool {
+        let end = delta.at + delta.added.len();
+        if self.get(delta.at..end) != Some(&delta.added[..]) {
+            return false;
+        }
+        self.splice(delta.at..end, delta.removed.iter().cloned());
+        true
+    }
+}
+
+impl Scalar for String {}
+impl Scalar for bool {}
+impl Scalar for u8 {}
+impl Scalar for u32 {}
+impl Scalar for u64 {}
+impl Scalar for i64 {}
+impl Scalar for Status {}
+impl Scalar for Flags {}
+impl<T: Clone + PartialEq> Scalar for Option<T> {}
+
+macro_rules! fields {
+    ($($(#[doc = $doc:literal])* $Variant:ident $name:ident : $ty:ty = $default:expr, $undo:ident;)*) => {
+        /// Every stored, evented field of a todo.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct Fields { $($(#[doc = $doc])* pub $name: $ty,)* }
+
+        impl Default for Fields {
+            fn default() -> Self { Self { $($name: $default,)* } }
+        }
+
+        /// The patch of one field.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Change { $($(#[doc = $doc])* $Variant(<$ty as Patchable>::Delta),)* }
+
+        impl Change {
+            /// The name of the stored field.
+            pub const fn field(&self) -> &'static str {
+                match self { $(Self::$Variant(_) => stringify!($name),)* }
+            }
+            /// False for what undo never takes back: fences, owners, evidence, usage, attempts (see docs/decisions).
+            pub const fn undoable(&self) -> bool {
+                match self { $(Self::$Variant(_) => fields!(@undo $undo),)* }
+            }
+        }
+
+        impl Fields {
+            /// The patches that lead from `self` to `after`.
+            pub fn changes(&self, after: &Self) -> Vec<Change> {
+                let mut out = Vec::new();
+                $(if let Some(delta) = Patchable::delta(&self.$name, &after.$name) { out.push(Change::$Variant(delta)); })*
+                out
+            }
+            /// Folds one patch.
+            pub fn forward(&mut self, change: &Change) {
+                match change { $(Change::$Variant(delta) => self.$name.forward(delta),)* }
+            }
+            /// Takes one patch back; false, and unchanged, if the field was changed since.
+            pub fn backward(&mut self, change: &Change) -> bool {
+                match change { $(Change::$Variant(delta) => self.$name.backward(delta),)* }
+            }
+        }
+    };
+    (@undo undo) => { true };
+    (@undo keep) => { false };
+}
+
+fields! {
+    /// What people and agents call it; unique among the live todos of a plan.
+    Id id: String = String::new(), undo;
+    /// What is to be done.
+    Content content: String = String::new(), undo;
+    /// The same in the present tense, for display while it runs.
+    ActiveForm active_form: Option<String> = None, undo;
+    /// Free text.
+    Description description: Option<String> = None, undo;
+    /// Stored status; see [`crate::Todo::status_at`] for what readers see.
+    Status status: Status = Status::Pending, undo;
+    /// Why it waits for something that is not a todo.
+    Hold hold: Option<Hold> = None, undo;
+    /// In the order given.
+    DependsOn depends_on: Vec<Dep> = Vec::new(), undo;
+    /// The phase it belongs to.
+    Phase phase: Option<PhaseUid> = None, undo;
+    /// List order.
+    Position position: i64 = 0, undo;
+    /// 1 (first) to 5 (if time allows).
+    Priority priority: u8 = 3, undo;
+    /// Size class.
+    Complexity complexity: Option<Complexity> = None, undo;
+    /// Explicit estimate.
+    EstimatedTokens estimated_tokens: Option<u64> = None, undo;
+    /// What its attempts cost so far.
+    ActualTokens actual_tokens: u64 = 0, keep;
+    /// How completion is judged, in words.
+    Criteria criteria: Option<String> = None, undo;
+    /// How completion is proved, as a command.
+    Verify verify: Option<Verify> = None, undo;
+    /// What speaks for its completion.
+    Evidence evidence: Vec<Evidence> = Vec::new(), keep;
+    /// Globs the work will touch.
+    Files files: Vec<String> = Vec::new(), undo;
+    /// Append-only remarks.
+    Notes notes: Vec<Note> = Vec::new(), undo;
+    /// Who works on it, or did last.
+    Owner owner: Option<String> = None, keep;
+    /// Grows with every claim; a late answer with an older one is refused.
+    Fence fence: u64 = 0, keep;
+    /// Failed attempts.
+    Attempts attempts: u32 = 0, undo;
+    /// Why the last attempt failed.
+    LastError last_error: Option<String> = None, undo;
+    /// When it was added.
+    CreatedAt created_at: i64 = 0, undo;
+    /// When it was last started.
+    StartedAt started_at: Option<i64> = None, undo;
+    /// When it was completed, cancelled or failed.
+    FinishedAt finished_at: Option<i64> = None, undo;
+    /// Hidden from default views since.
+    Hidden hidden: Option<i64> = None, undo;
+    /// Archived since; never destroyed.
+    Removed removed: Option<i64> = None, undo;
+    /// Stored marks.
+    Flags flags: Flags = Flags::default(), undo;
+}

@@ -1,0 +1,62 @@
+//! What a batch of ops must have loaded before the rules can run.
+
+use std::collections::BTreeSet;
+
+use crate::{Op, Ref, Uid};
+
+/// A request for parts of a plan. Also records what a slice has loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Live todos by id (the answer may be that there is none).
+    pub ids: BTreeSet<String>,
+    /// Todos by uid.
+    pub todos: BTreeSet<Uid>,
+    /// All dependents of these todos.
+    pub dependents: BTreeSet<Uid>,
+    /// All todos in progress of these owners.
+    pub running: BTreeSet<Option<String>>,
+    /// All todos with a dangling dependency on these ids.
+    pub dangling: BTreeSet<String>,
+    /// The events of these revisions.
+    pub revisions: BTreeSet<u64>,
+    /// Everything.
+    pub all: bool,
+}
+
+impl Footprint {
+    /// The whole plan.
+    pub fn everything() -> Self {
+        Self { all: true, ..Self::default() }
+    }
+
+    /// Adds another request to this one.
+    pub fn merge(&mut self, other: Self) {
+        self.ids.extend(other.ids);
+        self.todos.extend(other.todos);
+        self.dependents.extend(other.dependents);
+        self.running.extend(other.running);
+        self.dangling.extend(other.dangling);
+        self.revisions.extend(other.revisions);
+        self.all |= other.all;
+    }
+
+    /// A first guess for a batch: what it names. `apply` asks for the rest as it meets it.
+    pub fn of(ops: &[Op]) -> Self {
+        let mut out = Self::default();
+        for op in ops {
+            op.refs(&mut |r| match r {
+                Ref::Id(id) => {
+                    out.ids.insert(id.clone());
+                }
+                Ref::Uid(uid) => {
+                    out.todos.insert(*uid);
+                }
+                Ref::New(_) => {}
+            });
+            if let Op::Revert { revision } = op {
+                out.revisions.insert(*revision);
+            }
+        }
+        out
+    }
+}

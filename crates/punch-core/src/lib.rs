@@ -1,0 +1,33 @@
+//! The rules of Punchlist: data, ops, one `apply`, the graph, the dialects and the views.
+//!
+//! Nothing here does I/O, reads a clock, draws a random number or spawns a thread: ids and times come in with the
+//! op and its context. The way of a change is dialect -> ops -> [`apply`] -> events; the way of a reading is view.
+
+pub mod apply;
+pub mod dialect;
+mod event;
+mod field;
+mod footprint;
+pub mod graph;
+mod op;
+mod plan;
+mod policy;
+mod refusal;
+pub mod replay;
+mod status;
+pub mod text;
+mod todo;
+pub mod view;
+
+pub use apply::{Context, Outcome, Stop, apply};
+pub use event::{Event, Kind, Patch};
+pub use field::{Change, Fields, Splice, Swap};
+pub use footprint::Footprint;
+pub use op::{Add, Carried, Edit, Keep, Op, PhaseRef, Place, Ref};
+pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
+pub use policy::{
+    CancelledDep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, VerifyMode,
+};
+pub use refusal::{Refusal, Warning};
+pub use status::Status;
+pub use todo::{Complexity, Dep, Derived, Evidence, Flags, Hold, HoldKind, NO_PULL, Note, Todo, Verify};

@@ -1,0 +1,235 @@
+//! What can be asked of a plan. Every dialect ends in these.
+
+use crate::{Complexity, Evidence, Flags, Hold, Note, PhaseUid, Policy, Status, Uid, Verify};
+
+/// Names a todo inside a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ref {
+    /// By its id; ids added by the same batch resolve too.
+    Id(String),
+    /// By its uid, where the caller has seen the plan.
+    Uid(Uid),
+    /// The n-th [`Op::Add`] of this batch, counted from 0.
+    New(usize),
+}
+
+/// Names a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PhaseRef {
+    /// The first phase of that name, made if there is none.
+    Name(String),
+    /// By its uid.
+    Uid(PhaseUid),
+    /// The n-th entry of the batch's [`Op::Phases`].
+    Index(usize),
+}
+
+/// Where in list order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// After everything.
+    #[default]
+    End,
+    /// Before everything.
+    First,
+    /// Right before a todo.
+    Before(Ref),
+    /// Right after a todo.
+    After(Ref),
+}
+
+/// Whether a field of an edit is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Keep<T> {
+    /// Not given: the stored value stays.
+    #[default]
+    Keep,
+    /// The new value.
+    Set(T),
+}
+
+impl<T> Keep<T> {
+    /// Takes an optional input: absent keeps.
+    pub fn from_option(value: Option<T>) -> Self {
+        value.map_or(Self::Keep, Self::Set)
+    }
+
+    /// The new value, if one is given.
+    pub fn as_set(&self) -> Option<&T> {
+        match self {
+            Self::Keep => None,
+            Self::Set(value) => Some(value),
+        }
+    }
+}
+
+/// Field updates. Edges are given as ids or references; statuses have ops of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edit {
+    /// A new id.
+    pub id: Keep<String>,
+    /// See [`crate::Fields`].
+    pub content: Keep<String>,
+    /// See [`crate::Fields`].
+    pub active_form: Keep<Option<String>>,
+    /// See [`crate::Fields`].
+    pub description: Keep<Option<String>>,
+    /// The whole set of dependencies.
+    pub depends_on: Keep<Vec<Ref>>,
+    /// Further dependents: these will depend on this todo (rule 21: edges are the union).
+    pub blocks: Vec<Ref>,
+    /// See [`crate::Fields`].
+    pub phase: Keep<Option<PhaseRef>>,
+    /// See [`crate::Fields`].
+    pub priority: Keep<u8>,
+    /// See [`crate::Fields`].
+    pub complexity: Keep<Option<Complexity>>,
+    /// See [`crate::Fields`].
+    pub estimated_tokens: Keep<Option<u64>>,
+    /// See [`crate::Fields`].
+    pub criteria: Keep<Option<String>>,
+    /// See [`crate::Fields`].
+    pub verify: Keep<Option<Verify>>,
+    /// See [`crate::Fields`].
+    pub files: Keep<Vec<String>>,
+    /// Hidden from default views since.
+    pub hidden: Keep<Option<i64>>,
+}
+
+/// A new todo.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Add {
+    /// `None` makes the next `T-n`.
+    pub id: Option<String>,
+    /// Everything else that can be edited.
+    pub edit: Edit,
+    /// Where in the list.
+    pub place: Place,
+    /// The status it comes in with; the gate applies.
+    pub status: Status,
+    /// A hold it comes in with.
+    pub hold: Option<Hold>,
+    /// Remarks it comes in with.
+    pub notes: Vec<String>,
+    /// What an import brings along of its earlier life.
+    pub carried: Option<Box<Carried>>,
+}
+
+/// History that an import carries, so that export and import are the identity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// Remarks with their time and author; used instead of [`Add::notes`].
+    pub notes: Vec<Note>,
+    /// See [`crate::Fields`].
+    pub evidence: Vec<Evidence>,
+    /// See [`crate::Fields`].
+    pub actual_tokens: u64,
+    /// See [`crate::Fields`].
+    pub attempts: u32,
+    /// See [`crate::Fields`].
+    pub last_error: Option<String>,
+    /// See [`crate::Fields`]; `None` is now.
+    pub created_at: Option<i64>,
+    /// See [`crate::Fields`].
+    pub started_at: Option<i64>,
+    /// See [`crate::Fields`].
+    pub finished_at: Option<i64>,
+    /// See [`crate::Fields`].
+    pub flags: Flags,
+}
+
+/// One thing asked of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "a batch is short-lived; boxing would only make patterns harder to read")]
+pub enum Op {
+    /// A new todo.
+    Add(Add),
+    /// Change fields or edges.
+    Edit(Ref, Edit),
+    /// Begin work.
+    Start(Ref),
+    /// Begin work under a lease: new fence, `lease_until` in ms.
+    Claim(Ref, i64),
+    /// Lengthen a lease (no event).
+    Renew(Ref, i64),
+    /// Finish; `fence` is what the worker was given.
+    Done {
+        /// Which.
+        target: Ref,
+        /// What speaks for it.
+        evidence: Option<Evidence>,
+        /// The fence of the claim the answer belongs to.
+        fence: Option<u64>,
+    },
+    /// Give up on purpose.
+    Drop(Ref),
+    /// Report a failed attempt.
+    Fail(Ref, String),
+    /// Open again.
+    Reopen(Ref),
+    /// Put on hold; `by` and `at` are filled in.
+    Hold(Ref, Hold),
+    /// End the hold.
+    Release(Ref),
+    /// Archive.
+    Rm(Ref),
+    /// Append a remark.
+    Note(Ref, String),
+    /// Change the place in the list.
+    Move(Ref, Place),
+    /// Bring these todos into this order, touching as few positions as possible.
+    Arrange(Vec<Ref>),
+    /// The whole list of phases: kept ones by uid, new ones by name. Todos of dropped phases lose their phase.
+    Phases(Vec<PhaseRef>),
+    /// Replace the plan's policy.
+    SetPolicy(Policy),
+    /// Take a revision back.
+    Revert {
+        /// Which.
+        revision: u64,
+    },
+}
+
+impl Op {
+    /// Calls `f` with every todo the op names.
+    pub fn refs<'a>(&'a self, f: &mut dyn FnMut(&'a Ref)) {
+        fn place<'a>(place: &'a Place, f: &mut dyn FnMut(&'a Ref)) {
+            if let Place::Before(r) | Place::After(r) = place {
+                f(r);
+            }
+        }
+        fn edit<'a>(edit: &'a Edit, f: &mut dyn FnMut(&'a Ref)) {
+            if let Keep::Set(deps) = &edit.depends_on {
+                deps.iter().for_each(&mut *f);
+            }
+            edit.blocks.iter().for_each(&mut *f);
+        }
+        match self {
+            Self::Add(add) => {
+                edit(&add.edit, f);
+                place(&add.place, f);
+            }
+            Self::Edit(r, e) => {
+                f(r);
+                edit(e, f);
+            }
+            Self::Move(r, p) => {
+                f(r);
+                place(p, f);
+            }
+            Self::Arrange(order) => order.iter().for_each(f),
+            Self::Start(r)
+            | Self::Claim(r, _)
+            | Self::Renew(r, _)
+            | Self::Done { target: r, .. }
+            | Self::Drop(r)
+            | Self::Fail(r, _)
+            | Self::Reopen(r)
+            | Self::Hold(r, _)
+            | Self::Release(r)
+            | Self::Rm(r)
+            | Self::Note(r, _) => f(r),
+            Self::Phases(_) | Self::SetPolicy(_) | Self::Revert { .. } => {}
+        }
+    }
+}

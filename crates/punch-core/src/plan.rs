@@ -1,0 +1,296 @@
+//! A plan, whole or partial. A partial plan (a slice) never answers "absent" for what was not loaded: it says
+//! which [`Footprint`] it needs.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Dep, Event, Footprint, Policy, Status, Todo};
+
+/// The immutable number of a todo inside its plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Uid(pub u64);
+
+/// The immutable number of a phase inside its plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PhaseUid(pub u64);
+
+/// A named section of the plan. Names may repeat; a phase may be empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Never reused.
+    pub uid: PhaseUid,
+    /// As given.
+    pub name: String,
+}
+
+/// How many live todos have each status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Not started.
+    pub pending: u64,
+    /// Worked on.
+    pub in_progress: u64,
+    /// Done.
+    pub completed: u64,
+    /// Given up.
+    pub cancelled: u64,
+    /// Not achieved.
+    pub failed: u64,
+}
+
+impl Counts {
+    /// The counter of one status.
+    pub const fn of(&mut self, status: Status) -> &mut u64 {
+        match status {
+            Status::Pending => &mut self.pending,
+            Status::InProgress => &mut self.in_progress,
+            Status::Completed => &mut self.completed,
+            Status::Cancelled => &mut self.cancelled,
+            Status::Failed => &mut self.failed,
+        }
+    }
+
+    /// Pending and in progress.
+    pub const fn open(&self) -> u64 {
+        self.pending + self.in_progress
+    }
+
+    /// All live todos.
+    pub const fn total(&self) -> u64 {
+        self.pending + self.in_progress + self.completed + self.cancelled + self.failed
+    }
+}
+
+/// What the plan itself stores, one row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanRow {
+    /// Grows by one with every write that changed something.
+    pub revision: u64,
+    /// Phases in order.
+    pub phases: Vec<Phase>,
+    /// The plan's own policy; a dialect may relax parts of it for its session.
+    pub policy: Policy,
+    /// Live todos per status.
+    pub counts: Counts,
+    /// The largest position ever given.
+    pub last_position: i64,
+    /// The next `T-n`.
+    pub next_number: u64,
+    /// The next uid of a todo.
+    pub next_uid: u64,
+    /// The next uid of a phase.
+    pub next_phase: u64,
+    /// The last fence given.
+    pub last_fence: u64,
+    /// Dangling dependencies in the whole plan: while 0, nobody needs to look for some to bind.
+    pub dangling: u64,
+    /// Time of the last write; `now` never goes below it.
+    pub last_time: i64,
+}
+
+impl Default for PlanRow {
+    fn default() -> Self {
+        Self {
+            revision: 0,
+            phases: Vec::new(),
+            policy: Policy::default(),
+            counts: Counts::default(),
+            last_position: 0,
+            next_number: 1,
+            next_uid: 1,
+            next_phase: 1,
+            last_fence: 0,
+            dangling: 0,
+            last_time: 0,
+        }
+    }
+}
+
+/// Todos with their graph, whole or partial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The plan row.
+    pub row: PlanRow,
+    /// Loaded todos, removed ones too.
+    todos: BTreeMap<Uid, Todo>,
+    /// Live todos by id.
+    ids: HashMap<String, Uid>,
+    /// Who depends on a todo, active and suspended edges, in uid order.
+    dependents: BTreeMap<Uid, BTreeSet<Uid>>,
+    /// Live todos with a dangling dependency on an id.
+    dangling: HashMap<String, BTreeSet<Uid>>,
+    /// Events of revisions that a revert asked for.
+    events: BTreeMap<u64, Vec<Event>>,
+    /// What was looked up and answered in full. `all` means the whole plan is here.
+    loaded: Footprint,
+}
+
+impl Plan {
+    /// An empty, whole plan.
+    pub fn new() -> Self {
+        Self { loaded: Footprint::everything(), ..Self::default() }
+    }
+
+    /// A slice that has loaded nothing but the plan row.
+    pub fn slice(row: PlanRow) -> Self {
+        Self { row, ..Self::default() }
+    }
+
+    /// Everything is here.
+    pub fn is_whole(&self) -> bool {
+        self.loaded.all
+    }
+
+    /// Puts a todo into the plan, replacing an older version of it, and keeps every lookup in step.
+    pub fn put(&mut self, todo: Todo) {
+        if let Some(old) = self.todos.remove(&todo.uid) {
+            self.unlink(&old);
+        }
+        if todo.is_live() {
+            self.ids.insert(todo.id.clone(), todo.uid);
+            for dep in &todo.depends_on {
+                match dep {
+                    Dep::On(to) | Dep::Suspended(to) => {
+                        self.dependents.entry(*to).or_default().insert(todo.uid);
+                    }
+                    Dep::Dangling(id) => {
+                        self.dangling.entry(id.clone()).or_default().insert(todo.uid);
+                    }
+                }
+            }
+        }
+        self.todos.insert(todo.uid, todo);
+    }
+
+    fn unlink(&mut self, old: &Todo) {
+        if !old.is_live() {
+            return;
+        }
+        if self.ids.get(&old.id) == Some(&old.uid) {
+            self.ids.remove(&old.id);
+        }
+        for dep in &old.depends_on {
+            match dep {
+                Dep::On(to) | Dep::Suspended(to) => {
+                    if let Some(set) = self.dependents.get_mut(to) {
+                        set.remove(&old.uid);
+                    }
+                }
+                Dep::Dangling(id) => {
+                    if let Some(set) = self.dangling.get_mut(id) {
+                        set.remove(&old.uid);
+                        if set.is_empty() {
+                            self.dangling.remove(id);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Says that a lookup was answered in full by the todos put so far (a slice loader calls it).
+    pub fn mark_loaded(&mut self, footprint: Footprint) {
+        self.loaded.merge(footprint);
+    }
+
+    /// Keeps the events of a revision for a revert.
+    pub fn put_events(&mut self, revision: u64, events: Vec<Event>) {
+        self.events.insert(revision, events);
+    }
+
+    /// The events of a revision, if they were loaded.
+    pub fn events(&self, revision: u64) -> Option<&[Event]> {
+        self.events.get(&revision).map(Vec::as_slice)
+    }
+
+    /// A loaded todo, removed or not.
+    pub fn get(&self, uid: Uid) -> Option<&Todo> {
+        self.todos.get(&uid)
+    }
+
+    /// A loaded live todo by id.
+    pub fn by_id(&self, id: &str) -> Option<&Todo> {
+        self.ids.get(id).and_then(|uid| self.todos.get(uid))
+    }
+
+    /// Every loaded todo in uid order, removed ones too.
+    pub fn all(&self) -> impl Iterator<Item = &Todo> {
+        self.todos.values()
+    }
+
+    /// Every loaded live todo in list order.
+    pub fn live(&self) -> Vec<&Todo> {
+        let mut out: Vec<&Todo> = self.todos.values().filter(|t| t.is_live()).collect();
+        out.sort_by_key(|t| (t.position, t.uid));
+        out
+    }
+
+    /// The name of a phase.
+    pub fn phase(&self, uid: PhaseUid) -> Option<&Phase> {
+        self.row.phases.iter().find(|p| p.uid == uid)
+    }
+
+    /// Loaded ids of live todos, in no order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.ids.keys().map(String::as_str)
+    }
+
+    /// The todo, or what must be loaded first.
+    pub fn need(&self, uid: Uid) -> Result<&Todo, Footprint> {
+        self.todos.get(&uid).ok_or_else(|| Footprint { todos: [uid].into(), ..Footprint::default() })
+    }
+
+    /// The live todo with that id, `None` if there is none, or what must be loaded first.
+    pub fn find_id(&self, id: &str) -> Result<Option<Uid>, Footprint> {
+        match self.ids.get(id) {
+            Some(uid) => Ok(Some(*uid)),
+            None if self.loaded.all || self.loaded.ids.contains(id) => Ok(None),
+            None => Err(Footprint { ids: [id.to_owned()].into(), ..Footprint::default() }),
+        }
+    }
+
+    /// Who depends on a todo (active and suspended edges), or what must be loaded first.
+    pub fn dependents_of(&self, uid: Uid) -> Result<&BTreeSet<Uid>, Footprint> {
+        static NONE: BTreeSet<Uid> = BTreeSet::new();
+        if self.loaded.all || self.loaded.dependents.contains(&uid) {
+            return Ok(self.dependents.get(&uid).unwrap_or(&NONE));
+        }
+        Err(Footprint { dependents: [uid].into(), ..Footprint::default() })
+    }
+
+    /// Who waits for an id that nobody has, or what must be loaded first.
+    pub fn waiting_for_id(&self, id: &str) -> Result<&BTreeSet<Uid>, Footprint> {
+        static NONE: BTreeSet<Uid> = BTreeSet::new();
+        if self.row.dangling == 0 {
+            return Ok(&NONE);
+        }
+        if self.loaded.all || self.loaded.dangling.contains(id) {
+            return Ok(self.dangling.get(id).unwrap_or(&NONE));
+        }
+        Err(Footprint { dangling: [id.to_owned()].into(), ..Footprint::default() })
+    }
+
+    /// The todos that `owner` has in progress, or what must be loaded first.
+    pub fn running_of(&self, owner: Option<&str>) -> Result<Vec<&Todo>, Footprint> {
+        let key = owner.map(str::to_owned);
+        if self.row.counts.in_progress == 0 {
+            return Ok(Vec::new());
+        }
+        if !self.loaded.all && !self.loaded.running.contains(&key) {
+            return Err(Footprint { running: [key].into(), ..Footprint::default() });
+        }
+        Ok(self
+            .todos
+            .values()
+            .filter(|t| t.is_live() && t.status == Status::InProgress && t.owner.as_deref() == owner)
+            .collect())
+    }
+
+    /// Fails unless the whole plan is here.
+    pub fn need_whole(&self) -> Result<(), Footprint> {
+        if self.loaded.all { Ok(()) } else { Err(Footprint::everything()) }
+    }
+}

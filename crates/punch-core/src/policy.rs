@@ -1,0 +1,125 @@
+//! The handful of policies that `apply` knows. A dialect is a preset of these; no rule names a dialect.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$attr:meta])* $variant:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$attr])* $variant),* }
+        impl $name {
+            /// Every choice.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+        }
+    };
+}
+
+choice! {
+    /// May a todo start before its dependencies are done (rule 4)?
+    StartGate {
+        /// No; refused, naming what it waits for.
+        #[default]
+        Strict,
+        /// No, but judged after all status changes of the batch.
+        AtEnd,
+        /// Yes, with a warning.
+        Warn,
+    }
+}
+choice! {
+    /// How many todos an owner may have in progress (rule 18).
+    InProgressLimit {
+        /// One; a second start is refused.
+        #[default]
+        One,
+        /// Any number.
+        Any,
+    }
+}
+choice! {
+    /// What happens to an edge that closes a cycle (rules 14, 15).
+    OnCycle {
+        /// The write is refused with the path.
+        #[default]
+        Refuse,
+        /// The edge is stored outside the active graph and counted unmet.
+        Suspend,
+    }
+}
+choice! {
+    /// What happens to a dependency on an id nobody has (rule 13).
+    MissingDep {
+        /// Refused with the nearest known ids.
+        #[default]
+        Refuse,
+        /// Kept, counted unmet, bound when the id appears.
+        Dangle,
+    }
+}
+choice! {
+    /// What a cancelled or failed dependency means (rule 16).
+    CancelledDep {
+        /// It blocks, and the dependent is reported stuck.
+        #[default]
+        Block,
+        /// It counts as met.
+        Satisfy,
+        /// Pending dependents are cancelled too.
+        Cascade,
+    }
+}
+choice! {
+    /// What happens to those that depend on a removed todo (rule 17).
+    OnRemove {
+        /// The dependency is dropped, with a warning if it was open.
+        #[default]
+        Detach,
+        /// The dependency stays as a dangling id and counts unmet.
+        Dangle,
+    }
+}
+choice! {
+    /// A running todo gets a new unmet dependency (rule 3).
+    DepOnRunning {
+        /// It runs on and is reported stalled.
+        #[default]
+        Keep,
+        /// Back to pending, with the flag `resume`.
+        Demote,
+    }
+}
+choice! {
+    /// What `done` needs (rule 34).
+    VerifyMode {
+        /// Nothing.
+        Trust,
+        /// Evidence is optional, stored when given.
+        #[default]
+        Claim,
+        /// A todo with a verify command needs evidence that it passed.
+        Command,
+    }
+}
+
+/// One choice per policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Policy {
+    /// Rule 4.
+    pub start_gate: StartGate,
+    /// Rule 18.
+    pub in_progress: InProgressLimit,
+    /// Rules 14, 15.
+    pub on_cycle: OnCycle,
+    /// Rule 13.
+    pub missing_dep: MissingDep,
+    /// Rule 16. Always the plan's own: the stored `unmet` counters depend on it.
+    pub cancelled_dep: CancelledDep,
+    /// Rule 17.
+    pub on_remove: OnRemove,
+    /// Rule 3.
+    pub dep_on_running: DepOnRunning,
+    /// Rule 34.
+    pub verify: VerifyMode,
+}

@@ -1,0 +1,339 @@
+//! Why a rule said no. Closed, with a stable code, the values that matter, and a hint that works.
+
+use crate::{Status, Uid, text};
+
+/// A rule said no; nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The call has the wrong shape.
+    Invalid {
+        /// Where in the call, for example `todos[2].status`.
+        at: String,
+        /// What is wrong there.
+        what: String,
+    },
+    /// Two items of one payload, or a payload and the plan, have the same id.
+    DuplicateId {
+        /// The id.
+        id: String,
+    },
+    /// No live todo has that id.
+    UnknownTodo {
+        /// What was given.
+        id: String,
+        /// Ids that look like it.
+        near: Vec<String>,
+    },
+    /// A dependency names an id nobody has.
+    UnknownDependency {
+        /// The todo that was to depend on it.
+        id: String,
+        /// The missing id.
+        missing: String,
+        /// Ids that look like it.
+        near: Vec<String>,
+    },
+    /// The edges would close a cycle.
+    Cycle {
+        /// Ids along the cycle, the first repeated at the end.
+        path: Vec<String>,
+    },
+    /// It waits for others.
+    NotReady {
+        /// The todo.
+        id: String,
+        /// What it waits for: ids with their status.
+        waits_for: Vec<(String, &'static str)>,
+        /// The hold, if that is the reason.
+        hold: Option<String>,
+    },
+    /// The owner has something else in progress.
+    InProgressLimit {
+        /// The todo that was to start.
+        id: String,
+        /// What is in progress.
+        running: String,
+    },
+    /// The status does not allow it.
+    Transition {
+        /// The todo.
+        id: String,
+        /// The op.
+        op: &'static str,
+        /// Its status.
+        status: Status,
+    },
+    /// Somebody else holds a live lease.
+    Leased {
+        /// The todo.
+        id: String,
+        /// Who.
+        owner: String,
+    },
+    /// The claim that this answer belongs to is over.
+    StaleFence {
+        /// The todo.
+        id: String,
+        /// The fence given.
+        given: u64,
+        /// The fence now.
+        current: u64,
+    },
+    /// The plan wants a passed check first.
+    NeedsVerification {
+        /// The todo.
+        id: String,
+    },
+    /// A batch removes a todo and uses it.
+    RemovedInBatch {
+        /// The todo.
+        id: String,
+    },
+    /// A text is too long.
+    TooLong {
+        /// Which field.
+        field: &'static str,
+        /// How long it is.
+        length: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// The phase does not exist.
+    UnknownPhase {
+        /// What was given.
+        name: String,
+    },
+    /// The revision cannot be taken back because later ones changed the same fields.
+    RevertConflict {
+        /// The revision.
+        revision: u64,
+        /// Todo id and field, each once.
+        fields: Vec<(String, &'static str)>,
+    },
+    /// There is no such revision.
+    UnknownRevision {
+        /// What was given.
+        revision: u64,
+    },
+    /// The caller expected another revision.
+    Conflict {
+        /// What the caller expected.
+        expected: u64,
+        /// What it is.
+        current: u64,
+    },
+}
+
+impl Refusal {
+    /// The stable code that programs match on.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid { .. } => "invalid",
+            Self::DuplicateId { .. } => "duplicate_id",
+            Self::UnknownTodo { .. } => "unknown_todo",
+            Self::UnknownDependency { .. } => "unknown_dependency",
+            Self::Cycle { .. } => "cycle",
+            Self::NotReady { .. } => "not_ready",
+            Self::InProgressLimit { .. } => "in_progress_limit",
+            Self::Transition { .. } => "transition",
+            Self::Leased { .. } => "leased",
+            Self::StaleFence { .. } => "stale_fence",
+            Self::NeedsVerification { .. } => "needs_verification",
+            Self::RemovedInBatch { .. } => "removed_in_batch",
+            Self::TooLong { .. } => "too_long",
+            Self::UnknownPhase { .. } => "unknown_phase",
+            Self::RevertConflict { .. } => "revert_conflict",
+            Self::UnknownRevision { .. } => "unknown_revision",
+            Self::Conflict { .. } => "conflict",
+        }
+    }
+
+    /// What is wrong, with which value. Lower case, names in backticks, capped.
+    pub fn message(&self) -> String {
+        let name = |id: &str| format!("`{}`", text::clip(id, 80));
+        match self {
+            Self::Invalid { at, what } if at.is_empty() => what.clone(),
+            Self::Invalid { at, what } => format!("{at}: {what}"),
+            Self::DuplicateId { id } => format!("id {} is used more than once", name(id)),
+            Self::UnknownTodo { id, near } => format!("no todo {}{}", name(id), did_you_mean(near)),
+            Self::UnknownDependency { id, missing, near } => {
+                format!("{} depends on {}, which does not exist{}", name(id), name(missing), did_you_mean(near))
+            }
+            Self::Cycle { path } => format!("dependencies form a cycle: {}", path_text(path)),
+            Self::NotReady { id, waits_for, hold } => {
+                let mut parts: Vec<String> =
+                    waits_for.iter().take(5).map(|(w, status)| format!("{} ({status})", name(w))).collect();
+                if waits_for.len() > 5 {
+                    parts.push(format!("{} more", waits_for.len() - 5));
+                }
+                if let Some(reason) = hold {
+                    parts.push(format!("its hold ({})", text::clip(reason, 120)));
+                }
+                format!("{} waits for {}", name(id), parts.join(", "))
+            }
+            Self::InProgressLimit { id, running } => {
+                format!("cannot start {} while {} is in progress", name(id), name(running))
+            }
+            Self::Transition { id, op, status } => format!("cannot {op} {}: it is {}", name(id), status.name()),
+            Self::Leased { id, owner } => format!("{} is claimed by {}", name(id), name(owner)),
+            Self::StaleFence { id, given, current } => {
+                format!("the claim on {} with fence {given} is over (now {current})", name(id))
+            }
+            Self::NeedsVerification { id } => format!("{} needs its verify command to pass first", name(id)),
+            Self::RemovedInBatch { id } => format!("{} is removed by the same batch", name(id)),
+            Self::TooLong { field, length, limit } => format!("{field} has {length} characters, the limit is {limit}"),
+            Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
+            Self::RevertConflict { revision, fields } => {
+                let mut parts: Vec<String> =
+                    fields.iter().take(8).map(|(id, field)| format!("{field} of {}", name(id))).collect();
+                if fields.len() > 8 {
+                    parts.push(format!("{} more", fields.len() - 8));
+                }
+                format!("revision {revision} cannot be taken back: changed since: {}", parts.join(", "))
+            }
+            Self::UnknownRevision { revision } => format!("no revision {revision} in this plan"),
+            Self::Conflict { expected, current } => format!("expected revision {expected}, the plan is at {current}"),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Invalid { .. } => "correct the named place and send the whole call again; nothing was changed".into(),
+            Self::DuplicateId { .. } => "give every todo its own id".into(),
+            Self::UnknownTodo { .. } => "use an id from the list, for example from `punch list`".into(),
+            Self::UnknownDependency { .. } => {
+                "add the missing todo in the same batch, or leave the dependency out".into()
+            }
+            Self::Cycle { .. } => "drop one dependency on this path".into(),
+            Self::NotReady { waits_for, hold, id } => match (waits_for.first(), hold) {
+                (Some((first, _)), _) => {
+                    format!("finish `{}` first; `punch why {}` tells more", text::clip(first, 80), text::clip(id, 80))
+                }
+                (None, _) => format!("`punch release {}` ends the hold", text::clip(id, 80)),
+            },
+            Self::InProgressLimit { running, .. } => {
+                let running = text::clip(running, 80);
+                format!("finish it (`punch done {running}`) or put it back (`punch reopen {running}`)")
+            }
+            Self::Transition { status: Status::Completed | Status::Cancelled | Status::Failed, id, .. } => {
+                format!("`punch reopen {}` first", text::clip(id, 80))
+            }
+            Self::Transition { .. } => "look at it with `punch show` first".into(),
+            Self::Leased { .. } => "take another todo (`punch next`), or wait until the lease ends".into(),
+            Self::StaleFence { .. } => "claim it again before reporting".into(),
+            Self::NeedsVerification { id } => format!("run `punch verify {}`", text::clip(id, 80)),
+            Self::RemovedInBatch { .. } => "remove it in a batch of its own".into(),
+            Self::TooLong { field: "content", .. } => "shorten it and put the rest into description or a note".into(),
+            Self::TooLong { .. } => "shorten it, or split it over several notes".into(),
+            Self::UnknownPhase { .. } => "use a phase from `punch tree`".into(),
+            Self::RevertConflict { .. } => "take the later revisions back first, see `punch log`".into(),
+            Self::UnknownRevision { .. } => "`punch log` lists the revisions".into(),
+            Self::Conflict { .. } => "read the plan again and repeat the change on what it says now".into(),
+        }
+    }
+}
+
+fn did_you_mean(near: &[String]) -> String {
+    if near.is_empty() {
+        return String::new();
+    }
+    let ids: Vec<String> = near.iter().map(|id| format!("`{}`", text::clip(id, 80))).collect();
+    format!(" (nearest: {})", ids.join(", "))
+}
+
+/// A long cycle is named by its ends.
+fn path_text(path: &[String]) -> String {
+    let short = |ids: &[String]| ids.iter().map(|id| text::clip(id, 80).into_owned()).collect::<Vec<_>>().join(" -> ");
+    if path.len() <= 12 {
+        return short(path);
+    }
+    format!("{} -> … {} more … -> {}", short(&path[..6]), path.len() - 10, short(&path[path.len() - 4..]))
+}
+
+/// Something worth telling that did not stop the write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// Started or finished although it waits for others.
+    StartedEarly {
+        /// The todo.
+        id: String,
+        /// Unmet dependencies.
+        unmet: u32,
+    },
+    /// An open todo was removed and these no longer wait for it.
+    Detached {
+        /// The removed todo.
+        id: String,
+        /// Who depended on it.
+        dependents: Vec<String>,
+    },
+    /// An edge would close a cycle and was suspended.
+    Suspended {
+        /// The dependent.
+        id: String,
+        /// The dependency.
+        dep: String,
+    },
+    /// The dependency is not known yet.
+    Dangling {
+        /// The dependent.
+        id: String,
+        /// The missing id.
+        missing: String,
+    },
+    /// A group number in the input differs from the derived one (rule 22).
+    Group {
+        /// The todo.
+        id: String,
+        /// Given.
+        given: u64,
+        /// Derived.
+        derived: u32,
+    },
+    /// Two open todos look like the same work (rule 48).
+    SameContent {
+        /// One.
+        id: String,
+        /// The other.
+        other: String,
+    },
+    /// Two items of one payload had the same id; the last one counts (rule 10).
+    FoldedId {
+        /// The id.
+        id: String,
+    },
+    /// The todo uid was touched by a consequence the caller may not expect.
+    Cascaded {
+        /// Which was cancelled along.
+        uid: Uid,
+        /// Its id.
+        id: String,
+    },
+}
+
+impl Warning {
+    /// One short line.
+    pub fn message(&self) -> String {
+        let name = |id: &str| format!("`{}`", text::clip(id, 80));
+        match self {
+            Self::StartedEarly { id, unmet } => format!("{} still waits for {unmet} todo(s)", name(id)),
+            Self::Detached { id, dependents } => {
+                let shown: Vec<String> = dependents.iter().take(5).map(|d| name(d)).collect();
+                let more =
+                    if dependents.len() > 5 { format!(" and {} more", dependents.len() - 5) } else { String::new() };
+                format!("{} was open; {}{more} no longer wait for it", name(id), shown.join(", "))
+            }
+            Self::Suspended { id, dep } => {
+                format!("{} depends on {} in a circle; it will not become ready", name(id), name(dep))
+            }
+            Self::Dangling { id, missing } => format!("{} waits for {}, which does not exist", name(id), name(missing)),
+            Self::Group { id, given, derived } => {
+                format!("{} was given group {given}, its dependencies make it {derived}", name(id))
+            }
+            Self::SameContent { id, other } => format!("{} and {} say the same", name(id), name(other)),
+            Self::FoldedId { id } => format!("{} was given more than once; the last one counts", name(id)),
+            Self::Cascaded { id, .. } => format!("{} was cancelled with what it depends on", name(id)),
+        }
+    }
+}

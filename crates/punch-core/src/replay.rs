@@ -1,0 +1,1 @@
+//! Replays recorded calls on a fresh plan.

@@ -1,0 +1,296 @@
+//! One todo: the evented [`Fields`], the columns outside the event log, and the derived values.
+
+use std::ops::{Deref, DerefMut};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Fields, Status, Uid};
+
+/// A todo as stored. Everything evented is in `fields` (reachable directly through `Deref`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    /// Immutable, never reused.
+    pub uid: Uid,
+    /// The stored fields that events patch.
+    pub fields: Fields,
+    /// Time of the last event that changed a field.
+    pub updated_at: i64,
+    /// End of the lease. Outside the events, because renewals are chatter and not history.
+    pub lease_until: Option<i64>,
+    /// Values that follow from the graph and are never in events.
+    pub derived: Derived,
+}
+
+impl Deref for Todo {
+    type Target = Fields;
+    fn deref(&self) -> &Fields {
+        &self.fields
+    }
+}
+
+impl DerefMut for Todo {
+    fn deref_mut(&mut self) -> &mut Fields {
+        &mut self.fields
+    }
+}
+
+/// No open dependent asks for anything: weaker than the weakest priority.
+pub const NO_PULL: u8 = 6;
+
+/// Stored derived columns, equal to a recount at every revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Derived {
+    /// Dependencies not satisfied: active, suspended and dangling ones.
+    pub unmet: u32,
+    /// parallelGroup: 1 + longest path over active edges.
+    pub level: u32,
+    /// The best priority among open transitive dependents, [`NO_PULL`] without any.
+    pub pull: u8,
+}
+
+impl Default for Derived {
+    fn default() -> Self {
+        Self { unmet: 0, level: 1, pull: NO_PULL }
+    }
+}
+
+impl Todo {
+    /// A blank todo, as folding sees it before its first event.
+    pub fn blank(uid: Uid) -> Self {
+        Self { uid, fields: Fields::default(), updated_at: 0, lease_until: None, derived: Derived::default() }
+    }
+
+    /// Best of its own priority and that of everything open that waits for it (rule 24).
+    pub fn effective_priority(&self) -> u8 {
+        self.fields.priority.min(self.derived.pull)
+    }
+
+    /// Not removed.
+    pub fn is_live(&self) -> bool {
+        self.fields.removed.is_none()
+    }
+
+    /// The lease has run out: reads as pending with `resume` (rule 33).
+    pub fn lease_expired(&self, now: i64) -> bool {
+        self.fields.status == Status::InProgress && self.lease_until.is_some_and(|until| until <= now)
+    }
+
+    /// The status a reader sees at `now`.
+    pub fn status_at(&self, now: i64) -> Status {
+        if self.lease_expired(now) { Status::Pending } else { self.fields.status }
+    }
+
+    /// The hold a reader sees at `now`: a timer that has run out no longer holds.
+    pub fn hold_at(&self, now: i64) -> Option<&Hold> {
+        self.fields.hold.as_ref().filter(|hold| !hold.elapsed(now))
+    }
+
+    /// Pending, nothing unmet, no hold.
+    pub fn is_ready(&self, now: i64) -> bool {
+        self.is_live()
+            && self.status_at(now) == Status::Pending
+            && self.derived.unmet == 0
+            && self.hold_at(now).is_none()
+    }
+
+    /// Pending but not ready (rule 2: never stored).
+    pub fn is_blocked(&self, now: i64) -> bool {
+        self.is_live() && self.status_at(now) == Status::Pending && !self.is_ready(now)
+    }
+
+    /// In progress although something it depends on is not done.
+    pub fn is_stalled(&self, now: i64) -> bool {
+        self.is_live() && self.status_at(now) == Status::InProgress && self.derived.unmet > 0
+    }
+
+    /// Held by a live lease of somebody other than `owner`.
+    pub fn leased_by_other(&self, owner: Option<&str>, now: i64) -> bool {
+        self.fields.status == Status::InProgress
+            && self.lease_until.is_some_and(|until| until > now)
+            && self.fields.owner.as_deref() != owner
+    }
+
+    /// What the person in front of the screen should read: `activeForm`, else the content.
+    pub fn active_text(&self) -> &str {
+        self.fields.active_form.as_deref().unwrap_or(&self.fields.content)
+    }
+}
+
+/// One dependency of a todo.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dep {
+    /// An edge of the active, acyclic graph.
+    On(Uid),
+    /// An edge that would close a cycle: counted unmet like any other, kept out of the active graph.
+    Suspended(Uid),
+    /// An id nobody has: counted unmet, bound when a todo with that id appears.
+    Dangling(String),
+}
+
+impl Dep {
+    /// The todo it points at, if it exists.
+    pub const fn target(&self) -> Option<Uid> {
+        match self {
+            Self::On(uid) | Self::Suspended(uid) => Some(*uid),
+            Self::Dangling(_) => None,
+        }
+    }
+}
+
+/// Why a todo waits for something that is not a todo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Whom or what it waits for.
+    pub kind: HoldKind,
+    /// Free text.
+    pub reason: String,
+    /// Only for timers: when it ends by itself.
+    pub until: Option<i64>,
+    /// Who set it.
+    pub by: String,
+    /// When.
+    pub at: i64,
+}
+
+impl Hold {
+    /// Timer holds end by themselves.
+    pub fn elapsed(&self, now: i64) -> bool {
+        self.kind == HoldKind::Timer && self.until.is_some_and(|until| until <= now)
+    }
+}
+
+/// What a held todo waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldKind {
+    /// A person's answer or decision.
+    Human,
+    /// Something outside the project.
+    External,
+    /// A point in time.
+    Timer,
+    /// A background job.
+    Job,
+    /// Anything else.
+    Other,
+}
+
+impl HoldKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::Human, Self::External, Self::Timer, Self::Job, Self::Other];
+
+    /// The wire name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::External => "external",
+            Self::Timer => "timer",
+            Self::Job => "job",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// The size table of the extended format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Complexity {
+    /// A config change.
+    Trivial,
+    /// A single component.
+    Small,
+    /// A feature slice.
+    Medium,
+    /// A feature over several files.
+    Large,
+    /// A new system.
+    Epic,
+}
+
+impl Complexity {
+    /// Every size, smallest first.
+    pub const ALL: [Self; 5] = [Self::Trivial, Self::Small, Self::Medium, Self::Large, Self::Epic];
+
+    /// The wire name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Trivial => "trivial",
+            Self::Small => "small",
+            Self::Medium => "medium",
+            Self::Large => "large",
+            Self::Epic => "epic",
+        }
+    }
+
+    /// Estimated tokens (rule 30).
+    pub const fn tokens(self) -> u64 {
+        match self {
+            Self::Trivial => 2_000,
+            Self::Small => 8_000,
+            Self::Medium => 20_000,
+            Self::Large => 50_000,
+            Self::Epic => 100_000,
+        }
+    }
+
+    /// Reads a wire name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|c| c.name() == word)
+    }
+}
+
+/// The command that proves a todo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Verify {
+    /// A line for the shell.
+    Shell(String),
+    /// A program and its arguments.
+    Argv(Vec<String>),
+}
+
+/// What speaks for a completion.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Evidence {
+    /// What the worker says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The command that ran, if the engine ran one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Verify>,
+    /// Its exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Hash of its output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_hash: Option<String>,
+    /// The commit it was true for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// When.
+    pub at: i64,
+}
+
+/// An append-only remark.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Any text.
+    pub text: String,
+    /// When.
+    pub at: i64,
+    /// Who.
+    pub by: String,
+}
+
+/// Marks that are stored. `stalled`, `assumed` and `oversize` follow from other values and are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flags {
+    /// Was being worked on before: continue rather than begin.
+    pub resume: bool,
+    /// Completed, but git no longer vouches for it.
+    pub stale: bool,
+    /// Something it was built on has been reopened.
+    pub stale_dependency: bool,
+}
