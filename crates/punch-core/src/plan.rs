@@ -87,6 +87,8 @@ pub struct PlanRow {
     pub last_fence: u64,
     /// Dangling dependencies in the whole plan: while 0, nobody needs to look for some to bind.
     pub dangling: u64,
+    /// Suspended edges in the whole plan: while 0, a small write need not look for circles that opened.
+    pub suspended: u64,
     /// Time of the last write; `now` never goes below it.
     pub last_time: i64,
 }
@@ -104,6 +106,7 @@ impl Default for PlanRow {
             next_phase: 1,
             last_fence: 0,
             dangling: 0,
+            suspended: 0,
             last_time: 0,
         }
     }
@@ -188,6 +191,18 @@ impl Plan {
                     }
                 }
             }
+        }
+    }
+
+    /// Takes the outcome of a write over.
+    pub fn commit(&mut self, outcome: &crate::Outcome) {
+        self.row = outcome.plan.clone();
+        for todo in &outcome.rows {
+            self.put(todo.clone());
+        }
+        for uid in &outcome.added {
+            // Nobody could depend on it before it existed, so a slice knows all its dependents.
+            self.loaded.dependents.insert(*uid);
         }
     }
 

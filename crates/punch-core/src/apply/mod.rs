@@ -1,6 +1,21 @@
-//! The one road of a change.
+//! The one road of a change. The order inside a write is always: references, removals, fields, edges, statuses,
+//! derived values, events, revision. A refused batch changes nothing because the plan is only read here.
+
+mod derive;
+mod draft;
+mod edges;
+mod finish;
+mod order;
+mod remove;
+mod resolve;
+mod revert;
+mod transition;
+mod update;
 
 use crate::{Event, Footprint, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
+
+pub use derive::{derive, fold};
+use draft::Draft;
 
 /// Who asks, when, under which policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +30,7 @@ pub struct Context {
     pub policy: Policy,
 }
 
-/// What a write did. Empty `events` and `rows` mean that nothing changed and the revision stayed.
+/// What a write did. Without events and rows nothing changed and the revision stayed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// What happened, in order.
@@ -24,7 +39,7 @@ pub struct Outcome {
     pub rows: Vec<Todo>,
     /// The plan row afterwards.
     pub plan: PlanRow,
-    /// Todos that became ready because what they waited for was satisfied.
+    /// Todos that were blocked before and are ready now, in list order.
     pub unblocked: Vec<Uid>,
     /// The uids of the batch's adds, in their order.
     pub added: Vec<Uid>,
@@ -41,7 +56,27 @@ pub enum Stop {
     Need(Box<Footprint>),
 }
 
+impl From<Footprint> for Stop {
+    fn from(footprint: Footprint) -> Self {
+        Self::Need(Box::new(footprint))
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(vec![refusal])
+    }
+}
+
 /// Applies a batch, all or nothing. The plan stays as it is; [`Plan::commit`] takes the outcome over.
-pub fn apply(_plan: &Plan, _ops: &[Op], _ctx: &Context) -> Result<Outcome, Stop> {
-    Err(Stop::Refused(Vec::new()))
+pub fn apply(plan: &Plan, ops: &[Op], ctx: &Context) -> Result<Outcome, Stop> {
+    let mut draft = Draft::new(plan, ctx);
+    let batch = resolve::resolve(&mut draft, ops)?;
+    revert::revert(&mut draft, &batch)?;
+    remove::remove(&mut draft, &batch)?;
+    update::update(&mut draft, &batch)?;
+    edges::edges(&mut draft, &batch)?;
+    transition::transitions(&mut draft, &batch)?;
+    derive::settle(&mut draft)?;
+    Ok(finish::finish(draft, &batch))
 }

@@ -1,1 +1,12 @@
-//! The outside formats: each reads a projection of the plan and asks for ops.
+//! The outside formats. Each reads a projection of the plan and asks for ops; none of them writes.
+//!
+//! Cursor, phases and todowrite are list dialects: `project` a plan to their list, `step` the list by the seed's own
+//! algorithm, and [`list::diff`] asks for the ops that bring the plan to the new list. Extended and native ask for ops
+//! directly.
+
+pub mod cursor;
+pub mod extended;
+mod input;
+pub mod list;
+pub mod native;
+pub mod todowrite;

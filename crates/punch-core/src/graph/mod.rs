@@ -13,4 +13,4 @@ pub mod scc;
 pub use level::relevel;
 pub use net::Net;
 pub use path::find_path;
-pub use pull::repull;
+pub use pull::{repull, strengthen};

@@ -27,18 +27,21 @@ pub trait Net {
     /// Stores it.
     fn set_pull(&mut self, n: Self::Node, pull: u8) -> Result<(), Self::Need>;
 
-    /// What `n` asks of the todos it depends on: its pull, and its own priority while it is open.
+    /// What `n` asks of the todos it depends on. A closed todo asks for nothing: what waits behind it no longer
+    /// waits for what came before it.
     fn reach(&self, n: Self::Node) -> Result<u8, Self::Need> {
-        let pull = self.pull(n)?;
-        Ok(if self.open(n)? { pull.min(self.own(n)?) } else { pull })
+        if self.open(n)? { Ok(self.pull(n)?.min(self.own(n)?)) } else { Ok(NO_PULL) }
     }
 
-    /// The best reach among the dependents of `n`, [`NO_PULL`] without any. An implementation that keeps counts,
-    /// or can ask a database for one witness, overrides this: a hub has 100,000 dependents.
+    /// The pull of `n` from scratch: the best reach among its dependents, [`NO_PULL`] without any or when closed.
+    /// An implementation that keeps counts overrides this: a hub has 100,000 dependents.
     fn best_reach(&self, n: Self::Node) -> Result<u8, Self::Need> {
+        let mut best = NO_PULL;
+        if !self.open(n)? {
+            return Ok(best);
+        }
         let mut dependents = Vec::new();
         self.dependents(n, &mut dependents)?;
-        let mut best = NO_PULL;
         for d in dependents {
             best = best.min(self.reach(d)?);
             if best <= 1 {

@@ -1,0 +1,125 @@
+//! Derived values: settled from what a write touched, or recomputed for a whole plan (folding, checking, undo).
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::Stop;
+use super::draft::Draft;
+use crate::graph::kahn::{self, Csr};
+use crate::graph::{relevel, repull, strengthen};
+use crate::{CancelledDep, Counts, Dep, Derived, Event, Footprint, NO_PULL, Patch, Plan, Status, Todo, Uid};
+
+/// Brings levels and pulls in step with what the write changed.
+pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
+    let seeds = std::mem::take(&mut draft.relevel);
+    let seeds = live_only(draft, seeds)?;
+    relevel(draft, &seeds)?;
+    let seeds = std::mem::take(&mut draft.repull);
+    let seeds = live_only(draft, seeds)?;
+    repull(draft, &seeds)?;
+    let seeds = std::mem::take(&mut draft.strengthen);
+    let seeds = live_only(draft, seeds)?;
+    strengthen(draft, &seeds)?;
+    Ok(())
+}
+
+fn live_only(draft: &Draft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Footprint> {
+    let mut out = Vec::with_capacity(seeds.len());
+    for uid in seeds {
+        if draft.get(uid)?.is_live() {
+            out.push(uid);
+        }
+    }
+    Ok(out)
+}
+
+/// Counts everybody's unmet dependencies again.
+pub(super) fn recount_all(draft: &mut Draft<'_>) -> Result<(), Footprint> {
+    draft.plan.need_whole()?;
+    for uid in super::edges::live(draft).collect::<Vec<_>>() {
+        draft.recount(uid)?;
+    }
+    Ok(())
+}
+
+/// Folds one event into a whole plan. A dumb patch: no rule is asked. [`derive`] follows after the last one.
+pub fn fold(plan: &mut Plan, event: &Event) {
+    plan.row.revision = event.revision;
+    plan.row.last_time = event.at;
+    match &event.patch {
+        Patch::Todo(uid, changes) => {
+            let mut todo = plan.get(*uid).cloned().unwrap_or_else(|| Todo::blank(*uid));
+            for change in changes {
+                todo.fields.forward(change);
+            }
+            todo.updated_at = event.at;
+            if todo.status != Status::InProgress {
+                todo.lease_until = None;
+            }
+            plan.put(todo);
+        }
+        Patch::Phases(swap) => plan.row.phases.clone_from(&swap.after),
+        Patch::Policy(swap) => plan.row.policy = swap.after,
+    }
+}
+
+/// Recomputes every derived value of a whole plan from its stored fields. High-water marks (next numbers, last
+/// position) are raised where rows show that they are too low, never lowered: what was given is not given again.
+pub fn derive(plan: &mut Plan) {
+    let todos: Vec<Todo> = plan.all().cloned().collect();
+    let live: Vec<&Todo> = todos.iter().filter(|t| t.is_live()).collect();
+    let number: HashMap<Uid, u32> = live.iter().zip(0..).map(|(t, n)| (t.uid, n)).collect();
+    let satisfied: HashSet<Uid> = live
+        .iter()
+        .filter(|t| match t.status {
+            Status::Completed => true,
+            Status::Cancelled | Status::Failed => plan.row.policy.cancelled_dep == CancelledDep::Satisfy,
+            Status::Pending | Status::InProgress => false,
+        })
+        .map(|t| t.uid)
+        .collect();
+    let mut edges = Vec::new();
+    let mut derived = vec![Derived::default(); live.len()];
+    plan.row.counts = Counts::default();
+    (plan.row.dangling, plan.row.suspended) = (0, 0);
+    for (n, todo) in live.iter().enumerate() {
+        *plan.row.counts.of(todo.status) += 1;
+        for dep in &todo.depends_on {
+            match dep {
+                Dep::On(to) => edges.extend(number.get(to).map(|to| (n as u32, *to))),
+                Dep::Suspended(_) => plan.row.suspended += 1,
+                Dep::Dangling(_) => plan.row.dangling += 1,
+            }
+            derived[n].unmet += u32::from(!dep.target().is_some_and(|to| satisfied.contains(&to)));
+        }
+    }
+    let graph = Csr::from_edges(live.len(), &edges);
+    let levels = kahn::levels(&graph).unwrap_or_else(|_| vec![1; live.len()]);
+    let mut order: Vec<u32> = (0..live.len() as u32).collect();
+    order.sort_by_key(|n| std::cmp::Reverse(levels[*n as usize]));
+    for n in order {
+        let at = n as usize;
+        derived[at].level = levels[at];
+        if !live[at].status.is_open() {
+            derived[at].pull = NO_PULL;
+            continue;
+        }
+        let reach = derived[at].pull.min(live[at].priority);
+        for to in graph.row(n) {
+            let pull = &mut derived[*to as usize].pull;
+            *pull = reach.min(*pull);
+        }
+    }
+    let mut fresh: HashMap<Uid, Derived> = live.iter().zip(derived).map(|(t, d)| (t.uid, d)).collect();
+    for mut todo in todos {
+        let row = &mut plan.row;
+        row.next_uid = row.next_uid.max(todo.uid.0 + 1);
+        row.last_position = row.last_position.max(todo.position);
+        row.last_fence = row.last_fence.max(todo.fence);
+        todo.derived = fresh.remove(&todo.uid).unwrap_or_default();
+        if plan.get(todo.uid) != Some(&todo) {
+            plan.put(todo);
+        }
+    }
+    let phases = plan.row.phases.iter().map(|p| p.uid.0 + 1).max().unwrap_or(0);
+    plan.row.next_phase = plan.row.next_phase.max(phases);
+}

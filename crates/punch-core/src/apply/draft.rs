@@ -1,0 +1,306 @@
+//! The working copy of one write: touched rows over the plan that is only read. Every lookup that a slice cannot
+//! answer comes back as the footprint to load.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Context, Stop};
+use crate::graph::Net;
+use crate::{
+    CancelledDep, Dep, Event, Fields, Footprint, Kind, NO_PULL, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid,
+    Warning,
+};
+
+pub(super) struct Draft<'a> {
+    pub plan: &'a Plan,
+    pub ctx: &'a Context,
+    pub now: i64,
+    pub row: PlanRow,
+    pub rows: BTreeMap<Uid, Todo>,
+    /// Todos made by this batch; their story is told by one `added` event at the end.
+    pub fresh: BTreeSet<Uid>,
+    /// Live ids that changed hands in this batch.
+    pub ids: HashMap<String, Option<Uid>>,
+    linked: BTreeMap<Uid, BTreeSet<Uid>>,
+    unlinked: BTreeMap<Uid, BTreeSet<Uid>>,
+    pub events: Vec<Event>,
+    pub warnings: Vec<Warning>,
+    /// Todos whose level must be looked at again.
+    pub relevel: BTreeSet<Uid>,
+    /// Todos whose pull may have become weaker.
+    pub repull: BTreeSet<Uid>,
+    /// Todos whose edges, openness or priority may have strengthened the pull of what they depend on.
+    pub strengthen: BTreeSet<Uid>,
+    pub order: Option<super::order::Order>,
+}
+
+impl<'a> Draft<'a> {
+    pub fn new(plan: &'a Plan, ctx: &'a Context) -> Self {
+        Self {
+            plan,
+            ctx,
+            now: ctx.now.max(plan.row.last_time),
+            row: plan.row.clone(),
+            rows: BTreeMap::new(),
+            fresh: BTreeSet::new(),
+            ids: HashMap::new(),
+            linked: BTreeMap::new(),
+            unlinked: BTreeMap::new(),
+            events: Vec::new(),
+            warnings: Vec::new(),
+            relevel: BTreeSet::new(),
+            repull: BTreeSet::new(),
+            strengthen: BTreeSet::new(),
+            order: None,
+        }
+    }
+
+    /// The todo as this write has it.
+    pub fn get(&self, uid: Uid) -> Result<&Todo, Footprint> {
+        match self.rows.get(&uid) {
+            Some(todo) => Ok(todo),
+            None => self.plan.need(uid),
+        }
+    }
+
+    /// The todo, copied into the draft so that it can change.
+    pub fn touch(&mut self, uid: Uid) -> Result<&mut Todo, Footprint> {
+        use std::collections::btree_map::Entry;
+        match self.rows.entry(uid) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => Ok(entry.insert(self.plan.need(uid)?.clone())),
+        }
+    }
+
+    /// Changes stored fields and records what changed. Edges, liveness and statuses go through their own functions,
+    /// which keep the graph in step.
+    pub fn edit(&mut self, uid: Uid, kind: Kind, f: impl FnOnce(&mut Todo)) -> Result<(), Footprint> {
+        let fresh = self.fresh.contains(&uid);
+        let now = self.now;
+        let todo = self.touch(uid)?;
+        if fresh {
+            f(todo);
+            return Ok(());
+        }
+        let before = todo.fields.clone();
+        f(todo);
+        let changes = before.changes(&todo.fields);
+        if !changes.is_empty() {
+            todo.updated_at = now;
+            self.event(kind, Patch::Todo(uid, changes));
+        }
+        Ok(())
+    }
+
+    pub fn event(&mut self, kind: Kind, patch: Patch) {
+        let seq = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
+        let revision = self.row.revision + 1;
+        self.events.push(Event { revision, seq, kind, at: self.now, by: self.ctx.by.clone(), patch });
+    }
+
+    /// The live todo with that id as this write has it.
+    pub fn find_id(&self, id: &str) -> Result<Option<Uid>, Footprint> {
+        match self.ids.get(id) {
+            Some(found) => Ok(*found),
+            None => self.plan.find_id(id),
+        }
+    }
+
+    /// The id of a todo for messages; never fails.
+    pub fn id(&self, uid: Uid) -> String {
+        self.get(uid).map(|t| t.id.clone()).unwrap_or_default()
+    }
+
+    /// Who depends on `uid` (active and suspended edges), as this write has it.
+    pub fn dependents_of(&self, uid: Uid) -> Result<Vec<Uid>, Footprint> {
+        let added = self.linked.get(&uid);
+        if self.fresh.contains(&uid) {
+            return Ok(added.into_iter().flatten().copied().collect());
+        }
+        let base = self.plan.dependents_of(uid)?;
+        let gone = self.unlinked.get(&uid);
+        let mut out: Vec<Uid> = base.iter().copied().filter(|d| !gone.is_some_and(|g| g.contains(d))).collect();
+        out.extend(
+            added.into_iter().flatten().copied().filter(|d| !base.contains(d) || gone.is_some_and(|g| g.contains(d))),
+        );
+        Ok(out)
+    }
+
+    /// True if nothing depends on it; cheaper than listing them.
+    pub fn has_dependents(&self, uid: Uid) -> Result<bool, Footprint> {
+        if self.linked.get(&uid).is_some_and(|set| !set.is_empty()) {
+            return Ok(true);
+        }
+        if self.fresh.contains(&uid) {
+            return Ok(false);
+        }
+        if self.unlinked.contains_key(&uid) {
+            return Ok(!self.dependents_of(uid)?.is_empty());
+        }
+        Ok(!self.plan.dependents_of(uid)?.is_empty())
+    }
+
+    /// Replaces the dependencies of a todo: rows, reverse edges, counters, and what must be derived again.
+    pub fn set_deps(&mut self, uid: Uid, deps: Vec<Dep>) -> Result<(), Footprint> {
+        let old = self.get(uid)?.depends_on.clone();
+        if old == deps {
+            return Ok(());
+        }
+        self.unlink_deps(uid, &old);
+        self.link_deps(uid, &deps);
+        self.edit(uid, Kind::Rewired, |t| t.depends_on = deps)?;
+        self.recount(uid)?;
+        self.relevel.insert(uid);
+        Ok(())
+    }
+
+    /// Forgets the reverse edges of a todo (it is going, or its edges change).
+    pub fn unlink_deps(&mut self, uid: Uid, deps: &[Dep]) {
+        for dep in deps {
+            match dep {
+                Dep::On(to) | Dep::Suspended(to) => {
+                    if let Some(set) = self.linked.get_mut(to) {
+                        set.remove(&uid);
+                    }
+                    if !self.fresh.contains(&uid) {
+                        self.unlinked.entry(*to).or_default().insert(uid);
+                    }
+                    self.repull.insert(*to);
+                    if matches!(dep, Dep::Suspended(_)) {
+                        self.row.suspended = self.row.suspended.saturating_sub(1);
+                    }
+                }
+                Dep::Dangling(_) => self.row.dangling = self.row.dangling.saturating_sub(1),
+            }
+        }
+    }
+
+    /// Enters the reverse edges of a todo.
+    pub fn link_deps(&mut self, uid: Uid, deps: &[Dep]) {
+        for dep in deps {
+            match dep {
+                Dep::On(to) | Dep::Suspended(to) => {
+                    self.linked.entry(*to).or_default().insert(uid);
+                    self.strengthen.insert(uid);
+                    if matches!(dep, Dep::Suspended(_)) {
+                        self.row.suspended += 1;
+                    }
+                }
+                Dep::Dangling(_) => self.row.dangling += 1,
+            }
+        }
+    }
+
+    /// Does a todo in this state count as met for those who wait for it (rule 16)?
+    pub fn satisfies(&self, status: Status) -> bool {
+        match status {
+            Status::Completed => true,
+            Status::Cancelled | Status::Failed => self.row.policy.cancelled_dep == CancelledDep::Satisfy,
+            Status::Pending | Status::InProgress => false,
+        }
+    }
+
+    /// Is this dependency unmet?
+    pub fn is_unmet(&self, dep: &Dep) -> Result<bool, Footprint> {
+        match dep.target() {
+            Some(to) => Ok(!self.satisfies(self.get(to)?.status)),
+            None => Ok(true),
+        }
+    }
+
+    /// Counts the unmet dependencies of a todo from scratch.
+    pub fn recount(&mut self, uid: Uid) -> Result<(), Footprint> {
+        let mut unmet = 0;
+        for dep in &self.get(uid)?.depends_on {
+            unmet += u32::from(self.is_unmet(dep)?);
+        }
+        if self.get(uid)?.derived.unmet != unmet {
+            self.touch(uid)?.derived.unmet = unmet;
+        }
+        Ok(())
+    }
+
+    /// Ids with their status of what a todo waits for, for messages.
+    pub fn waits_for(&self, uid: Uid) -> Result<Vec<(String, &'static str)>, Footprint> {
+        let mut out = Vec::new();
+        for dep in &self.get(uid)?.depends_on {
+            if !self.is_unmet(dep)? {
+                continue;
+            }
+            out.push(match dep {
+                Dep::On(to) => (self.get(*to)?.id.clone(), self.get(*to)?.status.name()),
+                Dep::Suspended(to) => (self.get(*to)?.id.clone(), "in a circle"),
+                Dep::Dangling(id) => (id.clone(), "missing"),
+            });
+        }
+        Ok(out)
+    }
+
+    /// Known ids that look like `given`.
+    pub fn near(&self, given: &str) -> Vec<String> {
+        crate::text::nearest(given, self.plan.ids(), 3)
+    }
+
+    pub fn refuse(&self, refusals: Vec<Refusal>) -> Result<(), Stop> {
+        if refusals.is_empty() { Ok(()) } else { Err(Stop::Refused(refusals)) }
+    }
+
+    /// Puts a todo into the draft that starts from nothing.
+    pub fn insert_fresh(&mut self, uid: Uid, fields: Fields) {
+        self.fresh.insert(uid);
+        *self.row.counts.of(fields.status) += 1;
+        let mut todo = Todo::blank(uid);
+        todo.fields = fields;
+        todo.updated_at = self.now;
+        self.rows.insert(uid, todo);
+    }
+}
+
+impl Net for Draft<'_> {
+    type Node = Uid;
+    type Need = Footprint;
+
+    fn deps(&self, n: Uid, out: &mut Vec<Uid>) -> Result<(), Footprint> {
+        out.extend(self.get(n)?.depends_on.iter().filter_map(|dep| match dep {
+            Dep::On(to) => Some(*to),
+            Dep::Suspended(_) | Dep::Dangling(_) => None,
+        }));
+        Ok(())
+    }
+
+    fn dependents(&self, n: Uid, out: &mut Vec<Uid>) -> Result<(), Footprint> {
+        for d in self.dependents_of(n)? {
+            if self.row.suspended == 0 || self.get(d)?.depends_on.contains(&Dep::On(n)) {
+                out.push(d);
+            }
+        }
+        Ok(())
+    }
+
+    fn level(&self, n: Uid) -> Result<u32, Footprint> {
+        Ok(self.get(n)?.derived.level)
+    }
+
+    fn set_level(&mut self, n: Uid, level: u32) -> Result<(), Footprint> {
+        self.touch(n)?.derived.level = level;
+        Ok(())
+    }
+
+    fn own(&self, n: Uid) -> Result<u8, Footprint> {
+        Ok(self.get(n)?.priority)
+    }
+
+    fn open(&self, n: Uid) -> Result<bool, Footprint> {
+        let todo = self.get(n)?;
+        Ok(todo.is_live() && todo.status.is_open())
+    }
+
+    fn pull(&self, n: Uid) -> Result<u8, Footprint> {
+        let todo = self.get(n)?;
+        Ok(if todo.is_live() { todo.derived.pull } else { NO_PULL })
+    }
+
+    fn set_pull(&mut self, n: Uid, pull: u8) -> Result<(), Footprint> {
+        self.touch(n)?.derived.pull = pull;
+        Ok(())
+    }
+}

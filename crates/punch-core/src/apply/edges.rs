@@ -1,0 +1,300 @@
+//! Edges with their cycle check. A few edges go one by one along the stored levels; many, or any while cycles are
+//! tolerated, go through one sort of the whole graph.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::Stop;
+use super::draft::Draft;
+use super::resolve::{Batch, name};
+use crate::graph::kahn::{self, Csr};
+use crate::graph::{find_path, relevel, scc};
+use crate::{Dep, Edit, Footprint, Keep, MissingDep, OnCycle, Op, Ref, Refusal, Uid, Warning};
+
+/// From this many new edges on, one sort of everything is cheaper than that many searches.
+const MANY: usize = 64;
+
+pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+    let wanted = wanted(draft, batch)?;
+    let mut added = 0;
+    for (uid, deps) in &wanted {
+        let old: HashSet<Uid> = draft.get(*uid)?.depends_on.iter().filter_map(Dep::target).collect();
+        added += deps.iter().filter_map(Dep::target).filter(|to| !old.contains(to)).count();
+    }
+    let tolerant = draft.ctx.policy.on_cycle == OnCycle::Suspend && added > 0;
+    let circles = draft.plan.row.suspended > 0 && (!wanted.is_empty() || !batch.removed.is_empty());
+    if added > MANY || tolerant || circles {
+        return sort_all(draft, wanted);
+    }
+    for (uid, deps) in wanted {
+        for to in deps.iter().filter_map(Dep::target) {
+            let known = draft.get(uid)?.depends_on.contains(&Dep::On(to));
+            if !known && (to == uid || draft.has_dependents(uid)?) {
+                if let Some(path) = find_path(draft, uid, to)? {
+                    let path = path.into_iter().map(|uid| draft.id(uid)).collect();
+                    return Err(Refusal::Cycle { path }.into());
+                }
+            }
+        }
+        draft.set_deps(uid, deps)?;
+        // The next search relies on exact levels.
+        relevel(draft, &[uid])?;
+    }
+    Ok(())
+}
+
+/// The dependencies that todos are to have, for those where the batch says anything about them.
+fn wanted(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<BTreeMap<Uid, Vec<Dep>>, Stop> {
+    let mut wanted: BTreeMap<Uid, Vec<Dep>> = BTreeMap::new();
+    let mut refusals = Vec::new();
+    let edits = edits(batch);
+    for (uid, edit) in &edits {
+        if let Keep::Set(refs) = &edit.depends_on {
+            let deps = read(draft, batch, *uid, refs, &mut refusals)?;
+            wanted.insert(*uid, deps);
+        }
+    }
+    for (uid, edit) in &edits {
+        for r in &edit.blocks {
+            let Some(blocked) = lookup(draft, batch, r)? else {
+                let missing = name(draft, r);
+                let near = draft.near(&missing);
+                refusals.push(Refusal::UnknownDependency { id: draft.id(*uid), missing, near });
+                continue;
+            };
+            add(draft, &mut wanted, blocked, *uid)?;
+        }
+    }
+    bind(draft, batch, &mut wanted)?;
+    draft.refuse(refusals)?;
+    Ok(wanted)
+}
+
+fn edits<'b>(batch: &'b Batch<'_>) -> Vec<(Uid, &'b Edit)> {
+    let mut added = batch.added.iter();
+    let mut out = Vec::new();
+    for (op, target) in batch.ops.iter().zip(&batch.targets) {
+        match (op, target) {
+            (Op::Add(add), _) => out.extend(added.next().map(|(uid, _)| (*uid, &add.edit))),
+            (Op::Edit(_, edit), Some(uid)) => out.push((*uid, edit)),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn lookup(draft: &Draft<'_>, batch: &Batch<'_>, r: &Ref) -> Result<Option<Uid>, Footprint> {
+    Ok(batch.find(draft, r)?.filter(|uid| !batch.removed.contains(uid)))
+}
+
+fn read(
+    draft: &mut Draft<'_>,
+    batch: &Batch<'_>,
+    uid: Uid,
+    refs: &[Ref],
+    refusals: &mut Vec<Refusal>,
+) -> Result<Vec<Dep>, Footprint> {
+    let mut deps = Vec::with_capacity(refs.len());
+    let mut seen = HashSet::new();
+    for r in refs {
+        let dep = match lookup(draft, batch, r)? {
+            Some(to) => Dep::On(to),
+            None if draft.ctx.policy.missing_dep == MissingDep::Dangle => Dep::Dangling(name(draft, r)),
+            None => {
+                let missing = name(draft, r);
+                let near = draft.near(&missing);
+                refusals.push(Refusal::UnknownDependency { id: draft.id(uid), missing, near });
+                continue;
+            }
+        };
+        if seen.insert(dep.clone()) {
+            if let Dep::Dangling(missing) = &dep {
+                let id = draft.id(uid);
+                draft.warnings.push(Warning::Dangling { id, missing: missing.clone() });
+            }
+            deps.push(dep);
+        }
+    }
+    Ok(deps)
+}
+
+/// Adds one edge to what a todo is to depend on.
+fn add(draft: &Draft<'_>, wanted: &mut BTreeMap<Uid, Vec<Dep>>, uid: Uid, to: Uid) -> Result<(), Footprint> {
+    if let std::collections::btree_map::Entry::Vacant(entry) = wanted.entry(uid) {
+        entry.insert(draft.get(uid)?.depends_on.clone());
+    }
+    if let Some(deps) = wanted.get_mut(&uid)
+        && !deps.iter().any(|dep| dep.target() == Some(to))
+    {
+        deps.push(Dep::On(to));
+    }
+    Ok(())
+}
+
+/// Dangling dependencies on ids that this batch brings become edges (rule 13).
+fn bind(draft: &mut Draft<'_>, batch: &Batch<'_>, wanted: &mut BTreeMap<Uid, Vec<Dep>>) -> Result<(), Stop> {
+    if draft.plan.row.dangling == 0 && draft.row.dangling == 0 {
+        return Ok(());
+    }
+    let renamed = batch.ops.iter().zip(&batch.targets).filter_map(|(op, target)| match (op, target) {
+        (Op::Edit(_, Edit { id: Keep::Set(id), .. }), Some(uid)) => Some((*uid, id.clone())),
+        _ => None,
+    });
+    let arrived: HashMap<String, Uid> = batch.added.iter().cloned().chain(renamed).map(|(uid, id)| (id, uid)).collect();
+    let mut waiting: Vec<Uid> = Vec::new();
+    for id in arrived.keys() {
+        waiting.extend(draft.plan.waiting_for_id(id)?);
+    }
+    // Removals of this same batch may have left further ones.
+    waiting.extend(draft.rows.keys());
+    waiting.sort_unstable();
+    waiting.dedup();
+    for uid in waiting {
+        if !draft.get(uid)?.is_live() {
+            continue;
+        }
+        let has = |deps: &[Dep]| deps.iter().any(|dep| matches!(dep, Dep::Dangling(id) if arrived.contains_key(id)));
+        let deps = match wanted.get(&uid) {
+            Some(deps) => deps,
+            None => &draft.get(uid)?.depends_on,
+        };
+        if has(deps) {
+            let mut deps = deps.clone();
+            for dep in &mut deps {
+                if let Dep::Dangling(id) = dep
+                    && let Some(to) = arrived.get(id)
+                {
+                    *dep = Dep::On(*to);
+                }
+            }
+            wanted.insert(uid, deps);
+        }
+    }
+    Ok(())
+}
+
+/// Puts every wanted edge in, then sorts the whole graph: an edge is suspended exactly if both its ends are in the
+/// same circle, whatever the order in which the edges came.
+fn sort_all(draft: &mut Draft<'_>, wanted: BTreeMap<Uid, Vec<Dep>>) -> Result<(), Stop> {
+    draft.plan.need_whole()?;
+    let touched: HashSet<Uid> = wanted.keys().copied().collect();
+    for (uid, deps) in wanted {
+        let old = &draft.get(uid)?.depends_on;
+        // Naming the same todos again is no change, whichever of them are suspended.
+        let same = old.len() == deps.len() && old.iter().zip(&deps).all(|(a, b)| a == b || same_target(a, b));
+        if !same {
+            draft.set_deps(uid, deps)?;
+        }
+    }
+    settle_circles(draft, &touched)
+}
+
+fn same_target(a: &Dep, b: &Dep) -> bool {
+    a.target().is_some() && a.target() == b.target()
+}
+
+/// Suspends, activates or refuses so that the active graph is acyclic, and sets every level.
+pub(super) fn settle_circles(draft: &mut Draft<'_>, touched: &HashSet<Uid>) -> Result<(), Stop> {
+    let nodes: Vec<Uid> = live(draft).collect();
+    let number: HashMap<Uid, u32> = nodes.iter().zip(0..).map(|(uid, n)| (*uid, n)).collect();
+    let graph = csr(draft, &nodes, &number)?;
+    match kahn::levels(&graph) {
+        Ok(levels) => {
+            if draft.row.suspended > 0 {
+                for uid in &nodes {
+                    mark(draft, *uid, |_| false)?;
+                }
+            }
+            set_levels(draft, &nodes, &levels)?;
+        }
+        Err(_) => {
+            let component = scc::components(&graph);
+            let circular = |a: Uid, b: Uid| match (number.get(&a), number.get(&b)) {
+                (Some(a), Some(b)) => component[*a as usize] == component[*b as usize],
+                _ => false,
+            };
+            if draft.ctx.policy.on_cycle == OnCycle::Refuse {
+                refuse_new_circle(draft, &nodes, &graph, &component)?;
+            }
+            for uid in &nodes {
+                let new = mark(draft, *uid, |to| circular(*uid, to))?;
+                if touched.contains(uid) {
+                    for to in new {
+                        let (id, dep) = (draft.id(*uid), draft.id(to));
+                        draft.warnings.push(Warning::Suspended { id, dep });
+                    }
+                }
+            }
+            let mut active = Vec::new();
+            for (n, uid) in nodes.iter().enumerate() {
+                let deps = draft.get(*uid)?.depends_on.iter();
+                active.extend(
+                    deps.filter_map(|d| if let Dep::On(to) = d { number.get(to) } else { None })
+                        .map(|to| (n as u32, *to)),
+                );
+            }
+            let levels = kahn::levels(&Csr::from_edges(nodes.len(), &active)).unwrap_or_default();
+            set_levels(draft, &nodes, &levels)?;
+        }
+    }
+    draft.relevel.clear();
+    Ok(())
+}
+
+/// Live todos as this write has them.
+pub(super) fn live<'d>(draft: &'d Draft<'_>) -> impl Iterator<Item = Uid> + use<'d> {
+    let base = draft.plan.all().filter(|t| !draft.rows.contains_key(&t.uid));
+    base.chain(draft.rows.values()).filter(|t| t.is_live()).map(|t| t.uid)
+}
+
+/// All edges, suspended ones too.
+fn csr(draft: &Draft<'_>, nodes: &[Uid], number: &HashMap<Uid, u32>) -> Result<Csr, Footprint> {
+    let mut edges = Vec::new();
+    for (n, uid) in nodes.iter().enumerate() {
+        let targets = draft.get(*uid)?.depends_on.iter().filter_map(Dep::target);
+        edges.extend(targets.filter_map(|to| number.get(&to)).map(|to| (n as u32, *to)));
+    }
+    Ok(Csr::from_edges(nodes.len(), &edges))
+}
+
+/// A circle is refused if any of its edges was not suspended already.
+fn refuse_new_circle(draft: &Draft<'_>, nodes: &[Uid], graph: &Csr, component: &[u32]) -> Result<(), Stop> {
+    for (a, b) in graph.edges() {
+        let (from, to) = (nodes[a as usize], nodes[b as usize]);
+        if component[a as usize] != component[b as usize] || !draft.get(from)?.depends_on.contains(&Dep::On(to)) {
+            continue;
+        }
+        let members: Vec<u32> =
+            (0..component.len() as u32).filter(|n| component[*n as usize] == component[a as usize]).collect();
+        let path = kahn::cycle(graph, &members).into_iter().map(|n| draft.id(nodes[n as usize])).collect();
+        return Err(Refusal::Cycle { path }.into());
+    }
+    Ok(())
+}
+
+/// Marks the edges of one todo as suspended or active; answers the newly suspended ones.
+fn mark(draft: &mut Draft<'_>, uid: Uid, suspended: impl Fn(Uid) -> bool) -> Result<Vec<Uid>, Footprint> {
+    let old = &draft.get(uid)?.depends_on;
+    let mut new = Vec::new();
+    let deps: Vec<Dep> = old
+        .iter()
+        .map(|dep| match dep {
+            Dep::On(to) if suspended(*to) => {
+                new.push(*to);
+                Dep::Suspended(*to)
+            }
+            Dep::Suspended(to) if !suspended(*to) => Dep::On(*to),
+            other => other.clone(),
+        })
+        .collect();
+    draft.set_deps(uid, deps)?;
+    Ok(new)
+}
+
+fn set_levels(draft: &mut Draft<'_>, nodes: &[Uid], levels: &[u32]) -> Result<(), Footprint> {
+    for (uid, level) in nodes.iter().zip(levels) {
+        if draft.get(*uid)?.derived.level != *level {
+            draft.touch(*uid)?.derived.level = *level;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! List order: sparse positions, so that a place between two todos costs one write.
+
+use std::collections::BTreeSet;
+
+use super::draft::Draft;
+use super::resolve::{Batch, name};
+use super::{Stop, resolve};
+use crate::{Footprint, Kind, Op, Place, Ref, Refusal, Uid};
+
+/// Room left between neighbours.
+const GAP: i64 = 1 << 20;
+
+/// Live todos by position, built when a place other than the end is asked for.
+pub(super) struct Order(BTreeSet<(i64, Uid)>);
+
+/// A position at the end; needs nothing but the plan row.
+pub(super) fn at_end(draft: &mut Draft<'_>) -> i64 {
+    draft.row.last_position = draft.row.last_position.saturating_add(GAP);
+    draft.row.last_position
+}
+
+/// Runs the ops that change the order, after all adds exist.
+pub(super) fn reorder(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+    let mut added = batch.added.iter();
+    for (op, target) in batch.ops.iter().zip(&batch.targets) {
+        match (op, target) {
+            (Op::Add(add), _) => {
+                if let (Some((uid, _)), false) = (added.next(), add.place == Place::End) {
+                    place(draft, batch, *uid, &add.place)?;
+                }
+            }
+            (Op::Move(_, to), Some(uid)) => place(draft, batch, *uid, to)?,
+            (Op::Arrange(refs), _) => arrange(draft, batch, refs)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &Place) -> Result<(), Stop> {
+    let anchor = match to {
+        Place::End => {
+            let position = at_end(draft);
+            return Ok(set(draft, uid, position)?);
+        }
+        Place::First => {
+            let first = order(draft)?.first().map_or(GAP, |(position, _)| *position);
+            return Ok(set(draft, uid, first.saturating_sub(GAP))?);
+        }
+        Place::Before(r) | Place::After(r) => {
+            let found = batch.find(draft, r)?.filter(|uid| !batch.removed.contains(uid));
+            found.ok_or_else(|| {
+                let id = resolve::name(draft, r);
+                let near = draft.near(&id);
+                Refusal::UnknownTodo { id, near }
+            })?
+        }
+    };
+    if anchor == uid {
+        return Ok(());
+    }
+    let after = matches!(to, Place::After(_));
+    let position = match between(draft, uid, anchor, after)? {
+        Some(position) => position,
+        None => {
+            renumber(draft)?;
+            // Fresh gaps are wide, so the second look always finds room.
+            between(draft, uid, anchor, after)?.unwrap_or(i64::MAX)
+        }
+    };
+    Ok(set(draft, uid, position)?)
+}
+
+/// The middle between the anchor and its neighbour on the asked side, if there is room.
+fn between(draft: &mut Draft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<Option<i64>, Footprint> {
+    let here = (draft.get(anchor)?.position, anchor);
+    let order = order(draft)?;
+    let neighbour = if after {
+        order.range((std::ops::Bound::Excluded(here), std::ops::Bound::Unbounded)).find(|(_, u)| *u != uid)
+    } else {
+        order.range(..here).rev().find(|(_, u)| *u != uid)
+    };
+    let other = match neighbour {
+        Some((position, _)) => *position,
+        None if after => here.0.saturating_add(2 * GAP),
+        None => here.0.saturating_sub(2 * GAP),
+    };
+    let (low, high) = if after { (here.0, other) } else { (other, here.0) };
+    let middle = low + (high.saturating_sub(low)) / 2;
+    Ok((low < middle && middle < high).then_some(middle))
+}
+
+fn renumber(draft: &mut Draft<'_>) -> Result<(), Footprint> {
+    let todos: Vec<Uid> = order(draft)?.iter().map(|(_, uid)| *uid).collect();
+    let mut position = 0;
+    for uid in todos {
+        position += GAP;
+        set(draft, uid, position)?;
+    }
+    Ok(())
+}
+
+/// Keeps the longest run that is in order already and moves the others between its members.
+fn arrange(draft: &mut Draft<'_>, batch: &Batch<'_>, refs: &[Ref]) -> Result<(), Stop> {
+    let mut uids = Vec::with_capacity(refs.len());
+    let mut seen = BTreeSet::new();
+    for r in refs {
+        let uid = batch.find(draft, r)?.ok_or_else(|| Refusal::UnknownTodo { id: name(draft, r), near: Vec::new() })?;
+        if seen.insert(uid) {
+            uids.push(uid);
+        }
+    }
+    let mut positions = Vec::with_capacity(uids.len());
+    for uid in &uids {
+        positions.push(draft.get(*uid)?.position);
+    }
+    let kept = longest_increasing(&positions);
+    if kept.len() == uids.len() {
+        return Ok(());
+    }
+    if let Some(spread) = spread(&positions, &kept) {
+        for (uid, position) in uids.iter().zip(spread) {
+            set(draft, *uid, position)?;
+        }
+    } else {
+        for uid in uids {
+            let position = at_end(draft);
+            set(draft, uid, position)?;
+        }
+    }
+    Ok(())
+}
+
+/// New positions around the kept ones, or `None` where a gap is too narrow.
+fn spread(positions: &[i64], kept: &[usize]) -> Option<Vec<i64>> {
+    let mut out = positions.to_vec();
+    let mut edges: Vec<(i64, usize)> = vec![(kept.first().map_or(0, |k| positions[*k] - GAP * (*k as i64 + 1)), 0)];
+    edges.extend(kept.iter().map(|k| (positions[*k], k + 1)));
+    for (i, (low, start)) in edges.iter().enumerate() {
+        let (high, end) = match kept.get(i) {
+            Some(k) => (positions[*k], *k),
+            None => (low.checked_add(GAP.checked_mul((positions.len() - start + 1) as i64)?)?, positions.len()),
+        };
+        let count = (end - start) as i64;
+        let step = (high - low) / (count + 1);
+        if count > 0 && step == 0 {
+            return None;
+        }
+        for (n, slot) in out[*start..end].iter_mut().enumerate() {
+            *slot = low + step * (n as i64 + 1);
+        }
+    }
+    Some(out)
+}
+
+/// Indices of a longest strictly increasing subsequence (patience sorting).
+fn longest_increasing(values: &[i64]) -> Vec<usize> {
+    let mut tails: Vec<usize> = Vec::new();
+    let mut before = vec![usize::MAX; values.len()];
+    for (i, value) in values.iter().enumerate() {
+        let at = tails.partition_point(|t| values[*t] < *value);
+        if at > 0 {
+            before[i] = tails[at - 1];
+        }
+        if at == tails.len() {
+            tails.push(i);
+        } else {
+            tails[at] = i;
+        }
+    }
+    let mut out = Vec::with_capacity(tails.len());
+    let mut at = tails.last().copied();
+    while let Some(i) = at {
+        out.push(i);
+        at = (before[i] != usize::MAX).then(|| before[i]);
+    }
+    out.reverse();
+    out
+}
+
+fn set(draft: &mut Draft<'_>, uid: Uid, position: i64) -> Result<(), Footprint> {
+    let old = draft.get(uid)?.position;
+    draft.edit(uid, Kind::Moved, |t| t.position = position)?;
+    draft.row.last_position = draft.row.last_position.max(position);
+    if let Some(Order(set)) = &mut draft.order {
+        set.remove(&(old, uid));
+        set.insert((position, uid));
+    }
+    Ok(())
+}
+
+fn order<'d>(draft: &'d mut Draft<'_>) -> Result<&'d BTreeSet<(i64, Uid)>, Footprint> {
+    if draft.order.is_none() {
+        draft.plan.need_whole()?;
+        let base = draft.plan.all().filter(|t| !draft.rows.contains_key(&t.uid));
+        let set = base.chain(draft.rows.values()).filter(|t| t.is_live()).map(|t| (t.position, t.uid)).collect();
+        draft.order = Some(Order(set));
+    }
+    match &draft.order {
+        Some(Order(set)) => Ok(set),
+        None => Err(Footprint::everything()),
+    }
+}

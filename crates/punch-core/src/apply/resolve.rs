@@ -1,0 +1,149 @@
+//! References first: every name in the batch becomes a uid before anything changes.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::Stop;
+use super::draft::Draft;
+use crate::{Footprint, Op, Ref, Refusal, Uid};
+
+/// A batch with its names looked up.
+pub(super) struct Batch<'a> {
+    pub ops: &'a [Op],
+    /// For each op, the todo it is about.
+    pub targets: Vec<Option<Uid>>,
+    /// The adds in order, with the ids they get.
+    pub added: Vec<(Uid, String)>,
+    /// What goes.
+    pub removed: BTreeSet<Uid>,
+}
+
+impl Batch<'_> {
+    /// Looks a reference up; `None` if nobody has that id.
+    pub fn find(&self, draft: &Draft<'_>, r: &Ref) -> Result<Option<Uid>, Footprint> {
+        match r {
+            Ref::New(n) => Ok(self.added.get(*n).map(|(uid, _)| *uid)),
+            Ref::Uid(uid) => Ok(draft.get(*uid)?.is_live().then_some(*uid)),
+            Ref::Id(id) => draft.find_id(id),
+        }
+    }
+}
+
+/// What people call the reference, for messages.
+pub(super) fn name(draft: &Draft<'_>, r: &Ref) -> String {
+    match r {
+        Ref::Id(id) => id.clone(),
+        Ref::Uid(uid) => draft.id(*uid),
+        Ref::New(n) => format!("new todo {}", n + 1),
+    }
+}
+
+pub(super) fn resolve<'a>(draft: &mut Draft<'_>, ops: &'a [Op]) -> Result<Batch<'a>, Stop> {
+    let mut batch = Batch { ops, targets: Vec::with_capacity(ops.len()), added: Vec::new(), removed: BTreeSet::new() };
+    let mut refusals = Vec::new();
+
+    // Removals come first in the order of a write, so an id that goes may be given again in the same batch.
+    for op in ops {
+        if let Op::Rm(r) = op
+            && !matches!(r, Ref::New(_))
+            && let Some(uid) = batch.find(draft, r)?
+        {
+            batch.removed.insert(uid);
+        }
+    }
+    name_adds(draft, &mut batch, &mut refusals)?;
+
+    let ids: HashMap<&str, Uid> = batch.added.iter().map(|(uid, id)| (id.as_str(), *uid)).collect();
+    for op in ops {
+        let Some(r) = target(op) else {
+            batch.targets.push(None);
+            continue;
+        };
+        let found = match r {
+            // An id that is removed and given anew in one batch means the old one for `rm`, the new one elsewhere.
+            Ref::Id(id) if !matches!(op, Op::Rm(_)) && ids.contains_key(id.as_str()) => ids.get(id.as_str()).copied(),
+            _ => batch.find(draft, r)?,
+        };
+        match found {
+            None => {
+                let id = name(draft, r);
+                let near = draft.near(&id);
+                refusals.push(Refusal::UnknownTodo { id, near });
+            }
+            Some(uid) if batch.removed.contains(&uid) && !matches!(op, Op::Rm(_)) => {
+                refusals.push(Refusal::RemovedInBatch { id: name(draft, r) });
+            }
+            Some(_) => {}
+        }
+        batch.targets.push(found);
+    }
+    draft.refuse(refusals)?;
+    for (uid, id) in &batch.added {
+        draft.ids.insert(id.clone(), Some(*uid));
+    }
+    for uid in &batch.removed {
+        let id = draft.id(*uid);
+        draft.ids.entry(id).or_insert(None);
+    }
+    Ok(batch)
+}
+
+/// The one todo an op is about; placing and edges are looked up where they are used.
+const fn target(op: &Op) -> Option<&Ref> {
+    match op {
+        Op::Edit(r, _)
+        | Op::Start(r)
+        | Op::Claim(r, _)
+        | Op::Renew(r, _)
+        | Op::Done { target: r, .. }
+        | Op::Drop(r)
+        | Op::Fail(r, _)
+        | Op::Reopen(r)
+        | Op::Hold(r, _)
+        | Op::Release(r)
+        | Op::Rm(r)
+        | Op::Note(r, _)
+        | Op::Move(r, _) => Some(r),
+        Op::Add(_) | Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Revert { .. } => None,
+    }
+}
+
+/// Given ids are taken before ids are made, so that a made one never collides with a given one of the same batch.
+fn name_adds(draft: &mut Draft<'_>, batch: &mut Batch<'_>, refusals: &mut Vec<Refusal>) -> Result<(), Stop> {
+    let adds: Vec<Option<&str>> =
+        batch.ops.iter().filter_map(|op| if let Op::Add(add) = op { Some(add.id.as_deref()) } else { None }).collect();
+    let mut taken: HashSet<&str> = HashSet::new();
+    for id in adds.iter().flatten() {
+        if id.is_empty() {
+            refusals.push(Refusal::Invalid { at: "id".into(), what: "an id must not be empty".into() });
+        }
+        let lives = draft.find_id(id)?.is_some_and(|uid| !batch.removed.contains(&uid));
+        if lives || !taken.insert(id) {
+            refusals.push(Refusal::DuplicateId { id: (*id).to_owned() });
+        }
+        keep_number(draft, id);
+    }
+    for id in adds {
+        let uid = Uid(draft.row.next_uid);
+        draft.row.next_uid += 1;
+        let id = id.map_or_else(
+            || {
+                draft.row.next_number += 1;
+                format!("T-{}", draft.row.next_number - 1)
+            },
+            str::to_owned,
+        );
+        batch.added.push((uid, id));
+    }
+    Ok(())
+}
+
+/// A given `T-7` moves the counter on. Numbers beyond 2^53 are left alone: the counter never gets there.
+pub(super) fn keep_number(draft: &mut Draft<'_>, id: &str) {
+    if let Some(digits) = id.strip_prefix("T-")
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && let Ok(number) = digits.parse::<u64>()
+        && number < 1 << 53
+    {
+        draft.row.next_number = draft.row.next_number.max(number + 1);
+    }
+}

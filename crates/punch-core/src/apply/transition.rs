@@ -1,0 +1,440 @@
+//! Status changes in payload order, with what follows from them: counters of those who wait, flags, cascades.
+
+use super::Stop;
+use super::draft::Draft;
+use super::resolve::Batch;
+use crate::{
+    CancelledDep, Dep, DepOnRunning, Evidence, Footprint, Hold, InProgressLimit, Kind, Op, Refusal, StartGate, Status,
+    Todo, Uid, VerifyMode, Warning,
+};
+
+/// One retry, then failed.
+const ATTEMPTS: u32 = 2;
+
+pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+    demote_running(draft)?;
+    // With the gate judged at the end, these must have nothing unmet then.
+    let mut gated: Vec<Uid> = Vec::new();
+    let mut added = batch.added.iter();
+    for (op, target) in batch.ops.iter().zip(&batch.targets) {
+        let uid = match (op, target) {
+            (Op::Add(_), _) => match added.next() {
+                Some((uid, _)) => *uid,
+                None => continue,
+            },
+            (_, Some(uid)) => *uid,
+            (_, None) => continue,
+        };
+        if !matches!(op, Op::Rm(_)) {
+            expire(draft, uid)?;
+        }
+        match op {
+            Op::Add(add) => arrive(draft, uid, add, &mut gated)?,
+            Op::Start(_) => start(draft, uid, &mut gated)?,
+            Op::Claim(_, until) => claim(draft, uid, *until)?,
+            Op::Renew(_, until) => renew(draft, uid, *until)?,
+            Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
+            Op::Drop(_) => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
+            Op::Fail(_, error) => fail(draft, uid, error)?,
+            Op::Reopen(_) => reopen(draft, uid)?,
+            Op::Hold(_, hold) => put_on_hold(draft, uid, hold)?,
+            Op::Release(_) => release(draft, uid)?,
+            Op::Edit(..) | Op::Rm(_) | Op::Note(..) | Op::Move(..) => {}
+            Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Revert { .. } => {}
+        }
+    }
+    let mut refusals = Vec::new();
+    for uid in gated {
+        let todo = draft.get(uid)?;
+        if todo.derived.unmet > 0 && matches!(todo.status, Status::InProgress | Status::Completed) {
+            refusals.push(not_ready(draft, uid)?);
+        }
+    }
+    draft.refuse(refusals)
+}
+
+/// A running todo that got an unmet dependency stops, where the policy says so (rule 3).
+fn demote_running(draft: &mut Draft<'_>) -> Result<(), Stop> {
+    if draft.ctx.policy.dep_on_running == DepOnRunning::Keep {
+        return Ok(());
+    }
+    let running: Vec<Uid> =
+        draft.rows.values().filter(|t| t.is_live() && t.status == Status::InProgress).map(|t| t.uid).collect();
+    for uid in running {
+        let had = draft.plan.get(uid).map_or(0, |t| t.derived.unmet);
+        if draft.get(uid)?.derived.unmet > had {
+            set_status(draft, uid, Status::Pending, Kind::Demoted, |t| t.flags.resume = true)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what time alone has done: a lease that ran out, a timer that elapsed (rule 33).
+fn expire(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    let now = draft.now;
+    if draft.get(uid)?.lease_expired(now) {
+        set_status(draft, uid, Status::Pending, Kind::LeaseExpired, |t| t.flags.resume = true)?;
+    }
+    if draft.get(uid)?.hold.as_ref().is_some_and(|hold| hold.elapsed(now)) {
+        draft.edit(uid, Kind::Released, |t| t.hold = None)?;
+    }
+    Ok(())
+}
+
+/// A new todo takes the status it was given; only what starts or completes work passes the gate.
+fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid>) -> Result<(), Stop> {
+    let flags = draft.get(uid)?.flags;
+    match add.status {
+        Status::Pending => {}
+        Status::InProgress => start(draft, uid, gated)?,
+        Status::Completed => {
+            gate(draft, uid, gated)?;
+            close(draft, uid, Status::Completed, Kind::Completed)?;
+        }
+        Status::Cancelled => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
+        Status::Failed => close(draft, uid, Status::Failed, Kind::Failed)?,
+    }
+    if let Some(hold) = &add.hold {
+        put_on_hold(draft, uid, hold)?;
+    }
+    if let Some(carried) = add.carried.as_deref() {
+        draft.edit(uid, Kind::Edited, |t| {
+            t.started_at = carried.started_at;
+            t.finished_at = carried.finished_at;
+            t.flags = flags;
+        })?;
+    }
+    Ok(())
+}
+
+fn not_ready(draft: &Draft<'_>, uid: Uid) -> Result<Refusal, Footprint> {
+    let todo = draft.get(uid)?;
+    let hold = todo.hold_at(draft.now).map(|hold| hold.reason.clone());
+    Ok(Refusal::NotReady { id: todo.id.clone(), waits_for: draft.waits_for(uid)?, hold })
+}
+
+/// May work on it begin or be called done?
+fn gate(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    let (unmet, held) = (todo.derived.unmet, todo.hold_at(draft.now).is_some());
+    match draft.ctx.policy.start_gate {
+        StartGate::Strict if unmet > 0 || held => Err(not_ready(draft, uid)?.into()),
+        StartGate::AtEnd if held => Err(not_ready(draft, uid)?.into()),
+        StartGate::Strict => Ok(()),
+        StartGate::AtEnd => {
+            gated.push(uid);
+            Ok(())
+        }
+        StartGate::Warn => {
+            if unmet > 0 {
+                let id = todo.id.clone();
+                draft.warnings.push(Warning::StartedEarly { id, unmet });
+            }
+            Ok(())
+        }
+    }
+}
+
+fn not_others(draft: &Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    if todo.leased_by_other(draft.ctx.owner.as_deref(), draft.now) {
+        let owner = todo.owner.clone().unwrap_or_default();
+        return Err(Refusal::Leased { id: todo.id.clone(), owner }.into());
+    }
+    Ok(())
+}
+
+fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Stop> {
+    not_others(draft, uid)?;
+    if draft.get(uid)?.status == Status::InProgress {
+        if draft.ctx.policy.start_gate == StartGate::AtEnd {
+            gated.push(uid);
+        }
+        return Ok(());
+    }
+    gate(draft, uid, gated)?;
+    within_limit(draft, uid)?;
+    begin(draft, uid, Kind::Started, |_| {})
+}
+
+fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, f: impl FnOnce(&mut Todo)) -> Result<(), Stop> {
+    let (now, owner) = (draft.now, draft.ctx.owner.clone());
+    let again = draft.get(uid)?.status == Status::Failed;
+    set_status(draft, uid, Status::InProgress, kind, |t| {
+        t.owner = owner;
+        t.started_at = Some(now);
+        t.finished_at = None;
+        t.hold = None;
+        t.attempts += u32::from(again);
+        t.flags = crate::Flags::default();
+        f(t);
+    })
+}
+
+/// One in progress per owner (rule 18).
+fn within_limit(draft: &Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    if draft.ctx.policy.in_progress == InProgressLimit::Any {
+        return Ok(());
+    }
+    let owner = draft.ctx.owner.as_deref();
+    let base = draft.plan.running_of(owner)?.into_iter().filter(|t| !draft.rows.contains_key(&t.uid));
+    let running = base.chain(draft.rows.values()).find(|t| {
+        t.uid != uid
+            && t.is_live()
+            && t.status == Status::InProgress
+            && t.owner.as_deref() == owner
+            && !t.lease_expired(draft.now)
+    });
+    match running {
+        None => Ok(()),
+        Some(other) => Err(Refusal::InProgressLimit { id: draft.id(uid), running: other.id.clone() }.into()),
+    }
+}
+
+fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    if todo.status == Status::InProgress {
+        if todo.owner != draft.ctx.owner {
+            let owner = todo.owner.clone().unwrap_or_default();
+            return Err(Refusal::Leased { id: todo.id.clone(), owner }.into());
+        }
+        draft.touch(uid)?.lease_until = Some(until);
+        return Ok(());
+    }
+    if todo.status != Status::Pending {
+        return Err(Refusal::Transition { id: todo.id.clone(), op: "claim", status: todo.status }.into());
+    }
+    // A claim is a promise to work now: whatever the gate, it is only given on ready work.
+    if !todo.is_ready(draft.now) {
+        return Err(not_ready(draft, uid)?.into());
+    }
+    within_limit(draft, uid)?;
+    draft.row.last_fence += 1;
+    let fence = draft.row.last_fence;
+    begin(draft, uid, Kind::Claimed, |t| t.fence = fence)?;
+    draft.touch(uid)?.lease_until = Some(until);
+    Ok(())
+}
+
+fn renew(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
+    not_others(draft, uid)?;
+    let todo = draft.get(uid)?;
+    if todo.status != Status::InProgress || todo.lease_until.is_none() || todo.owner != draft.ctx.owner {
+        return Err(Refusal::Transition { id: todo.id.clone(), op: "renew", status: todo.status }.into());
+    }
+    if todo.lease_until < Some(until) {
+        draft.touch(uid)?.lease_until = Some(until);
+    }
+    Ok(())
+}
+
+fn done(
+    draft: &mut Draft<'_>,
+    uid: Uid,
+    evidence: Option<&Evidence>,
+    fence: Option<u64>,
+    gated: &mut Vec<Uid>,
+) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    if let Some(given) = fence
+        && given != todo.fence
+    {
+        return Err(Refusal::StaleFence { id: todo.id.clone(), given, current: todo.fence }.into());
+    }
+    not_others(draft, uid)?;
+    let todo = draft.get(uid)?;
+    let at_end = draft.ctx.policy.start_gate == StartGate::AtEnd;
+    if todo.status == Status::Completed {
+        if at_end {
+            gated.push(uid);
+        }
+        return Ok(());
+    }
+    if draft.ctx.policy.verify == VerifyMode::Command && todo.verify.is_some() {
+        let passed = evidence.is_some_and(|e| e.command == todo.verify && e.exit_code == Some(0));
+        if !passed {
+            return Err(Refusal::NeedsVerification { id: todo.id.clone() }.into());
+        }
+    }
+    // What was started in order may finish even if a dependency was added or reopened meanwhile.
+    if todo.status != Status::InProgress || at_end {
+        gate(draft, uid, gated)?;
+    }
+    if let (Some(evidence), false) = (evidence, draft.ctx.policy.verify == VerifyMode::Trust) {
+        let evidence = Evidence { at: draft.now, ..evidence.clone() };
+        draft.touch(uid)?;
+        draft.edit(uid, Kind::Edited, |t| t.evidence.push(evidence))?;
+    }
+    close(draft, uid, Status::Completed, Kind::Completed)
+}
+
+fn close(draft: &mut Draft<'_>, uid: Uid, status: Status, kind: Kind) -> Result<(), Stop> {
+    if draft.get(uid)?.status == status {
+        return Ok(());
+    }
+    let now = draft.now;
+    set_status(draft, uid, status, kind, |t| {
+        if status == Status::Completed {
+            t.started_at = t.started_at.or(Some(now));
+        }
+        t.finished_at = Some(now);
+        t.hold = None;
+        t.flags = crate::Flags::default();
+    })?;
+    if draft.row.policy.cancelled_dep == CancelledDep::Cascade && status != Status::Completed {
+        cascade(draft, uid)?;
+    }
+    Ok(())
+}
+
+/// Cancels what is pending behind a cancelled or failed todo, breadth first, without recursion.
+fn cascade(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    let now = draft.now;
+    let mut queue = vec![uid];
+    while let Some(closed) = queue.pop() {
+        for dependent in draft.dependents_of(closed)? {
+            if draft.get(dependent)?.status != Status::Pending {
+                continue;
+            }
+            set_status(draft, dependent, Status::Cancelled, Kind::Cancelled, |t| {
+                t.finished_at = Some(now);
+                t.hold = None;
+            })?;
+            let id = draft.id(dependent);
+            draft.warnings.push(Warning::Cascaded { uid: dependent, id });
+            queue.push(dependent);
+        }
+    }
+    Ok(())
+}
+
+fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
+    not_others(draft, uid)?;
+    let todo = draft.get(uid)?;
+    let error = Some(error.to_owned()).filter(|e| !e.is_empty());
+    match todo.status {
+        Status::Failed => return Ok(()),
+        Status::Completed | Status::Cancelled => {
+            return Err(Refusal::Transition { id: todo.id.clone(), op: "fail", status: todo.status }.into());
+        }
+        Status::Pending if !todo.is_ready(draft.now) => return Err(not_ready(draft, uid)?.into()),
+        Status::Pending => {
+            draft.edit(uid, Kind::Edited, |t| t.last_error = error)?;
+        }
+        Status::InProgress => {
+            let attempts = todo.attempts + 1;
+            draft.edit(uid, Kind::Edited, |t| {
+                t.attempts = attempts;
+                t.last_error = error;
+            })?;
+            if attempts < ATTEMPTS {
+                return set_status(draft, uid, Status::Pending, Kind::Failed, |t| t.flags.resume = true);
+            }
+        }
+    }
+    close(draft, uid, Status::Failed, Kind::Failed)
+}
+
+fn reopen(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    let status = draft.get(uid)?.status;
+    if status == Status::Pending {
+        return Ok(());
+    }
+    set_status(draft, uid, Status::Pending, Kind::Reopened, |t| {
+        t.finished_at = None;
+        t.flags = crate::Flags::default();
+        if status == Status::Failed {
+            t.attempts = 0;
+        }
+    })
+}
+
+fn put_on_hold(draft: &mut Draft<'_>, uid: Uid, hold: &Hold) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    if !todo.status.is_open() {
+        return Err(Refusal::Transition { id: todo.id.clone(), op: "hold", status: todo.status }.into());
+    }
+    let same = |old: &Hold| (old.kind, &old.reason, old.until) == (hold.kind, &hold.reason, hold.until);
+    if todo.hold.as_ref().is_some_and(same) {
+        return Ok(());
+    }
+    let mut hold = hold.clone();
+    if hold.by.is_empty() {
+        hold.by.clone_from(&draft.ctx.by);
+    }
+    if hold.at == 0 {
+        hold.at = draft.now;
+    }
+    if todo.status == Status::InProgress {
+        return set_status(draft, uid, Status::Pending, Kind::Held, |t| {
+            t.hold = Some(hold);
+            t.flags.resume = true;
+        });
+    }
+    Ok(draft.edit(uid, Kind::Held, |t| t.hold = Some(hold))?)
+}
+
+fn release(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    if !todo.status.is_open() {
+        return Err(Refusal::Transition { id: todo.id.clone(), op: "release", status: todo.status }.into());
+    }
+    Ok(draft.edit(uid, Kind::Released, |t| t.hold = None)?)
+}
+
+/// The one place where a stored status changes.
+fn set_status(
+    draft: &mut Draft<'_>,
+    uid: Uid,
+    status: Status,
+    kind: Kind,
+    f: impl FnOnce(&mut Todo),
+) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    let before = todo.status;
+    if before.is_open() != status.is_open() {
+        draft.repull.insert(uid);
+        if status.is_open() {
+            draft.strengthen.insert(uid);
+        } else if draft.get(uid)?.derived.unmet > 0 {
+            // With everything met, what it depends on is closed and has no pull that could become weaker.
+            let deps: Vec<Uid> = draft.get(uid)?.depends_on.iter().filter_map(Dep::target).collect();
+            draft.repull.extend(deps);
+        }
+    }
+    *draft.row.counts.of(before) -= 1;
+    *draft.row.counts.of(status) += 1;
+    draft.edit(uid, kind, |t| {
+        t.status = status;
+        f(t);
+    })?;
+    draft.touch(uid)?.lease_until = None;
+    match (draft.satisfies(before), draft.satisfies(status)) {
+        (false, true) => satisfied(draft, uid),
+        (true, false) => unsatisfied(draft, uid, before),
+        (false, false) | (true, true) => Ok(()),
+    }
+}
+
+fn satisfied(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    for dependent in draft.dependents_of(uid)? {
+        let todo = draft.touch(dependent)?;
+        todo.derived.unmet = todo.derived.unmet.saturating_sub(1);
+        if todo.derived.unmet == 0 && todo.flags.stale_dependency {
+            draft.edit(dependent, Kind::Flagged, |t| t.flags.stale_dependency = false)?;
+        }
+    }
+    Ok(())
+}
+
+/// Rule 20: who waits is blocked again; who already built on it is told.
+fn unsatisfied(draft: &mut Draft<'_>, uid: Uid, before: Status) -> Result<(), Stop> {
+    for dependent in draft.dependents_of(uid)? {
+        let todo = draft.touch(dependent)?;
+        todo.derived.unmet += 1;
+        if before == Status::Completed && matches!(todo.status, Status::InProgress | Status::Completed) {
+            draft.edit(dependent, Kind::Flagged, |t| t.flags.stale_dependency = true)?;
+        }
+    }
+    Ok(())
+}

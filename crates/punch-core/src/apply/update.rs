@@ -1,0 +1,196 @@
+//! Field updates: new todos, edits, remarks, phases, order. Edges and statuses come after.
+
+use super::draft::Draft;
+use super::order::{at_end, reorder};
+use super::resolve::{Batch, keep_number};
+use super::{Stop, derive};
+use crate::{Add, Edit, Fields, Keep, Kind, Note, Op, Patch, Phase, PhaseRef, PhaseUid, Refusal, Swap, Uid};
+
+pub(super) fn update(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+    let phases = phases(draft, batch)?;
+    let mut added = batch.added.iter();
+    for (op, target) in batch.ops.iter().zip(&batch.targets) {
+        match (op, target) {
+            (Op::Add(add), _) => {
+                if let Some((uid, id)) = added.next() {
+                    insert(draft, *uid, id, add);
+                    edit(draft, *uid, &add.edit, &phases)?;
+                }
+            }
+            (Op::Edit(_, changes), Some(uid)) => edit(draft, *uid, changes, &phases)?,
+            (Op::Note(_, text), Some(uid)) => {
+                let note = Note { text: text.clone(), at: draft.now, by: draft.ctx.by.clone() };
+                draft.edit(*uid, Kind::Noted, |t| t.notes.push(note))?;
+            }
+            (Op::SetPolicy(policy), _) if draft.row.policy != *policy => {
+                let before = std::mem::replace(&mut draft.row.policy, *policy);
+                if before.cancelled_dep != policy.cancelled_dep {
+                    derive::recount_all(draft)?;
+                }
+                draft.event(Kind::PolicySet, Patch::Policy(Box::new(Swap { before, after: *policy })));
+            }
+            _ => {}
+        }
+    }
+    reorder(draft, batch)
+}
+
+fn insert(draft: &mut Draft<'_>, uid: Uid, id: &str, add: &Add) {
+    let (now, by) = (draft.now, draft.ctx.by.clone());
+    let mut fields = Fields { id: id.to_owned(), position: at_end(draft), created_at: now, ..Fields::default() };
+    match add.carried.as_deref() {
+        None => {
+            fields.notes = add.notes.iter().map(|text| Note { text: text.clone(), at: now, by: by.clone() }).collect()
+        }
+        Some(carried) => {
+            fields.notes.clone_from(&carried.notes);
+            fields.evidence.clone_from(&carried.evidence);
+            fields.actual_tokens = carried.actual_tokens;
+            fields.attempts = carried.attempts;
+            fields.last_error.clone_from(&carried.last_error);
+            fields.created_at = carried.created_at.unwrap_or(now);
+            fields.flags = carried.flags;
+        }
+    }
+    draft.insert_fresh(uid, fields);
+}
+
+fn edit(draft: &mut Draft<'_>, uid: Uid, edit: &Edit, phases: &[PhaseUid]) -> Result<(), Stop> {
+    if let Keep::Set(id) = &edit.id {
+        rename(draft, uid, id)?;
+    }
+    let phase = match &edit.phase {
+        Keep::Keep => Keep::Keep,
+        Keep::Set(None) => Keep::Set(None),
+        Keep::Set(Some(r)) => Keep::Set(Some(phase(draft, r, phases)?)),
+    };
+    if let Keep::Set(priority) = edit.priority {
+        if !(1..=5).contains(&priority) {
+            return Err(
+                Refusal::Invalid { at: "priority".into(), what: format!("{priority} is not between 1 and 5") }.into()
+            );
+        }
+        draft.strengthen.insert(uid);
+        if priority > draft.get(uid)?.priority {
+            let deps: Vec<Uid> = draft.get(uid)?.depends_on.iter().filter_map(crate::Dep::target).collect();
+            draft.repull.extend(deps);
+        }
+    }
+    Ok(draft.edit(uid, Kind::Edited, |t| {
+        put(&mut t.content, &edit.content);
+        put(&mut t.active_form, &edit.active_form);
+        put(&mut t.description, &edit.description);
+        put(&mut t.phase, &phase);
+        put(&mut t.priority, &edit.priority);
+        put(&mut t.complexity, &edit.complexity);
+        put(&mut t.estimated_tokens, &edit.estimated_tokens);
+        put(&mut t.criteria, &edit.criteria);
+        put(&mut t.verify, &edit.verify);
+        put(&mut t.files, &edit.files);
+        put(&mut t.hidden, &edit.hidden);
+    })?)
+}
+
+fn put<T: Clone>(field: &mut T, value: &Keep<T>) {
+    if let Keep::Set(value) = value {
+        field.clone_from(value);
+    }
+}
+
+fn rename(draft: &mut Draft<'_>, uid: Uid, id: &str) -> Result<(), Stop> {
+    let old = draft.get(uid)?.id.clone();
+    if old == id {
+        return Ok(());
+    }
+    if id.is_empty() {
+        return Err(Refusal::Invalid { at: "id".into(), what: "an id must not be empty".into() }.into());
+    }
+    if draft.find_id(id)?.is_some() {
+        return Err(Refusal::DuplicateId { id: id.to_owned() }.into());
+    }
+    keep_number(draft, id);
+    draft.ids.insert(old, None);
+    draft.ids.insert(id.to_owned(), Some(uid));
+    let id = id.to_owned();
+    Ok(draft.edit(uid, Kind::Edited, |t| t.id = id)?)
+}
+
+/// Runs the batch's phase list and answers the uid of each of its entries.
+fn phases(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<Vec<PhaseUid>, Stop> {
+    let mut uids = Vec::new();
+    for op in batch.ops {
+        let Op::Phases(entries) = op else { continue };
+        let mut list = Vec::with_capacity(entries.len());
+        for entry in entries {
+            list.push(match entry {
+                PhaseRef::Name(name) => fresh_phase(draft, name),
+                PhaseRef::Uid(uid) => {
+                    let known = draft.row.phases.iter().find(|p| p.uid == *uid).cloned();
+                    known.ok_or_else(|| Refusal::UnknownPhase { name: uid.0.to_string() })?
+                }
+                PhaseRef::Index(n) => return Err(Refusal::UnknownPhase { name: n.to_string() }.into()),
+            });
+        }
+        uids = list.iter().map(|p| p.uid).collect();
+        set_phases(draft, list)?;
+    }
+    Ok(uids)
+}
+
+fn set_phases(draft: &mut Draft<'_>, list: Vec<Phase>) -> Result<(), Stop> {
+    if draft.row.phases == list {
+        return Ok(());
+    }
+    let dropped: Vec<PhaseUid> =
+        draft.row.phases.iter().map(|p| p.uid).filter(|uid| !list.iter().any(|p| p.uid == *uid)).collect();
+    let before = std::mem::replace(&mut draft.row.phases, list);
+    draft.event(Kind::Phased, Patch::Phases(Swap { before, after: draft.row.phases.clone() }));
+    if dropped.is_empty() {
+        return Ok(());
+    }
+    draft.plan.need_whole()?;
+    let orphans: Vec<Uid> = draft
+        .plan
+        .all()
+        .filter(|t| t.is_live() && t.phase.is_some_and(|p| dropped.contains(&p)))
+        .map(|t| t.uid)
+        .collect();
+    for uid in orphans {
+        if draft.get(uid)?.is_live() {
+            draft.edit(uid, Kind::Edited, |t| t.phase = None)?;
+        }
+    }
+    Ok(())
+}
+
+fn phase(draft: &mut Draft<'_>, r: &PhaseRef, listed: &[PhaseUid]) -> Result<PhaseUid, Stop> {
+    let found = match r {
+        PhaseRef::Index(n) => listed.get(*n).copied(),
+        PhaseRef::Uid(uid) => draft.row.phases.iter().map(|p| p.uid).find(|p| p == uid),
+        PhaseRef::Name(name) => match draft.row.phases.iter().find(|p| p.name == *name) {
+            Some(known) => Some(known.uid),
+            None => {
+                let made = fresh_phase(draft, name);
+                let uid = made.uid;
+                let mut list = draft.row.phases.clone();
+                list.push(made);
+                set_phases(draft, list)?;
+                Some(uid)
+            }
+        },
+    };
+    found.ok_or_else(|| {
+        let name = match r {
+            PhaseRef::Index(n) => n.to_string(),
+            PhaseRef::Uid(uid) => uid.0.to_string(),
+            PhaseRef::Name(name) => name.clone(),
+        };
+        Refusal::UnknownPhase { name }.into()
+    })
+}
+
+fn fresh_phase(draft: &mut Draft<'_>, name: &str) -> Phase {
+    let uid = PhaseUid(draft.row.next_phase);
+    draft.row.next_phase += 1;
+    Phase { uid, name: name.to_owned() }
+}

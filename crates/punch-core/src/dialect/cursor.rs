@@ -1,0 +1,233 @@
+//! Cursor's todo tool (seed 000): merge or replace, dependencies by id, ready ids by subagent mode.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
+
+use super::input::{invalid, list, object, text, texts};
+use super::list::{Item, List};
+use crate::{
+    DepOnRunning, Dep, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Todo, Uid,
+};
+
+/// How eagerly ready work is handed to subagents (rule 40).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// No subagents.
+    Off,
+    /// Allowed, not asked for.
+    #[default]
+    Conservative,
+    /// The ready ids are returned and asked to be handed out.
+    Aggressive,
+}
+
+impl Mode {
+    /// Reads the wire name.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "off" => Some(Self::Off),
+            "conservative" => Some(Self::Conservative),
+            "aggressive" => Some(Self::Aggressive),
+            _ => None,
+        }
+    }
+}
+
+/// One todo as this dialect shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The handle, if it is known.
+    pub uid: Option<Uid>,
+    /// As given.
+    pub id: String,
+    /// As given, also empty.
+    pub content: String,
+    /// `failed` shows as pending.
+    pub status: Status,
+    /// In the order given.
+    pub dependencies: Vec<String>,
+}
+
+/// A call after reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Update by id instead of replacing everything.
+    pub merge: bool,
+    /// The payload.
+    pub todos: Vec<Given>,
+}
+
+/// One todo of a payload; empty means not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Empty asks for a made one.
+    pub id: String,
+    /// What is to be done.
+    pub content: String,
+    /// `None` is not given.
+    pub status: Option<Status>,
+    /// Ids.
+    pub dependencies: Vec<String>,
+}
+
+/// What the tool answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The list before.
+    pub initial: Vec<Row>,
+    /// The list after.
+    pub list: Vec<Row>,
+    /// The call was a merge.
+    pub merged: bool,
+    /// Ids that a replacement gave more than once; the last one counts.
+    pub folded: Vec<String>,
+}
+
+/// The policy of this dialect on a plan.
+pub fn policy(plan: Policy) -> Policy {
+    Policy {
+        start_gate: StartGate::Warn,
+        in_progress: InProgressLimit::Any,
+        on_cycle: OnCycle::Suspend,
+        missing_dep: MissingDep::Dangle,
+        on_remove: OnRemove::Dangle,
+        dep_on_running: DepOnRunning::Keep,
+        ..plan
+    }
+}
+
+/// The plan as this dialect shows it.
+pub fn project(plan: &Plan) -> Vec<Row> {
+    plan.live().into_iter().map(|todo| row(plan, todo)).collect()
+}
+
+fn row(plan: &Plan, todo: &Todo) -> Row {
+    let name = |dep: &Dep| match dep {
+        Dep::On(to) | Dep::Suspended(to) => plan.get(*to).map(|t| t.id.clone()).unwrap_or_default(),
+        Dep::Dangling(id) => id.clone(),
+    };
+    Row {
+        uid: Some(todo.uid),
+        id: todo.id.clone(),
+        content: todo.content.clone(),
+        status: if todo.status == Status::Failed { Status::Pending } else { todo.status },
+        dependencies: todo.depends_on.iter().map(name).collect(),
+    }
+}
+
+/// Reads a call.
+pub fn read(call: &Value) -> Result<Call, Refusal> {
+    let map = object(call, "")?;
+    let merge = match map.get("merge") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(merge)) => *merge,
+        Some(_) => return Err(invalid("merge", "expected true or false")),
+    };
+    let mut todos = Vec::new();
+    for (n, item) in list(map, "todos", "")?.iter().enumerate() {
+        let at = format!("todos[{n}]");
+        let map = object(item, &at)?;
+        let status = match text(map, "status", &at)? {
+            None | Some("") => None,
+            Some(word) => Some(Status::parse(word).filter(|s| *s != Status::Failed).ok_or_else(|| {
+                let what = format!("`{}` is none of pending, in_progress, completed, cancelled", crate::text::clip(word, 40));
+                invalid(format!("{at}.status"), what)
+            })?),
+        };
+        todos.push(Given {
+            id: text(map, "id", &at)?.unwrap_or_default().to_owned(),
+            content: text(map, "content", &at)?.unwrap_or_default().to_owned(),
+            status,
+            dependencies: texts(map, "dependencies", &at)?.unwrap_or_default(),
+        });
+    }
+    Ok(Call { merge, todos })
+}
+
+/// The seed's own algorithm on the list. `make_id` answers a fresh id for todos that come without one.
+pub fn step(initial: &[Row], call: &Call, make_id: &mut dyn FnMut() -> String) -> Answer {
+    let mut rows: Vec<Row> = if call.merge { initial.to_vec() } else { Vec::new() };
+    let known: HashMap<&str, Uid> = initial.iter().filter_map(|row| Some((row.id.as_str(), row.uid?))).collect();
+    let mut index: HashMap<String, usize> = rows.iter().enumerate().map(|(n, row)| (row.id.clone(), n)).collect();
+    let mut folded = Vec::new();
+    for given in &call.todos {
+        let id = if given.id.is_empty() { make_id() } else { given.id.clone() };
+        let fresh = Row {
+            uid: known.get(id.as_str()).copied(),
+            id: id.clone(),
+            content: given.content.clone(),
+            status: given.status.unwrap_or_default(),
+            dependencies: given.dependencies.clone(),
+        };
+        match index.get(&id) {
+            None => {
+                index.insert(id, rows.len());
+                rows.push(fresh);
+            }
+            Some(n) if call.merge => merge(&mut rows[*n], given),
+            Some(n) => {
+                folded.push(id);
+                rows[*n] = fresh;
+            }
+        }
+    }
+    Answer { initial: initial.to_vec(), list: rows, merged: call.merge, folded }
+}
+
+fn merge(row: &mut Row, given: &Given) {
+    if !given.content.is_empty() {
+        row.content.clone_from(&given.content);
+    }
+    if let Some(status) = given.status {
+        row.status = status;
+    }
+    if !given.dependencies.is_empty() {
+        row.dependencies.clone_from(&given.dependencies);
+    }
+}
+
+/// Ids of pending todos whose dependencies are all completed, in list order.
+pub fn ready_ids(rows: &[Row]) -> Vec<&str> {
+    let done: HashSet<&str> = rows.iter().filter(|r| r.status == Status::Completed).map(|r| r.id.as_str()).collect();
+    rows.iter()
+        .filter(|r| r.status == Status::Pending && r.dependencies.iter().all(|dep| done.contains(dep.as_str())))
+        .map(|r| r.id.as_str())
+        .collect()
+}
+
+/// Something is pending and nothing is in progress.
+pub fn needs_in_progress(rows: &[Row]) -> bool {
+    rows.iter().any(|r| r.status == Status::Pending) && rows.iter().all(|r| r.status != Status::InProgress)
+}
+
+/// The answer in the tool's own form.
+pub fn answer(answer: &Answer, mode: Mode) -> Value {
+    let ready = if mode == Mode::Aggressive { ready_ids(&answer.list) } else { Vec::new() };
+    json!({
+        "success": true,
+        "readyTaskIds": ready,
+        "needsInProgressTodos": needs_in_progress(&answer.list),
+        "finalTodos": rows_json(&answer.list),
+        "initialTodos": rows_json(&answer.initial),
+        "wasMerge": answer.merged,
+    })
+}
+
+fn rows_json(rows: &[Row]) -> Value {
+    let row = |r: &Row| json!({"id": r.id, "content": r.content, "status": r.status.name(), "dependencies": r.dependencies});
+    rows.iter().map(row).collect()
+}
+
+/// The list for [`super::list::diff`].
+pub fn to_list(rows: &[Row]) -> List {
+    let item = |row: &Row| Item {
+        uid: row.uid,
+        id: Some(row.id.clone()),
+        content: row.content.clone(),
+        status: row.status,
+        depends_on: Some(row.dependencies.clone()),
+        ..Item::default()
+    };
+    List { phases: Vec::new(), items: rows.iter().map(item).collect() }
+}

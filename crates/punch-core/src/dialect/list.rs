@@ -1,0 +1,216 @@
+//! What the list dialects share: rows with a handle, matching payload rows to known ones, and the difference between
+//! two lists as ops.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use crate::{Add, Edit, Keep, Op, PhaseRef, PhaseUid, Place, Plan, Ref, Status, Uid};
+
+/// Stands for "no phase" in a projection that needs one; never given to a stored phase.
+pub const NO_PHASE: PhaseUid = PhaseUid(0);
+
+/// One row of a list, in the engine's words. What a dialect cannot express is `None` and stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Item {
+    /// The todo this row stands for; `None` asks for a new one.
+    pub uid: Option<Uid>,
+    /// The id for a new todo.
+    pub id: Option<String>,
+    /// What is to be done.
+    pub content: String,
+    /// The present-tense form, where the dialect has one.
+    pub active_form: Option<String>,
+    /// As the dialect shows it.
+    pub status: Status,
+    /// Ids, where the dialect has dependencies.
+    pub depends_on: Option<Vec<String>>,
+    /// Index into [`List::phases`], where the dialect has phases.
+    pub phase: Option<usize>,
+    /// Remarks, where the dialect has them.
+    pub notes: Option<Vec<String>>,
+}
+
+/// A list as a session sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct List {
+    /// Phases in order, where the dialect has them; without a uid they are new.
+    pub phases: Vec<(Option<PhaseUid>, String)>,
+    /// Rows in order.
+    pub items: Vec<Item>,
+}
+
+/// Gives payload rows the handles of known rows: by id, then by exact content, the k-th duplicate to the k-th
+/// duplicate (rule 7).
+pub fn match_rows(rows: &mut [Item], known: &[Item]) {
+    let ids: HashMap<&str, Uid> = known.iter().filter_map(|item| Some((item.id.as_deref()?, item.uid?))).collect();
+    let mut taken: HashSet<Uid> = HashSet::new();
+    for row in rows.iter_mut().filter(|row| row.uid.is_none()) {
+        row.uid = row.id.as_deref().and_then(|id| ids.get(id)).copied().filter(|uid| taken.insert(*uid));
+    }
+    taken.extend(rows.iter().filter_map(|row| row.uid));
+    let mut by_content: HashMap<&str, VecDeque<Uid>> = HashMap::new();
+    for item in known {
+        if let Some(uid) = item.uid.filter(|uid| !taken.contains(uid)) {
+            by_content.entry(&item.content).or_default().push_back(uid);
+        }
+    }
+    for row in rows.iter_mut().filter(|row| row.uid.is_none()) {
+        row.uid = by_content.get_mut(row.content.as_str()).and_then(VecDeque::pop_front);
+    }
+}
+
+/// The ops that bring a plan from `base`, the list last shown to the session, to `new`. Only differences are asked
+/// for, so what others changed meanwhile stays; rows of `base` that are not in `new` are archived.
+pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
+    let mut ops = Vec::new();
+    let phases_change = base.phases != new.phases;
+    if phases_change {
+        ops.push(phases(base, new, plan));
+    }
+    let known: BTreeMap<Uid, &Item> = base.items.iter().filter_map(|item| Some((item.uid?, item))).collect();
+    let kept: HashSet<Uid> = new.items.iter().filter_map(|item| item.uid).collect();
+    let live = |uid: &Uid| plan.get(*uid).is_some_and(crate::Todo::is_live);
+    for item in &base.items {
+        if let Some(uid) = item.uid.filter(|uid| !kept.contains(uid) && live(uid)) {
+            ops.push(Op::Rm(Ref::Uid(uid)));
+        }
+    }
+    let mut statuses = Vec::new();
+    let mut order = Vec::with_capacity(new.items.len());
+    let mut added = 0;
+    let place = PhaseNames { base, new, listed: phases_change };
+    for item in &new.items {
+        match item.uid {
+            None => {
+                ops.push(Op::Add(add(item, &place)));
+                order.push(Ref::New(added));
+                added += 1;
+            }
+            Some(uid) if !live(&uid) => {}
+            Some(uid) => {
+                if let Some(old) = known.get(&uid) {
+                    ops.extend(edit(uid, old, item, &place));
+                    statuses.extend(status(uid, old.status, item.status));
+                }
+                order.push(Ref::Uid(uid));
+            }
+        }
+    }
+    // New rows are put at the end; if that is where they belong and the others kept their order, nothing moves.
+    let was: Vec<Uid> = base.items.iter().filter_map(|item| item.uid).filter(|uid| kept.contains(uid) && live(uid)).collect();
+    let is: Vec<Uid> = order.iter().filter_map(|r| if let Ref::Uid(uid) = r { Some(*uid) } else { None }).collect();
+    let appended = order.iter().skip_while(|r| matches!(r, Ref::Uid(_))).all(|r| matches!(r, Ref::New(_)));
+    if was != is || !appended {
+        ops.push(Op::Arrange(order));
+    }
+    ops.extend(statuses);
+    ops
+}
+
+/// The op that turns one shown status into another.
+pub fn status(uid: Uid, before: Status, after: Status) -> Option<Op> {
+    let target = Ref::Uid(uid);
+    (before != after).then(|| match after {
+        Status::Pending => Op::Reopen(target),
+        Status::InProgress => Op::Start(target),
+        Status::Completed => Op::Done { target, evidence: None, fence: None },
+        Status::Cancelled => Op::Drop(target),
+        Status::Failed => Op::Fail(target, String::new()),
+    })
+}
+
+struct PhaseNames<'a> {
+    base: &'a List,
+    new: &'a List,
+    /// The batch carries the new phase list, so its entries can be named by index.
+    listed: bool,
+}
+
+impl PhaseNames<'_> {
+    /// How an op names the phase of a row of `new`.
+    fn reference(&self, phase: usize) -> Option<PhaseRef> {
+        match self.new.phases.get(phase) {
+            Some((Some(NO_PHASE), _)) | None => None,
+            Some((Some(uid), _)) => Some(PhaseRef::Uid(*uid)),
+            Some((None, _)) if self.listed => {
+                // The placeholder is not part of the stored list, so indexes behind it move up.
+                let skipped = self.new.phases[..phase].iter().filter(|(uid, _)| *uid == Some(NO_PHASE)).count();
+                Some(PhaseRef::Index(phase - skipped))
+            }
+            Some((None, name)) => Some(PhaseRef::Name(name.clone())),
+        }
+    }
+
+    fn moved(&self, old: usize, new: usize) -> bool {
+        match (self.base.phases.get(old), self.new.phases.get(new)) {
+            (Some((Some(a), _)), Some((Some(b), _))) => a != b,
+            _ => true,
+        }
+    }
+}
+
+fn phases(base: &List, new: &List, plan: &Plan) -> Op {
+    let mut list: Vec<PhaseRef> = new
+        .phases
+        .iter()
+        .filter(|(uid, _)| *uid != Some(NO_PHASE))
+        .map(|(uid, name)| uid.map_or_else(|| PhaseRef::Name(name.clone()), PhaseRef::Uid))
+        .filter(|r| match r {
+            PhaseRef::Uid(uid) => plan.phase(*uid).is_some(),
+            PhaseRef::Name(_) | PhaseRef::Index(_) => true,
+        })
+        .collect();
+    // Phases that the session was never shown are not its to drop.
+    let unseen = plan.row.phases.iter().filter(|p| !base.phases.iter().any(|(uid, _)| *uid == Some(p.uid)));
+    list.extend(unseen.map(|p| PhaseRef::Uid(p.uid)));
+    Op::Phases(list)
+}
+
+fn add(item: &Item, place: &PhaseNames<'_>) -> Add {
+    Add {
+        id: item.id.clone(),
+        edit: Edit {
+            content: Keep::Set(item.content.clone()),
+            active_form: Keep::Set(item.active_form.clone()),
+            depends_on: Keep::from_option(refs(item.depends_on.as_deref())),
+            phase: item.phase.map_or(Keep::Keep, |phase| Keep::Set(place.reference(phase))),
+            ..Edit::default()
+        },
+        place: Place::End,
+        status: item.status,
+        hold: None,
+        notes: item.notes.clone().unwrap_or_default(),
+        carried: None,
+    }
+}
+
+fn refs(ids: Option<&[String]>) -> Option<Vec<Ref>> {
+    ids.map(|ids| ids.iter().cloned().map(Ref::Id).collect())
+}
+
+fn edit(uid: Uid, old: &Item, new: &Item, place: &PhaseNames<'_>) -> Vec<Op> {
+    let mut edit = Edit::default();
+    if old.content != new.content {
+        edit.content = Keep::Set(new.content.clone());
+    }
+    if old.active_form != new.active_form {
+        edit.active_form = Keep::Set(new.active_form.clone());
+    }
+    if old.depends_on != new.depends_on {
+        edit.depends_on = Keep::from_option(refs(new.depends_on.as_deref()));
+    }
+    if let (Some(before), Some(after)) = (old.phase, new.phase)
+        && place.moved(before, after)
+    {
+        edit.phase = Keep::Set(place.reference(after));
+    }
+    let mut ops = Vec::new();
+    if edit != Edit::default() {
+        ops.push(Op::Edit(Ref::Uid(uid), edit));
+    }
+    if let (Some(before), Some(after)) = (&old.notes, &new.notes) {
+        // Remarks are append-only; a list that lost some keeps them.
+        let tail = after.get(before.len()..).filter(|_| after.starts_with(before)).unwrap_or_default();
+        ops.extend(tail.iter().map(|text| Op::Note(Ref::Uid(uid), text.clone())));
+    }
+    ops
+}

@@ -1,0 +1,160 @@
+//! The TodoWrite tool (seed 002): full replacement, at most 20 todos, one in progress, a rendered list as the answer.
+
+use serde_json::{Value, json};
+
+use super::input::{invalid, list, object, text};
+use super::list::{Item, List, match_rows};
+use crate::view::checklist;
+use crate::view::progress::rounded_percent;
+use crate::{DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Uid};
+
+/// Todos in one call.
+pub const MAX_TODOS: usize = 20;
+/// UTF-16 units in content and activeForm.
+pub const MAX_LENGTH: usize = 500;
+
+/// One todo as this dialect shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The handle, if it is known.
+    pub uid: Option<Uid>,
+    /// The id, if the payload or the plan has one.
+    pub id: Option<String>,
+    /// Imperative.
+    pub content: String,
+    /// Pending, in progress or completed.
+    pub status: Status,
+    /// Present tense.
+    pub active_form: String,
+}
+
+/// Why a call was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reject {
+    /// The shape is wrong.
+    Invalid(Refusal),
+    /// More than one todo in progress.
+    ManyInProgress,
+}
+
+impl Reject {
+    /// The seed's own sentence for the second kind.
+    pub const MANY: &'static str = "Only one task can be in_progress at a time";
+}
+
+/// The policy of this dialect on a plan.
+pub fn policy(plan: Policy) -> Policy {
+    Policy {
+        start_gate: StartGate::Warn,
+        in_progress: InProgressLimit::Any,
+        on_cycle: OnCycle::Refuse,
+        missing_dep: MissingDep::Refuse,
+        on_remove: OnRemove::Detach,
+        dep_on_running: DepOnRunning::Keep,
+        ..plan
+    }
+}
+
+/// The plan as this dialect shows it: cancelled todos are left out, failed ones are pending again.
+pub fn project(plan: &Plan) -> Vec<Row> {
+    let shown = plan.live().into_iter().filter(|todo| todo.status != Status::Cancelled);
+    shown
+        .map(|todo| Row {
+            uid: Some(todo.uid),
+            id: Some(todo.id.clone()),
+            content: todo.content.clone(),
+            status: if todo.status == Status::Failed { Status::Pending } else { todo.status },
+            active_form: todo.active_text().to_owned(),
+        })
+        .collect()
+}
+
+/// Reads and validates a call.
+pub fn read(call: &Value) -> Result<Vec<Row>, Reject> {
+    let rows = read_rows(call).map_err(Reject::Invalid)?;
+    if rows.iter().filter(|row| row.status == Status::InProgress).count() > 1 {
+        return Err(Reject::ManyInProgress);
+    }
+    Ok(rows)
+}
+
+fn read_rows(call: &Value) -> Result<Vec<Row>, Refusal> {
+    let todos = list(object(call, "")?, "todos", "")?;
+    if todos.len() > MAX_TODOS {
+        return Err(invalid("todos", format!("{} todos, at most {MAX_TODOS} fit in one call", todos.len())));
+    }
+    let mut rows = Vec::with_capacity(todos.len());
+    for (n, item) in todos.iter().enumerate() {
+        let at = format!("todos[{n}]");
+        let map = object(item, &at)?;
+        let required = |key: &str| -> Result<String, Refusal> {
+            let value = text(map, key, &at)?.ok_or_else(|| invalid(format!("{at}.{key}"), "missing"))?;
+            let length = crate::text::utf16_len(value);
+            match length {
+                0 => Err(invalid(format!("{at}.{key}"), "must not be empty")),
+                1..=MAX_LENGTH => Ok(value.to_owned()),
+                _ => Err(invalid(format!("{at}.{key}"), format!("{length} characters, at most {MAX_LENGTH} fit"))),
+            }
+        };
+        let status = match text(map, "status", &at)? {
+            Some("pending") => Status::Pending,
+            Some("in_progress") => Status::InProgress,
+            Some("completed") => Status::Completed,
+            Some(word) => {
+                let what = format!("`{}` is none of pending, in_progress, completed", crate::text::clip(word, 40));
+                return Err(invalid(format!("{at}.status"), what));
+            }
+            None => return Err(invalid(format!("{at}.status"), "missing")),
+        };
+        let id = text(map, "id", &at)?.filter(|id| !id.is_empty()).map(str::to_owned);
+        rows.push(Row { uid: None, id, content: required("content")?, status, active_form: required("activeForm")? });
+    }
+    Ok(rows)
+}
+
+/// Full replacement: payload rows get the handles of the todos they mean.
+pub fn step(shown: &[Row], call: Vec<Row>) -> Vec<Row> {
+    let mut list = to_list(&call);
+    match_rows(&mut list.items, &to_list(shown).items);
+    // An id that nobody has would be given to the new todo; one that is taken twice would not be unique.
+    let mut rows = call;
+    let mut seen = std::collections::HashSet::new();
+    for (row, item) in rows.iter_mut().zip(list.items) {
+        row.uid = item.uid;
+        if row.uid.is_none() && row.id.as_ref().is_some_and(|id| !seen.insert(id.clone())) {
+            row.id = None;
+        }
+    }
+    rows
+}
+
+/// The rendered list that the model sees.
+pub fn render(rows: &[Row]) -> String {
+    checklist::render(rows.iter().map(|row| (row.status, row.content.as_str(), row.active_form.as_str())))
+}
+
+/// Completed of total, cancelled ones not shown and not counted.
+pub fn progress(rows: &[Row]) -> Value {
+    let completed = rows.iter().filter(|row| row.status == Status::Completed).count() as u64;
+    let total = rows.len() as u64;
+    json!({"completed": completed, "total": total, "percent": rounded_percent(completed, total)})
+}
+
+/// The items in the tool's own form.
+pub fn items(rows: &[Row]) -> Value {
+    let item = |row: &Row| json!({"content": row.content, "status": row.status.name(), "activeForm": row.active_form});
+    rows.iter().map(item).collect()
+}
+
+/// The list for [`super::list::diff`].
+pub fn to_list(rows: &[Row]) -> List {
+    let item = |row: &Row| Item {
+        uid: row.uid,
+        id: row.id.clone(),
+        content: row.content.clone(),
+        active_form: Some(row.active_form.clone()),
+        status: row.status,
+        ..Item::default()
+    };
+    List { phases: Vec::new(), items: rows.iter().map(item).collect() }
+}
