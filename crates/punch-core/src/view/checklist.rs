@@ -1,0 +1,123 @@
+//! The checklist of the todowrite dialect: the literal text that its tool answers with, and on top of it the list,
+//! the update notice and the transition lines for people.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::cap::{Cap, Page, Then};
+use super::glyph::{Glyphs, checkbox};
+use super::row::{Row, tidy, window};
+use super::{NONE, Progress};
+use crate::{Change, Event, Patch, Plan, Status, Uid};
+
+/// The list exactly as the todowrite tool answers: status, content and active form of each item, nothing escaped
+/// and nothing cut. The tool's own limits (20 items of 500 units) are its size cap.
+pub fn render<'a>(items: impl Iterator<Item = (Status, &'a str, &'a str)>) -> String {
+    let (mut out, mut completed, mut total) = (String::new(), 0_u64, 0_u64);
+    for (status, content, active) in items {
+        // The tool knows three statuses; everything else reads as not started.
+        let status = if matches!(status, Status::Completed | Status::InProgress) { status } else { Status::Pending };
+        push_row(&mut out, status, content, Some(active));
+        out.push('\n');
+        completed += u64::from(status == Status::Completed);
+        total += 1;
+    }
+    if total == 0 {
+        return NONE.to_owned();
+    }
+    out.push_str(&foot(Progress { completed, total }));
+    out
+}
+
+/// The same list for people: harmless text, all five statuses, capped. `progress` is what the last line counts.
+pub fn list(rows: &[Row<'_>], progress: Progress, cap: Cap) -> String {
+    if rows.is_empty() {
+        return NONE.to_owned();
+    }
+    let mut page = Page::new(cap, foot(progress));
+    let shown = fill(&mut page, rows, |row| {
+        let mut line = String::new();
+        let active = (row.active != row.content).then(|| tidy(row.active));
+        push_row(&mut line, row.status, &tidy(row.content), active.as_deref());
+        line
+    });
+    page.end(rows.len() - shown)
+}
+
+/// What a person reads when the list was written: a heading and one row per todo.
+pub fn notice(rows: &[Row<'_>], glyphs: Glyphs, cap: Cap) -> String {
+    let mut page = Page::new(cap, String::new());
+    let heading = match glyphs {
+        Glyphs::Unicode => "📋 Todo list updated:",
+        Glyphs::Ascii => "Todo list updated:",
+    };
+    page.line(heading, Then::More);
+    if rows.is_empty() {
+        page.line(&format!("  {NONE}"), Then::End);
+    }
+    let shown =
+        fill(&mut page, rows, |row| format!("  {} {}", glyphs.status(row.status), tidy(row.shown())));
+    page.end(rows.len() - shown)
+}
+
+/// One line per todo whose status these events changed, `[Todo: "Updating documentation" → in_progress]`: the active
+/// form for what runs now, the content otherwise. `plan` is the plan after the events.
+pub fn transitions(plan: &Plan, events: &[Event], glyphs: Glyphs, cap: Cap) -> String {
+    let mut order: Vec<(Uid, Status, Status)> = Vec::new();
+    let mut places: HashMap<Uid, usize> = HashMap::new();
+    for event in events {
+        let Patch::Todo(uid, changes) = &event.patch else { continue };
+        for change in changes {
+            let Change::Status(swap) = change else { continue };
+            let place = *places.entry(*uid).or_insert_with(|| {
+                order.push((*uid, swap.before, swap.before));
+                order.len() - 1
+            });
+            order[place].2 = swap.after;
+        }
+    }
+    let moved: Vec<Row<'_>> = order
+        .into_iter()
+        .filter(|(_, before, after)| before != after)
+        .filter_map(|(uid, _, status)| {
+            let todo = plan.get(uid)?;
+            Some(Row { status, content: &todo.content, active: todo.active_text() })
+        })
+        .collect();
+    let arrow = match glyphs {
+        Glyphs::Unicode => "→",
+        Glyphs::Ascii => "->",
+    };
+    let mut page = Page::new(cap, String::new());
+    let shown = fill(&mut page, &moved, |row| {
+        format!("[Todo: \"{}\" {arrow} {}]", tidy(row.shown()), row.status.name())
+    });
+    page.end(moved.len() - shown)
+}
+
+/// Appends the rows worth showing, as many as fit, and says how many that were.
+fn fill(page: &mut Page, rows: &[Row<'_>], line: impl Fn(&Row<'_>) -> String) -> usize {
+    let run = |page: &mut Page, part: Range<usize>| {
+        let (start, all) = (part.start, part.len() == rows.len());
+        let fits = |(at, row): &(usize, &Row<'_>)| {
+            let then = if all && at + 1 == rows.len() { Then::End } else { Then::More };
+            page.line(&line(row), then)
+        };
+        rows[part].iter().enumerate().map(|(at, row)| (start + at, row)).take_while(fits).count()
+    };
+    // The cap is on bytes too, so how many rows fit is only known by trying.
+    let room = run(&mut page.clone(), 0..rows.len());
+    run(page, window(rows.iter().map(|row| row.status), room))
+}
+
+fn push_row(out: &mut String, status: Status, content: &str, active: Option<&str>) {
+    let _ = write!(out, "{} {content}", checkbox(status));
+    if let (Status::InProgress, Some(active)) = (status, active) {
+        let _ = write!(out, " <- {active}");
+    }
+}
+
+fn foot(progress: Progress) -> String {
+    format!("\n({}/{} completed)", progress.completed, progress.total)
+}

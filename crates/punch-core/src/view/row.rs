@@ -1,0 +1,50 @@
+//! One line of a list view, and which lines to show when not all fit.
+
+use std::ops::Range;
+
+use crate::{Status, Todo, text};
+
+/// What the list views need of a todo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// As a reader sees it now.
+    pub status: Status,
+    /// What is to be done.
+    pub content: &'a str,
+    /// The same in the present tense; the content where there is none.
+    pub active: &'a str,
+}
+
+impl<'a> Row<'a> {
+    /// The row of a todo at `now`.
+    pub fn of(todo: &'a Todo, now: i64) -> Self {
+        Self { status: todo.status_at(now), content: &todo.content, active: todo.active_text() }
+    }
+
+    /// The text a person should read: the active form while it runs, the content otherwise.
+    pub fn shown(&self) -> &'a str {
+        if self.status == Status::InProgress { self.active } else { self.content }
+    }
+}
+
+/// The longest text of one todo in any view for people, in characters.
+const LONGEST: usize = 500;
+
+/// Todo text for people: one line, harmless, not endless.
+pub(super) fn tidy(raw: &str) -> String {
+    // Clipped first: neutralising keeps the number of characters, and the text may be megabytes long.
+    text::neutral(&text::clip(raw, LONGEST)).into_owned()
+}
+
+/// The part of a list worth showing when only `room` rows fit: what runs, else what is open next, with one row
+/// before it; the end of the list when everything is closed.
+pub(super) fn window(statuses: impl ExactSizeIterator<Item = Status> + Clone, room: usize) -> Range<usize> {
+    let total = statuses.len();
+    if total <= room {
+        return 0..total;
+    }
+    let of = |want: Status| statuses.clone().position(|status| status == want);
+    let first = of(Status::InProgress).or_else(|| of(Status::Pending)).unwrap_or(total);
+    let start = first.saturating_sub(1).min(total - room);
+    start..start + room
+}
