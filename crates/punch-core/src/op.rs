@@ -171,6 +171,8 @@ pub enum Op {
     Hold(Ref, Hold),
     /// End the hold.
     Release(Ref),
+    /// Said to be blocked: pending, and on hold if nothing it depends on is unmet when the batch ends (rule 2).
+    Block(Ref),
     /// Archive.
     Rm(Ref),
     /// Append a remark.
@@ -227,6 +229,7 @@ impl Op {
             | Self::Reopen(r)
             | Self::Hold(r, _)
             | Self::Release(r)
+            | Self::Block(r)
             | Self::Rm(r)
             | Self::Note(r, _) => f(r),
             Self::Phases(_) | Self::SetPolicy(_) | Self::Revert { .. } => {}

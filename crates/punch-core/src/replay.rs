@@ -1,1 +1,267 @@
-//! Replays recorded calls on a fresh plan.
+//! Replays recorded calls on a fresh plan, one line at a time: the conformance tool of the dialects. Every call goes
+//! the same road as anywhere else: project, step, diff, apply.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::dialect::native::Limits;
+use crate::dialect::{cursor, extended, list, native, todowrite};
+use crate::{Context, Event, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, apply};
+
+/// A dialect that can be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Seed 001, tool calls.
+    Phases,
+    /// Seed 001, Markdown in and out.
+    PhasesMarkdown,
+    /// Seed 001, `/todo` commands.
+    PhasesCommands,
+    /// Seed 000.
+    Cursor,
+    /// Seed 002.
+    Todowrite,
+    /// Seed 003.
+    Extended,
+    /// Ops.
+    Native,
+}
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: &'static [Self] = &[
+        Self::Phases,
+        Self::PhasesMarkdown,
+        Self::PhasesCommands,
+        Self::Cursor,
+        Self::Todowrite,
+        Self::Extended,
+        Self::Native,
+    ];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Phases => "phases",
+            Self::PhasesMarkdown => "phases-markdown",
+            Self::PhasesCommands => "phases-commands",
+            Self::Cursor => "cursor",
+            Self::Todowrite => "todowrite",
+            Self::Extended => "extended",
+            Self::Native => "native",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|d| d.name() == name)
+    }
+}
+
+/// The answer to one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// `{"id", "results"}`, or `{"id": null, "error"}`.
+    pub json: Value,
+    /// False if the line could not be read.
+    pub readable: bool,
+}
+
+/// Replays one line.
+pub fn line(dialect: Dialect, line: &[u8]) -> Reply {
+    match read(line).and_then(|value| run(dialect, &value).map(|results| (value, results))) {
+        Ok((value, results)) => {
+            let id = value.get("id").cloned().unwrap_or(Value::Null);
+            Reply { json: json!({"id": id, "results": results}), readable: true }
+        }
+        Err(refusal) => Reply { json: json!({"id": null, "error": error(&refusal)}), readable: false },
+    }
+}
+
+fn read(line: &[u8]) -> Result<Value, Refusal> {
+    let text = std::str::from_utf8(line).map_err(|e| unreadable(format!("not UTF-8 at byte {}", e.valid_up_to())))?;
+    let value: Value = serde_json::from_str(text).map_err(|e| unreadable(format!("not JSON: {e}")))?;
+    if value.is_object() { Ok(value) } else { Err(unreadable("a line must hold one JSON object".to_owned())) }
+}
+
+fn unreadable(what: String) -> Refusal {
+    Refusal::Invalid { at: "line".into(), what }
+}
+
+/// A refusal in the form that programs read.
+pub fn error(refusal: &Refusal) -> Value {
+    json!({"code": refusal.code(), "message": refusal.message(), "hint": refusal.hint()})
+}
+
+/// A plan in memory with its history.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// The plan.
+    pub plan: Plan,
+    /// Events by revision.
+    pub log: BTreeMap<u64, Vec<Event>>,
+    now: i64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { plan: Plan::new(), log: BTreeMap::new(), now: 0 }
+    }
+}
+
+impl Memory {
+    /// Time goes on by one second a call, so that replays are reproducible.
+    pub const fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// Applies a batch and takes the outcome over.
+    pub fn submit(&mut self, ops: &[Op], policy: Policy) -> Result<Outcome, Vec<Refusal>> {
+        self.now += 1_000;
+        let ctx = Context { now: self.now, by: "replay".into(), owner: None, policy };
+        let outcome = loop {
+            match apply(&self.plan, ops, &ctx) {
+                Ok(outcome) => break outcome,
+                Err(Stop::Refused(refusals)) => return Err(refusals),
+                Err(Stop::Need(need)) => self.load(*need)?,
+            }
+        };
+        if !outcome.events.is_empty() {
+            self.log.insert(outcome.plan.revision, outcome.events.clone());
+        }
+        self.plan.commit(&outcome);
+        Ok(outcome)
+    }
+
+    /// A plan in memory is whole; only the events of a revision can be asked for.
+    fn load(&mut self, need: Footprint) -> Result<(), Vec<Refusal>> {
+        for revision in need.revisions {
+            let events = self.log.get(&revision).cloned().ok_or_else(|| vec![Refusal::UnknownRevision { revision }])?;
+            self.plan.put_events(revision, events);
+        }
+        Ok(())
+    }
+
+    /// Brings the plan from one list to another.
+    pub fn change(&mut self, base: &list::List, new: &list::List, policy: Policy) -> Result<Outcome, Vec<Refusal>> {
+        let ops = list::diff(base, new, &self.plan);
+        self.submit(&ops, policy)
+    }
+}
+
+fn run(dialect: Dialect, line: &Value) -> Result<Value, Refusal> {
+    let mut memory = Memory::default();
+    let memory = &mut memory;
+    match dialect {
+        Dialect::Cursor => {
+            let mode = line.get("mode").and_then(Value::as_str).unwrap_or("conservative");
+            let mode = cursor::Mode::parse(mode)
+                .ok_or_else(|| unreadable("mode is off, conservative or aggressive".into()))?;
+            each(line, "calls", |call| cursor_call(memory, call, mode))
+        }
+        Dialect::Todowrite => each(line, "calls", |call| todowrite_call(memory, call)),
+        Dialect::Extended => each(line, "calls", |call| extended_call(memory, call)),
+        Dialect::Native => each(line, "calls", |call| native_call(memory, call)),
+        Dialect::Phases | Dialect::PhasesMarkdown | Dialect::PhasesCommands => Err(unreadable("not here yet".into())),
+    }
+}
+
+fn each(line: &Value, key: &str, f: impl FnMut(&Value) -> Value) -> Result<Value, Refusal> {
+    match line.get(key) {
+        Some(Value::Array(calls)) => Ok(calls.iter().map(f).collect()),
+        _ => Err(unreadable(format!("`{key}` must be a list"))),
+    }
+}
+
+fn first(refusals: &[Refusal]) -> Value {
+    refusals.first().map_or(Value::Null, error)
+}
+
+fn cursor_call(memory: &mut Memory, call: &Value, mode: cursor::Mode) -> Value {
+    let shown = cursor::project(&memory.plan);
+    let call = match cursor::read(call) {
+        Ok(call) => call,
+        Err(refusal) => return json!({"success": false, "error": error(&refusal)}),
+    };
+    let (now, mut made) = (memory.now, 0);
+    let mut make_id = || {
+        made += 1;
+        format!("todo-{now}-{made:09}")
+    };
+    let mut answer = cursor::step(&shown, &call, &mut make_id);
+    let policy = cursor::policy(memory.plan.row.policy);
+    match memory.change(&cursor::to_list(&shown), &cursor::to_list(&answer.list), policy) {
+        // What the plan says now is what is shown, should a rule have changed anything on the way.
+        Ok(_) => answer.list = cursor::project(&memory.plan),
+        Err(refusals) => return json!({"success": false, "error": first(&refusals)}),
+    }
+    cursor::answer(&answer, mode)
+}
+
+fn todowrite_call(memory: &mut Memory, call: &Value) -> Value {
+    let shown = todowrite::project(&memory.plan);
+    let refused = |kind: &str, text: Option<&str>| {
+        let mut out = json!({"success": false, "kind": kind});
+        if let Some(text) = text {
+            out["error"] = json!(text);
+        }
+        out["progress"] = todowrite::progress(&shown);
+        out["items"] = todowrite::items(&shown);
+        out
+    };
+    let rows = match todowrite::read(call) {
+        Ok(rows) => todowrite::step(&shown, rows),
+        Err(todowrite::Reject::ManyInProgress) => return refused("many_in_progress", Some(todowrite::Reject::MANY)),
+        Err(todowrite::Reject::Invalid(refusal)) => return refused("invalid", Some(&refusal.message())),
+    };
+    let policy = todowrite::policy(memory.plan.row.policy);
+    if let Err(refusals) = memory.change(&todowrite::to_list(&shown), &todowrite::to_list(&rows), policy) {
+        return refused("invalid", refusals.first().map(Refusal::message).as_deref());
+    }
+    let now = todowrite::project(&memory.plan);
+    json!({
+        "success": true,
+        "output": todowrite::render(&now),
+        "progress": todowrite::progress(&now),
+        "items": todowrite::items(&now),
+    })
+}
+
+fn extended_call(memory: &mut Memory, call: &Value) -> Value {
+    let policy = extended::policy(memory.plan.row.policy);
+    let done = extended::read(call, &Limits::default())
+        .and_then(|call| extended::ops(&memory.plan, &call))
+        .map_err(|refusal| vec![refusal])
+        .and_then(|ops| memory.submit(&ops, policy));
+    let mut out = match done {
+        Ok(_) => json!({"success": true}),
+        Err(refusals) => json!({"success": false, "code": refusals.first().map(Refusal::code)}),
+    };
+    out["todos"] = extended::rows(&memory.plan, memory.now);
+    out["ready"] = json!(extended::ready(&memory.plan, memory.now));
+    out
+}
+
+fn native_call(memory: &mut Memory, call: &Value) -> Value {
+    let policy = memory.plan.row.policy;
+    let done = native::read(&memory.plan, call, &Limits::default())
+        .map_err(|refusal| vec![refusal])
+        .and_then(|ops| memory.submit(&ops, policy));
+    let names = |uids: &[crate::Uid]| -> Value {
+        uids.iter().filter_map(|uid| memory.plan.get(*uid)).map(|t| json!(t.id)).collect()
+    };
+    let mut out = match done {
+        Ok(outcome) => json!({
+            "success": true,
+            "added": names(&outcome.added),
+            "unblocked": names(&outcome.unblocked),
+            "warnings": outcome.warnings.iter().map(crate::Warning::message).collect::<Vec<_>>(),
+        }),
+        Err(refusals) => json!({"success": false, "errors": refusals.iter().take(20).map(error).collect::<Vec<_>>()}),
+    };
+    out["revision"] = json!(memory.plan.row.revision);
+    out["todos"] = extended::rows(&memory.plan, memory.now);
+    out["ready"] = json!(extended::ready(&memory.plan, memory.now));
+    out
+}

@@ -100,6 +100,7 @@ const fn target(op: &Op) -> Option<&Ref> {
         | Op::Reopen(r)
         | Op::Hold(r, _)
         | Op::Release(r)
+        | Op::Block(r)
         | Op::Rm(r)
         | Op::Note(r, _)
         | Op::Move(r, _) => Some(r),

@@ -15,6 +15,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
     demote_running(draft)?;
     // With the gate judged at the end, these must have nothing unmet then.
     let mut gated: Vec<Uid> = Vec::new();
+    let mut said_blocked: Vec<Uid> = Vec::new();
     let mut added = batch.added.iter();
     for (op, target) in batch.ops.iter().zip(&batch.targets) {
         let uid = match (op, target) {
@@ -39,9 +40,16 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::Reopen(_) => reopen(draft, uid)?,
             Op::Hold(_, hold) => put_on_hold(draft, uid, hold)?,
             Op::Release(_) => release(draft, uid)?,
+            Op::Block(_) => {
+                reopen(draft, uid)?;
+                said_blocked.push(uid);
+            }
             Op::Edit(..) | Op::Rm(_) | Op::Note(..) | Op::Move(..) => {}
             Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Revert { .. } => {}
         }
+    }
+    for uid in said_blocked {
+        block(draft, uid)?;
     }
     let mut refusals = Vec::new();
     for uid in gated {
@@ -380,6 +388,23 @@ fn release(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
         return Err(Refusal::Transition { id: todo.id.clone(), op: "release", status: todo.status }.into());
     }
     Ok(draft.edit(uid, Kind::Released, |t| t.hold = None)?)
+}
+
+/// Blocked is derived: only a todo that nothing else blocks needs a hold to be so.
+fn block(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    if todo.status != Status::Pending {
+        return Ok(());
+    }
+    match (todo.derived.unmet > 0, todo.hold.is_some()) {
+        (true, _) => release(draft, uid),
+        (false, true) => Ok(()),
+        (false, false) => {
+            let reason = "reported as blocked".to_owned();
+            let hold = Hold { kind: crate::HoldKind::Other, reason, until: None, by: String::new(), at: 0 };
+            put_on_hold(draft, uid, &hold)
+        }
+    }
 }
 
 /// The one place where a stored status changes.

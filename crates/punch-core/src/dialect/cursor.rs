@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::input::{invalid, list, object, text, texts};
 use super::list::{Item, List};
 use crate::{
-    DepOnRunning, Dep, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Todo, Uid,
+    Dep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Todo,
+    Uid,
 };
 
 /// How eagerly ready work is handed to subagents (rule 40).
@@ -131,7 +132,8 @@ pub fn read(call: &Value) -> Result<Call, Refusal> {
         let status = match text(map, "status", &at)? {
             None | Some("") => None,
             Some(word) => Some(Status::parse(word).filter(|s| *s != Status::Failed).ok_or_else(|| {
-                let what = format!("`{}` is none of pending, in_progress, completed, cancelled", crate::text::clip(word, 40));
+                let what =
+                    format!("`{}` is none of pending, in_progress, completed, cancelled", crate::text::clip(word, 40));
                 invalid(format!("{at}.status"), what)
             })?),
         };
@@ -215,7 +217,8 @@ pub fn answer(answer: &Answer, mode: Mode) -> Value {
 }
 
 fn rows_json(rows: &[Row]) -> Value {
-    let row = |r: &Row| json!({"id": r.id, "content": r.content, "status": r.status.name(), "dependencies": r.dependencies});
+    let row =
+        |r: &Row| json!({"id": r.id, "content": r.content, "status": r.status.name(), "dependencies": r.dependencies});
     rows.iter().map(row).collect()
 }
 

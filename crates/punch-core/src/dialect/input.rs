@@ -52,7 +52,12 @@ pub(super) fn texts(map: &Map<String, Value>, key: &str, at: &str) -> Result<Opt
     for (n, item) in items.iter().enumerate() {
         match item {
             Value::String(text) => out.push(text.clone()),
-            other => return Err(invalid(format!("{}[{n}]", join(at, key)), format!("expected a string, got {}", kind(other)))),
+            other => {
+                return Err(invalid(
+                    format!("{}[{n}]", join(at, key)),
+                    format!("expected a string, got {}", kind(other)),
+                ));
+            }
         }
     }
     Ok(Some(out))
@@ -63,7 +68,9 @@ pub(super) fn number(map: &Map<String, Value>, key: &str, at: &str) -> Result<Op
     match map.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Number(n)) => {
-            let whole = n.as_u64().or_else(|| n.as_f64().filter(|f| f.fract() == 0.0 && (0.0..9e15).contains(f)).map(|f| f as u64));
+            let whole = n
+                .as_u64()
+                .or_else(|| n.as_f64().filter(|f| f.fract() == 0.0 && (0.0..9e15).contains(f)).map(|f| f as u64));
             whole.map(Some).ok_or_else(|| invalid(join(at, key), format!("{n} is not a whole number of at least 0")))
         }
         Some(other) => Err(invalid(join(at, key), format!("expected a number, got {}", kind(other)))),

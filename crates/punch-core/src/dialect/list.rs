@@ -96,7 +96,8 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
         }
     }
     // New rows are put at the end; if that is where they belong and the others kept their order, nothing moves.
-    let was: Vec<Uid> = base.items.iter().filter_map(|item| item.uid).filter(|uid| kept.contains(uid) && live(uid)).collect();
+    let was: Vec<Uid> =
+        base.items.iter().filter_map(|item| item.uid).filter(|uid| kept.contains(uid) && live(uid)).collect();
     let is: Vec<Uid> = order.iter().filter_map(|r| if let Ref::Uid(uid) = r { Some(*uid) } else { None }).collect();
     let appended = order.iter().skip_while(|r| matches!(r, Ref::Uid(_))).all(|r| matches!(r, Ref::New(_)));
     if was != is || !appended {

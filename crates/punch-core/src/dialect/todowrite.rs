@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use super::input::{invalid, list, object, text};
 use super::list::{Item, List, match_rows};
+use crate::view::Progress;
 use crate::view::checklist;
-use crate::view::progress::rounded_percent;
-use crate::{DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Uid};
+use crate::{
+    DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Uid,
+};
 
 /// Todos in one call.
 pub const MAX_TODOS: usize = 20;
@@ -137,7 +139,7 @@ pub fn render(rows: &[Row]) -> String {
 pub fn progress(rows: &[Row]) -> Value {
     let completed = rows.iter().filter(|row| row.status == Status::Completed).count() as u64;
     let total = rows.len() as u64;
-    json!({"completed": completed, "total": total, "percent": rounded_percent(completed, total)})
+    json!({"completed": completed, "total": total, "percent": Progress { completed, total }.percent()})
 }
 
 /// The items in the tool's own form.

@@ -1,0 +1,366 @@
+//! The native dialect: a batch of ops, references by id, strict. An empty or missing target never means "all".
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::extended::complexity;
+use super::input::{invalid, join, list, number, object, text, texts};
+use super::list::{Item, match_rows};
+use crate::{
+    Add, Edit, Evidence, Hold, HoldKind, Keep, Op, PhaseRef, Place, Plan, Ref, Refusal, Status, Verify, text::clip,
+};
+
+/// How long texts may be, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Content.
+    pub content: usize,
+    /// Description, criteria, note, reason.
+    pub long: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { content: 500, long: 8_000 }
+    }
+}
+
+/// The fields that add and edit take.
+const FIELDS: &[&str] = &[
+    "content",
+    "title",
+    "activeForm",
+    "description",
+    "dependsOn",
+    "blocks",
+    "phase",
+    "priority",
+    "complexity",
+    "estimatedTokens",
+    "verificationCriteria",
+    "verifyCommand",
+    "files",
+];
+const PLACES: &[&str] = &["before", "after", "place"];
+
+/// Reads `{"ops": […]}` into ops.
+pub fn read(plan: &Plan, call: &Value, limits: &Limits) -> Result<Vec<Op>, Refusal> {
+    let items = list(object(call, "")?, "ops", "")?;
+    if items.is_empty() {
+        return Err(invalid("ops", "give at least one op"));
+    }
+    let mut ops = Vec::with_capacity(items.len());
+    for (n, item) in items.iter().enumerate() {
+        read_op(plan, item, &format!("ops[{n}]"), limits, &mut ops)?;
+    }
+    Ok(ops)
+}
+
+fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<Op>) -> Result<(), Refusal> {
+    let map = object(item, at)?;
+    let Some(verb) = text(map, "op", at)? else { return Err(invalid(join(at, "op"), "missing")) };
+    let known = |extra: &[&str]| only(map, at, extra);
+    match verb {
+        "add" => {
+            known(&[&["id", "status"], FIELDS, PLACES].concat())?;
+            ops.push(Op::Add(add(map, at, limits)?));
+        }
+        "edit" => {
+            known(&[&["id", "newId"], FIELDS].concat())?;
+            let target = one(map, at)?;
+            let mut edit = edit(map, at, limits)?;
+            edit.id =
+                Keep::from_option(text(map, "newId", at)?.map(|id| check_id(id, &join(at, "newId"))).transpose()?);
+            ops.push(Op::Edit(target, edit));
+        }
+        "move" => {
+            known(&[&["id"], PLACES].concat())?;
+            let place = place(map, at)?;
+            ops.push(Op::Move(one(map, at)?, place));
+        }
+        "start" | "drop" | "reopen" | "release" | "rm" => {
+            known(&["id", "ids"])?;
+            let make = match verb {
+                "start" => Op::Start,
+                "drop" => Op::Drop,
+                "reopen" => Op::Reopen,
+                "release" => Op::Release,
+                _ => Op::Rm,
+            };
+            ops.extend(many(map, at)?.into_iter().map(make));
+        }
+        "done" => {
+            known(&["id", "ids", "evidence", "fence"])?;
+            let evidence = text(map, "evidence", at)?.map(|e| long_text(e, "evidence", limits.long)).transpose()?;
+            let fence = number(map, "fence", at)?;
+            let done = |target| Op::Done {
+                target,
+                evidence: evidence.clone().map(|text| Evidence { text: Some(text), ..Evidence::default() }),
+                fence,
+            };
+            ops.extend(many(map, at)?.into_iter().map(done));
+        }
+        "fail" => {
+            known(&["id", "error"])?;
+            let error = long_text(text(map, "error", at)?.unwrap_or_default(), "error", limits.long)?;
+            ops.push(Op::Fail(one(map, at)?, error));
+        }
+        "hold" => {
+            known(&["id", "kind", "reason", "until"])?;
+            ops.push(Op::Hold(one(map, at)?, hold(map, at, limits)?));
+        }
+        "note" => {
+            known(&["id", "text"])?;
+            let note = text(map, "text", at)?.map(str::trim_end).filter(|t| !t.is_empty());
+            let note = note.ok_or_else(|| invalid(join(at, "text"), "missing or empty"))?;
+            ops.push(Op::Note(one(map, at)?, long_text(note, "note", limits.long)?));
+        }
+        "replace" => {
+            known(&["todos"])?;
+            replace(plan, map, at, limits, ops)?;
+        }
+        "revert" => {
+            known(&["revision"])?;
+            let revision = number(map, "revision", at)?.ok_or_else(|| invalid(join(at, "revision"), "missing"))?;
+            ops.push(Op::Revert { revision });
+        }
+        other => {
+            const VERBS: &str =
+                "add, edit, start, done, drop, fail, reopen, hold, release, rm, note, move, replace, revert";
+            return Err(invalid(join(at, "op"), format!("`{}` is none of {VERBS}", clip(other, 40))));
+        }
+    }
+    Ok(())
+}
+
+/// A misspelt key would silently do nothing, so it is refused.
+fn only(map: &Map<String, Value>, at: &str, known: &[&str]) -> Result<(), Refusal> {
+    for key in map.keys() {
+        if key != "op" && !known.contains(&key.as_str()) {
+            let near = crate::text::nearest(key, known.iter().copied(), 1);
+            let hint =
+                near.first().map_or_else(|| format!("use {}", known.join(", ")), |n| format!("did you mean `{n}`?"));
+            return Err(invalid(join(at, &clip(key, 40)), format!("unknown field; {hint}")));
+        }
+    }
+    Ok(())
+}
+
+fn one(map: &Map<String, Value>, at: &str) -> Result<Ref, Refusal> {
+    match text(map, "id", at)? {
+        Some("") | None => Err(invalid(join(at, "id"), "missing or empty; name the todo")),
+        Some(id) => Ok(Ref::Id(id.to_owned())),
+    }
+}
+
+fn many(map: &Map<String, Value>, at: &str) -> Result<Vec<Ref>, Refusal> {
+    let Some(ids) = texts(map, "ids", at)? else { return Ok(vec![one(map, at)?]) };
+    if map.contains_key("id") {
+        return Err(invalid(join(at, "ids"), "give either id or ids"));
+    }
+    if ids.is_empty() || ids.iter().any(String::is_empty) {
+        return Err(invalid(join(at, "ids"), "empty; name the todos"));
+    }
+    Ok(ids.into_iter().map(Ref::Id).collect())
+}
+
+fn add(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Add, Refusal> {
+    let edit = edit(map, at, limits)?;
+    if edit.content == Keep::Keep {
+        return Err(invalid(join(at, "content"), "missing"));
+    }
+    let status = match text(map, "status", at)? {
+        None => Status::Pending,
+        Some(word) => Status::parse(word).ok_or_else(|| {
+            let known = Status::ALL.map(Status::name).join(", ");
+            invalid(join(at, "status"), format!("`{}` is none of {known}", clip(word, 40)))
+        })?,
+    };
+    let id = text(map, "id", at)?.map(|id| check_id(id, &join(at, "id"))).transpose()?;
+    Ok(Add { id, edit, place: place(map, at)?, status, ..Add::default() })
+}
+
+fn edit(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Edit, Refusal> {
+    let clears = |key: &str| map.get(key).is_some_and(Value::is_null);
+    let long = |key: &'static str| -> Result<Keep<Option<String>>, Refusal> {
+        if clears(key) {
+            return Ok(Keep::Set(None));
+        }
+        let value = text(map, key, at)?.map(|value| long_text(value, key, limits.long)).transpose()?;
+        Ok(value.map_or(Keep::Keep, |value| Keep::Set(Some(value))))
+    };
+    fn optional<T>(clears: bool, value: Option<T>) -> Keep<Option<T>> {
+        if clears { Keep::Set(None) } else { value.map_or(Keep::Keep, |value| Keep::Set(Some(value))) }
+    }
+    let ids = |key: &str| -> Result<Option<Vec<Ref>>, Refusal> {
+        let ids = texts(map, key, at)?;
+        if ids.as_ref().is_some_and(|ids| ids.iter().any(String::is_empty)) {
+            return Err(invalid(join(at, key), "an id must not be empty"));
+        }
+        Ok(ids.map(|ids| ids.into_iter().map(Ref::Id).collect()))
+    };
+    let active_form =
+        text(map, "activeForm", at)?.map(|v| one_line(v, &join(at, "activeForm"), limits.content)).transpose()?;
+    let phase = text(map, "phase", at)?.map(|v| one_line(v, &join(at, "phase"), limits.content)).transpose()?;
+    Ok(Edit {
+        content: Keep::from_option(content(map, at, limits)?),
+        active_form: optional(clears("activeForm"), active_form),
+        description: long("description")?,
+        depends_on: if clears("dependsOn") { Keep::Set(Vec::new()) } else { Keep::from_option(ids("dependsOn")?) },
+        blocks: ids("blocks")?.unwrap_or_default(),
+        phase: optional(clears("phase"), phase.map(PhaseRef::Name)),
+        priority: Keep::from_option(priority(map, at)?),
+        complexity: optional(clears("complexity"), complexity(map, at)?),
+        estimated_tokens: optional(clears("estimatedTokens"), number(map, "estimatedTokens", at)?),
+        criteria: long("verificationCriteria")?,
+        verify: if clears("verifyCommand") { Keep::Set(None) } else { verify(map, "verifyCommand", at)? },
+        files: if clears("files") { Keep::Set(Vec::new()) } else { Keep::from_option(texts(map, "files", at)?) },
+        ..Edit::default()
+    })
+}
+
+fn content(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Option<String>, Refusal> {
+    let (content, title) = (text(map, "content", at)?, text(map, "title", at)?);
+    if let (Some(a), Some(b)) = (content, title)
+        && a != b
+    {
+        return Err(invalid(join(at, "title"), "title and content are the same field and differ"));
+    }
+    content.or(title).map(|value| one_line(value, &join(at, "content"), limits.content)).transpose()
+}
+
+fn place(map: &Map<String, Value>, at: &str) -> Result<Place, Refusal> {
+    let anchor = |key: &str| -> Result<Option<Ref>, Refusal> {
+        match text(map, key, at)? {
+            Some("") => Err(invalid(join(at, key), "must not be empty")),
+            other => Ok(other.map(|id| Ref::Id(id.to_owned()))),
+        }
+    };
+    match (anchor("before")?, anchor("after")?, text(map, "place", at)?) {
+        (None, None, None | Some("end")) => Ok(Place::End),
+        (None, None, Some("first")) => Ok(Place::First),
+        (Some(before), None, None) => Ok(Place::Before(before)),
+        (None, Some(after), None) => Ok(Place::After(after)),
+        (None, None, Some(_)) => Err(invalid(join(at, "place"), "use first or end")),
+        _ => Err(invalid(join(at, "place"), "give one of before, after, place")),
+    }
+}
+
+fn hold(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Hold, Refusal> {
+    let kind = match text(map, "kind", at)? {
+        None => HoldKind::Human,
+        Some(word) => HoldKind::ALL.into_iter().find(|k| k.name() == word).ok_or_else(|| {
+            let known = HoldKind::ALL.map(HoldKind::name).join(", ");
+            invalid(join(at, "kind"), format!("`{}` is none of {known}", clip(word, 40)))
+        })?,
+    };
+    let reason = text(map, "reason", at)?.map(str::trim).filter(|r| !r.is_empty());
+    let reason = reason.ok_or_else(|| invalid(join(at, "reason"), "missing or empty; say what it waits for"))?;
+    let until = number(map, "until", at)?.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+    if (kind == HoldKind::Timer) != until.is_some() {
+        return Err(invalid(join(at, "until"), "a timer, and only a timer, has an end (milliseconds)"));
+    }
+    Ok(Hold { kind, reason: long_text(reason, "reason", limits.long)?, until, by: String::new(), at: 0 })
+}
+
+/// Full replacement: matched by id, then by content; the others are archived (rule 7).
+fn replace(plan: &Plan, map: &Map<String, Value>, at: &str, limits: &Limits, ops: &mut Vec<Op>) -> Result<(), Refusal> {
+    let mut adds = Vec::new();
+    for (n, item) in list(map, "todos", at)?.iter().enumerate() {
+        let at = format!("{}[{n}]", join(at, "todos"));
+        let map = object(item, &at)?;
+        only(map, &at, &[&["id", "status"], FIELDS].concat())?;
+        adds.push((add(map, &at, limits)?, map.contains_key("status")));
+    }
+    let mut seen = HashSet::new();
+    if let Some((twice, _)) = adds.iter().find(|(add, _)| add.id.as_ref().is_some_and(|id| !seen.insert(id.clone()))) {
+        return Err(Refusal::DuplicateId { id: twice.id.clone().unwrap_or_default() });
+    }
+    let item = |id: Option<String>, content: &str| Item { id, content: content.to_owned(), ..Item::default() };
+    let mut rows: Vec<Item> = adds
+        .iter()
+        .map(|(add, _)| item(add.id.clone(), add.edit.content.as_set().map_or("", String::as_str)))
+        .collect();
+    let live = plan.live();
+    let known: Vec<Item> =
+        live.iter().map(|t| Item { uid: Some(t.uid), ..item(Some(t.id.clone()), &t.content) }).collect();
+    match_rows(&mut rows, &known);
+    let kept: HashSet<_> = rows.iter().filter_map(|row| row.uid).collect();
+    ops.extend(live.iter().filter(|t| !kept.contains(&t.uid)).map(|t| Op::Rm(Ref::Uid(t.uid))));
+    let before = ops.iter().filter(|op| matches!(op, Op::Add(_))).count();
+    let (mut order, mut statuses, mut new) = (Vec::new(), Vec::new(), before);
+    for ((mut add, status_given), row) in adds.into_iter().zip(rows) {
+        match row.uid {
+            None => {
+                order.push(Ref::New(new));
+                new += 1;
+                ops.push(Op::Add(add));
+            }
+            Some(uid) => {
+                order.push(Ref::Uid(uid));
+                if add.edit.depends_on == Keep::Keep {
+                    add.edit.depends_on = Keep::Set(Vec::new());
+                }
+                ops.push(Op::Edit(Ref::Uid(uid), add.edit));
+                if status_given && let Some(todo) = plan.get(uid) {
+                    statuses.extend(super::list::status(uid, todo.status, add.status));
+                }
+            }
+        }
+    }
+    ops.push(Op::Arrange(order));
+    ops.extend(statuses);
+    Ok(())
+}
+
+/// An id is one word-like line without surprises; what is stored by other dialects may be anything.
+pub(super) fn check_id(id: &str, at: &str) -> Result<String, Refusal> {
+    let ok = !id.is_empty() && id.chars().count() <= 200 && id.trim() == id && !id.chars().any(char::is_control);
+    if ok {
+        Ok(id.to_owned())
+    } else {
+        Err(invalid(at, "an id has 1 to 200 characters on one line, no space at its ends"))
+    }
+}
+
+/// Native content: trimmed, one line, within the limit (rule 44).
+pub(super) fn one_line(value: &str, at: &str, limit: usize) -> Result<String, Refusal> {
+    let value = value.trim();
+    if value.is_empty() {
+        return Err(invalid(at, "must not be empty"));
+    }
+    if value.contains(['\n', '\r']) {
+        return Err(invalid(at, "must be one line; put the rest into description or a note"));
+    }
+    let length = value.chars().count();
+    if length > limit {
+        return Err(Refusal::TooLong { field: "content", length, limit });
+    }
+    Ok(value.to_owned())
+}
+
+/// A longer text within its limit.
+pub(super) fn long_text(value: &str, field: &'static str, limit: usize) -> Result<String, Refusal> {
+    let length = value.chars().count();
+    if length > limit { Err(Refusal::TooLong { field, length, limit }) } else { Ok(value.to_owned()) }
+}
+
+/// 1 to 5.
+pub(super) fn priority(map: &Map<String, Value>, at: &str) -> Result<Option<u8>, Refusal> {
+    let Some(given) = number(map, "priority", at)? else { return Ok(None) };
+    let priority = u8::try_from(given).ok().filter(|p| (1..=5).contains(p));
+    priority.map(Some).ok_or_else(|| invalid(join(at, "priority"), format!("{given} is not between 1 and 5")))
+}
+
+/// A shell line or a list of arguments.
+pub(super) fn verify(map: &Map<String, Value>, key: &str, at: &str) -> Result<Keep<Option<Verify>>, Refusal> {
+    Ok(match map.get(key) {
+        None | Some(Value::Null) => Keep::Keep,
+        Some(Value::String(line)) if !line.trim().is_empty() => Keep::Set(Some(Verify::Shell(line.clone()))),
+        Some(Value::Array(items)) if !items.is_empty() => {
+            Keep::Set(Some(Verify::Argv(texts(map, key, at)?.unwrap_or_default())))
+        }
+        Some(_) => return Err(invalid(join(at, key), "expected a command line or a list of arguments")),
+    })
+}
