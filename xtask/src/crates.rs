@@ -77,11 +77,6 @@ mod tests {
     }
 
     #[test]
-    fn the_workspace_keeps_its_order() {
-        assert_eq!(super::check(), Ok(()));
-    }
-
-    #[test]
     fn dependencies_against_the_order_are_refused() {
         assert_eq!(
             check(member("punch-store", &[("punch-engine", Kind::Normal)])),
