@@ -74,7 +74,7 @@ fn parse(arguments: &[&str]) -> Result<(Vec<&'static Step>, Options), String> {
 fn fmt() -> Done {
     process::component("rustfmt", "fmt")?;
     process::run(process::cargo().args(["fmt", "--all", "--check"]))
-        .map_err(|cause| format!("{cause}; `cargo fmt --all` repairs it"))
+        .map_err(|cause| format!("{cause}; try `cargo fmt --all`"))
 }
 
 fn clippy() -> Done {
