@@ -1,1 +1,43 @@
-fn main() {}
+//! Project tasks: what the build cannot express by itself. `cargo xtask` lists them.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task runner talks to the person who runs it")]
+
+mod crates;
+mod deny;
+mod licences;
+mod metadata;
+mod paths;
+mod process;
+mod sources;
+mod test;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: cargo xtask <TASK>
+
+Tasks:
+  test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
+  test --list                          the steps of `test`";
+
+/// What a task ends with: the error is a text for the person who ran it.
+type Done = Result<(), String>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments.as_slice() {
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        ["test", rest @ ..] => test::run(rest),
+        [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

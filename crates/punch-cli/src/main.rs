@@ -1,1 +1,43 @@
-fn main() {}
+//! The binary `punch`: reads arguments, calls the library crates, prints. No rule about todos is decided here.
+
+mod commands;
+mod failure;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::failure::Exit;
+
+/// A durable plan for coding agents, kept outside the model's context.
+#[derive(Parser)]
+#[command(name = "punch", version, arg_required_else_help = true, propagate_version = true)]
+#[command(after_help = "Exit codes: 0 ok, 1 refused or not found, 2 usage, 3 unavailable (try again), 70 bug")]
+struct Arguments {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    failure::guard(|| {
+        let arguments = match Arguments::try_parse() {
+            Ok(arguments) => arguments,
+            Err(answer) => return output::usage(&answer),
+        };
+        match arguments.command.run() {
+            Ok(exit) => exit,
+            Err(failure) => {
+                output::failure(&failure);
+                failure.exit()
+            }
+        }
+    })
+    .into()
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

@@ -1,0 +1,63 @@
+//! The only place that prints. Standard output carries data and nothing else; everything said to a person about
+//! the run goes to standard error as `error:` and `hint:` lines.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use punch_core::text;
+use serde_json::Value;
+
+use crate::failure::{Exit, Failure};
+
+/// Standard output as JSON lines, locked once.
+pub struct JsonLines {
+    out: BufWriter<StdoutLock<'static>>,
+    /// A person types lines and waits for each answer; a pipe gains from full buffers.
+    watched: bool,
+}
+
+impl JsonLines {
+    /// Takes standard output.
+    pub fn stdout() -> Self {
+        let out = io::stdout().lock();
+        let watched = out.is_terminal();
+        Self { out: BufWriter::with_capacity(64 * 1024, out), watched }
+    }
+
+    /// Writes one line.
+    pub fn print(&mut self, value: &Value) -> Result<(), Failure> {
+        serde_json::to_writer(&mut self.out, value).map_err(|error| Failure::writing(error.into()))?;
+        self.out.write_all(b"\n").map_err(Failure::writing)?;
+        if self.watched { self.flush() } else { Ok(()) }
+    }
+
+    /// Sends what is buffered.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        self.out.flush().map_err(Failure::writing)
+    }
+}
+
+/// Prints what the argument parser has to say: help and version are answers, the rest is a usage error.
+pub fn usage(answer: &clap::Error) -> Exit {
+    // A reader that left early is no reason to fail: the text was all there was to do.
+    let _ = answer.print();
+    if answer.exit_code() == 0 { Exit::Ok } else { Exit::Usage }
+}
+
+/// Tells why a command stopped.
+pub fn failure(failure: &Failure) {
+    if let Some((message, hint)) = failure.text() {
+        say(&message, hint);
+    }
+}
+
+/// Tells about a mistake of ours in two lines.
+pub fn bug(message: &str, place: Option<&str>) {
+    let message = text::clip(message, 300);
+    let place = place.unwrap_or("an unknown place");
+    say(&format!("this is a bug in punch: {} (at {place})", text::neutral(&message)), "please report these two lines");
+}
+
+/// Standard error may be closed; a failing report must not become a second failure.
+fn say(message: &str, hint: &str) {
+    let _ = writeln!(io::stderr(), "error: {message}\nhint: {hint}");
+}

@@ -1,0 +1,79 @@
+//! Starts other programs from the root of the workspace.
+
+use std::{
+    env,
+    ffi::OsString,
+    path::PathBuf,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::Done;
+
+/// The folder of the workspace. Cargo sets the variable for `cargo xtask`; the fallback serves a binary started by hand.
+pub fn root() -> PathBuf {
+    let own = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| OsString::from(env!("CARGO_MANIFEST_DIR")));
+    PathBuf::from(own).join("..")
+}
+
+/// The cargo that runs us, started in the root of the workspace.
+pub fn cargo() -> Command {
+    command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// A program started in the root of the workspace.
+pub fn command(program: impl Into<OsString>) -> Command {
+    let mut command = Command::new(program.into());
+    command.current_dir(root());
+    command
+}
+
+/// Runs it with our own input and output.
+pub fn run(command: &mut Command) -> Done {
+    let status = command.status().map_err(|cause| format!("cannot start {}: {cause}", line(command)))?;
+    if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", line(command))) }
+}
+
+/// Runs it quietly; standard output, or an error that ends in what it said.
+pub fn read(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|cause| format!("cannot start {}: {cause}", line(command)))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(format!("`{}` ended with {}: {}", line(command), output.status, String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// Whether it runs silently to a good end in the given time; it is stopped after that.
+pub fn succeeds_within(limit: Duration, command: &mut Command) -> bool {
+    let Ok(mut child) = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
+        return false;
+    };
+    let end = Instant::now() + limit;
+    while Instant::now() < end {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => thread::sleep(Duration::from_millis(50)),
+            Err(_) => break,
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    false
+}
+
+/// Makes sure that an optional part of the toolchain is there: minimal installations lack some.
+pub fn component(name: &str, subcommand: &str) -> Done {
+    if read(cargo().args([subcommand, "--version"])).is_ok() {
+        return Ok(());
+    }
+    println!("    installing {name}");
+    run(command("rustup").args(["component", "add", name]))
+}
+
+fn line(command: &Command) -> String {
+    let program = PathBuf::from(command.get_program());
+    let mut words = vec![program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
+    words.join(" ")
+}
