@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::dialect::native::Limits;
-use crate::dialect::{cursor, extended, list, native, todowrite};
+use crate::dialect::{cursor, extended, list, native, phases, todowrite};
 use crate::{Context, Event, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, apply};
 
 /// A dialect that can be replayed.
@@ -163,8 +163,76 @@ fn run(dialect: Dialect, line: &Value) -> Result<Value, Refusal> {
         Dialect::Todowrite => each(line, "calls", |call| todowrite_call(memory, call)),
         Dialect::Extended => each(line, "calls", |call| extended_call(memory, call)),
         Dialect::Native => each(line, "calls", |call| native_call(memory, call)),
-        Dialect::Phases | Dialect::PhasesMarkdown | Dialect::PhasesCommands => Err(unreadable("not here yet".into())),
+        Dialect::Phases => {
+            phases_initial(memory, line)?;
+            each(line, "batches", |batch| phases_batch(memory, batch))
+        }
+        Dialect::PhasesCommands => {
+            phases_initial(memory, line)?;
+            each(line, "commands", |command| phases_command(memory, command))
+        }
+        Dialect::PhasesMarkdown => {
+            let kind = line.get("kind").and_then(Value::as_str).unwrap_or_default();
+            Ok(json!([phases::markdown_answer(kind, line.get("input").unwrap_or(&Value::Null))?]))
+        }
     }
+}
+
+/// Puts the list that a line starts from into the plan.
+fn phases_initial(memory: &mut Memory, line: &Value) -> Result<(), Refusal> {
+    let Some(initial) = line.get("initial") else { return Ok(()) };
+    let initial = phases::phases_from_json(initial)?;
+    phases_change(memory, &[], &initial).map(|_| ()).map_err(|refusals| {
+        refusals.into_iter().next().unwrap_or_else(|| unreadable("the initial list was refused".into()))
+    })
+}
+
+fn phases_change(
+    memory: &mut Memory,
+    shown: &[phases::Phase],
+    new: &[phases::Phase],
+) -> Result<Vec<phases::Phase>, Vec<Refusal>> {
+    let policy = phases::policy(memory.plan.row.policy);
+    memory.change(&phases::to_list(shown), &phases::to_list(new), policy)?;
+    Ok(phases::project(&memory.plan))
+}
+
+fn phases_batch(memory: &mut Memory, batch: &Value) -> Value {
+    let shown = phases::project(&memory.plan);
+    let Ok(ops) = phases::parse_ops(batch) else { return phases::rejected_json(&shown) };
+    let mut answer = phases::step(&shown, &ops);
+    match phases_change(memory, &shown, &answer.phases) {
+        Ok(phases) => answer.phases = phases,
+        Err(refusals) => {
+            answer = phases::Answer {
+                phases: shown,
+                errors: refusals.iter().map(Refusal::message).collect(),
+                completed: Vec::new(),
+                is_error: true,
+            };
+        }
+    }
+    phases::answer_json(&answer)
+}
+
+fn phases_command(memory: &mut Memory, command: &Value) -> Value {
+    let shown = phases::project(&memory.plan);
+    let said = match command.as_str() {
+        None => phases::Said { output: "a command must be a string".into(), phases: shown.clone() },
+        Some(line) => match phases::run(&shown, line) {
+            phases::Reply::Said(said) => said,
+            phases::Reply::Effect(_) => {
+                phases::Said { output: "Files are out of reach in a replay.".into(), phases: shown.clone() }
+            }
+        },
+    };
+    let said = match phases_change(memory, &shown, &said.phases) {
+        Ok(phases) => phases::Said { phases, ..said },
+        Err(refusals) => {
+            phases::Said { output: refusals.first().map(Refusal::message).unwrap_or_default(), phases: shown }
+        }
+    };
+    phases::said_json(&said)
 }
 
 fn each(line: &Value, key: &str, f: impl FnMut(&Value) -> Value) -> Result<Value, Refusal> {

@@ -9,4 +9,5 @@ pub mod extended;
 mod input;
 pub mod list;
 pub mod native;
+pub mod phases;
 pub mod todowrite;

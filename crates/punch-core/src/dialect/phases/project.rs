@@ -1,0 +1,65 @@
+//! Between the plan and the list of phases.
+
+use super::list::{Phase, Task};
+use crate::dialect::list::{Item, List, NO_PHASE};
+use crate::{
+    DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, PhaseUid, Plan, Policy, StartGate, Status, Todo,
+};
+
+/// The policy of this dialect on a plan.
+pub fn policy(plan: Policy) -> Policy {
+    Policy {
+        start_gate: StartGate::Warn,
+        in_progress: InProgressLimit::Any,
+        on_cycle: OnCycle::Refuse,
+        missing_dep: MissingDep::Refuse,
+        on_remove: OnRemove::Detach,
+        dep_on_running: DepOnRunning::Keep,
+        ..plan
+    }
+}
+
+/// The plan as this dialect shows it. Todos without a phase stand first, under `Todos`.
+pub fn project(plan: &Plan) -> Vec<Phase> {
+    let mut phases: Vec<Phase> = Vec::new();
+    let live = plan.live();
+    if live.iter().any(|todo| todo.phase.is_none()) {
+        phases.push(Phase { uid: Some(NO_PHASE), ..Phase::new("Todos") });
+    }
+    phases.extend(plan.row.phases.iter().map(|p| Phase { uid: Some(p.uid), ..Phase::new(&p.name) }));
+    let places: std::collections::HashMap<Option<PhaseUid>, usize> =
+        phases.iter().enumerate().map(|(n, phase)| (phase.uid, n)).collect();
+    for todo in live {
+        if let Some(n) = places.get(&Some(todo.phase.unwrap_or(NO_PHASE))) {
+            phases[*n].tasks.push(task(todo));
+        }
+    }
+    phases
+}
+
+fn task(todo: &Todo) -> Task {
+    let mut notes: Vec<String> = todo.notes.iter().map(|note| note.text.clone()).collect();
+    let mut status = todo.status;
+    if status == Status::Failed {
+        // This dialect knows no failure: it is work again, and the reason is told.
+        status = Status::Pending;
+        notes.push(format!("failed: {}", todo.last_error.as_deref().unwrap_or("no reason given")));
+    }
+    Task { uid: Some(todo.uid), content: todo.content.clone(), status, notes }
+}
+
+/// The list for [`crate::dialect::list::diff`].
+pub fn to_list(phases: &[Phase]) -> List {
+    let item = |phase: usize, task: &Task| Item {
+        uid: task.uid,
+        content: task.content.clone(),
+        status: task.status,
+        phase: Some(phase),
+        notes: Some(task.notes.clone()),
+        ..Item::default()
+    };
+    List {
+        phases: phases.iter().map(|phase| (phase.uid, phase.name.clone())).collect(),
+        items: phases.iter().enumerate().flat_map(|(n, phase)| phase.tasks.iter().map(move |t| item(n, t))).collect(),
+    }
+}
