@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::{Op, Ref, Uid};
 
+/// What must be loaded before an answer is possible.
+pub type Need = Box<Footprint>;
+
 /// A request for parts of a plan. Also records what a slice has loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {

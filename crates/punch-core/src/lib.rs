@@ -22,7 +22,7 @@ pub mod view;
 pub use apply::{Context, Outcome, Stop, apply};
 pub use event::{Event, Kind, Patch};
 pub use field::{Change, Fields, Splice, Swap};
-pub use footprint::Footprint;
+pub use footprint::{Footprint, Need};
 pub use op::{Add, Carried, Edit, Keep, Op, PhaseRef, Place, Ref};
 pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use policy::{

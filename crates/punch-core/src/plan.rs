@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dep, Event, Footprint, Policy, Status, Todo};
+use crate::{Dep, Event, Footprint, Need, Policy, Status, Todo};
 
 /// The immutable number of a todo inside its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -254,30 +254,30 @@ impl Plan {
     }
 
     /// The todo, or what must be loaded first.
-    pub fn need(&self, uid: Uid) -> Result<&Todo, Footprint> {
-        self.todos.get(&uid).ok_or_else(|| Footprint { todos: [uid].into(), ..Footprint::default() })
+    pub fn need(&self, uid: Uid) -> Result<&Todo, Need> {
+        self.todos.get(&uid).ok_or_else(|| Box::new(Footprint { todos: [uid].into(), ..Footprint::default() }))
     }
 
     /// The live todo with that id, `None` if there is none, or what must be loaded first.
-    pub fn find_id(&self, id: &str) -> Result<Option<Uid>, Footprint> {
+    pub fn find_id(&self, id: &str) -> Result<Option<Uid>, Need> {
         match self.ids.get(id) {
             Some(uid) => Ok(Some(*uid)),
             None if self.loaded.all || self.loaded.ids.contains(id) => Ok(None),
-            None => Err(Footprint { ids: [id.to_owned()].into(), ..Footprint::default() }),
+            None => Err(Box::new(Footprint { ids: [id.to_owned()].into(), ..Footprint::default() })),
         }
     }
 
     /// Who depends on a todo (active and suspended edges), or what must be loaded first.
-    pub fn dependents_of(&self, uid: Uid) -> Result<&BTreeSet<Uid>, Footprint> {
+    pub fn dependents_of(&self, uid: Uid) -> Result<&BTreeSet<Uid>, Need> {
         static NONE: BTreeSet<Uid> = BTreeSet::new();
         if self.loaded.all || self.loaded.dependents.contains(&uid) {
             return Ok(self.dependents.get(&uid).unwrap_or(&NONE));
         }
-        Err(Footprint { dependents: [uid].into(), ..Footprint::default() })
+        Err(Box::new(Footprint { dependents: [uid].into(), ..Footprint::default() }))
     }
 
     /// Who waits for an id that nobody has, or what must be loaded first.
-    pub fn waiting_for_id(&self, id: &str) -> Result<&BTreeSet<Uid>, Footprint> {
+    pub fn waiting_for_id(&self, id: &str) -> Result<&BTreeSet<Uid>, Need> {
         static NONE: BTreeSet<Uid> = BTreeSet::new();
         if self.row.dangling == 0 {
             return Ok(&NONE);
@@ -285,17 +285,17 @@ impl Plan {
         if self.loaded.all || self.loaded.dangling.contains(id) {
             return Ok(self.dangling.get(id).unwrap_or(&NONE));
         }
-        Err(Footprint { dangling: [id.to_owned()].into(), ..Footprint::default() })
+        Err(Box::new(Footprint { dangling: [id.to_owned()].into(), ..Footprint::default() }))
     }
 
     /// The todos that `owner` has in progress, or what must be loaded first.
-    pub fn running_of(&self, owner: Option<&str>) -> Result<Vec<&Todo>, Footprint> {
+    pub fn running_of(&self, owner: Option<&str>) -> Result<Vec<&Todo>, Need> {
         let key = owner.map(str::to_owned);
         if self.row.counts.in_progress == 0 {
             return Ok(Vec::new());
         }
         if !self.loaded.all && !self.loaded.running.contains(&key) {
-            return Err(Footprint { running: [key].into(), ..Footprint::default() });
+            return Err(Box::new(Footprint { running: [key].into(), ..Footprint::default() }));
         }
         Ok(self
             .todos
@@ -305,7 +305,7 @@ impl Plan {
     }
 
     /// Fails unless the whole plan is here.
-    pub fn need_whole(&self) -> Result<(), Footprint> {
-        if self.loaded.all { Ok(()) } else { Err(Footprint::everything()) }
+    pub fn need_whole(&self) -> Result<(), Need> {
+        if self.loaded.all { Ok(()) } else { Err(Box::new(Footprint::everything())) }
     }
 }

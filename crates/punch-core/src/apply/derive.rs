@@ -6,7 +6,7 @@ use super::Stop;
 use super::draft::Draft;
 use crate::graph::kahn::{self, Csr};
 use crate::graph::{relevel, repull, strengthen};
-use crate::{CancelledDep, Counts, Dep, Derived, Event, Footprint, NO_PULL, Patch, Plan, Status, Todo, Uid};
+use crate::{CancelledDep, Counts, Dep, Derived, Event, NO_PULL, Need, Patch, Plan, Status, Todo, Uid};
 
 /// Brings levels and pulls in step with what the write changed.
 pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
@@ -22,7 +22,7 @@ pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn live_only(draft: &Draft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Footprint> {
+fn live_only(draft: &Draft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Need> {
     let mut out = Vec::with_capacity(seeds.len());
     for uid in seeds {
         if draft.get(uid)?.is_live() {
@@ -33,7 +33,7 @@ fn live_only(draft: &Draft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Footpr
 }
 
 /// Counts everybody's unmet dependencies again.
-pub(super) fn recount_all(draft: &mut Draft<'_>) -> Result<(), Footprint> {
+pub(super) fn recount_all(draft: &mut Draft<'_>) -> Result<(), Need> {
     draft.plan.need_whole()?;
     for uid in super::edges::live(draft).collect::<Vec<_>>() {
         draft.recount(uid)?;

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{Context, Stop};
 use crate::graph::Net;
 use crate::{
-    CancelledDep, Dep, Event, Fields, Footprint, Kind, NO_PULL, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid,
-    Warning,
+    CancelledDep, Dep, Event, Fields, Kind, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid, Warning,
 };
 
 pub(super) struct Draft<'a> {
@@ -55,7 +54,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The todo as this write has it.
-    pub fn get(&self, uid: Uid) -> Result<&Todo, Footprint> {
+    pub fn get(&self, uid: Uid) -> Result<&Todo, Need> {
         match self.rows.get(&uid) {
             Some(todo) => Ok(todo),
             None => self.plan.need(uid),
@@ -63,7 +62,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The todo, copied into the draft so that it can change.
-    pub fn touch(&mut self, uid: Uid) -> Result<&mut Todo, Footprint> {
+    pub fn touch(&mut self, uid: Uid) -> Result<&mut Todo, Need> {
         use std::collections::btree_map::Entry;
         match self.rows.entry(uid) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
@@ -73,7 +72,7 @@ impl<'a> Draft<'a> {
 
     /// Changes stored fields and records what changed. Edges, liveness and statuses go through their own functions,
     /// which keep the graph in step.
-    pub fn edit(&mut self, uid: Uid, kind: Kind, f: impl FnOnce(&mut Todo)) -> Result<(), Footprint> {
+    pub fn edit(&mut self, uid: Uid, kind: Kind, f: impl FnOnce(&mut Todo)) -> Result<(), Need> {
         let fresh = self.fresh.contains(&uid);
         let now = self.now;
         let todo = self.touch(uid)?;
@@ -98,7 +97,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The live todo with that id as this write has it.
-    pub fn find_id(&self, id: &str) -> Result<Option<Uid>, Footprint> {
+    pub fn find_id(&self, id: &str) -> Result<Option<Uid>, Need> {
         match self.ids.get(id) {
             Some(found) => Ok(*found),
             None => self.plan.find_id(id),
@@ -111,7 +110,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Who depends on `uid` (active and suspended edges), as this write has it.
-    pub fn dependents_of(&self, uid: Uid) -> Result<Vec<Uid>, Footprint> {
+    pub fn dependents_of(&self, uid: Uid) -> Result<Vec<Uid>, Need> {
         let added = self.linked.get(&uid);
         if self.fresh.contains(&uid) {
             return Ok(added.into_iter().flatten().copied().collect());
@@ -126,7 +125,7 @@ impl<'a> Draft<'a> {
     }
 
     /// True if nothing depends on it; cheaper than listing them.
-    pub fn has_dependents(&self, uid: Uid) -> Result<bool, Footprint> {
+    pub fn has_dependents(&self, uid: Uid) -> Result<bool, Need> {
         if self.linked.get(&uid).is_some_and(|set| !set.is_empty()) {
             return Ok(true);
         }
@@ -140,7 +139,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Replaces the dependencies of a todo: rows, reverse edges, counters, and what must be derived again.
-    pub fn set_deps(&mut self, uid: Uid, deps: Vec<Dep>) -> Result<(), Footprint> {
+    pub fn set_deps(&mut self, uid: Uid, deps: Vec<Dep>) -> Result<(), Need> {
         let old = self.get(uid)?.depends_on.clone();
         if old == deps {
             return Ok(());
@@ -200,7 +199,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Is this dependency unmet?
-    pub fn is_unmet(&self, dep: &Dep) -> Result<bool, Footprint> {
+    pub fn is_unmet(&self, dep: &Dep) -> Result<bool, Need> {
         match dep.target() {
             Some(to) => Ok(!self.satisfies(self.get(to)?.status)),
             None => Ok(true),
@@ -208,7 +207,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Counts the unmet dependencies of a todo from scratch.
-    pub fn recount(&mut self, uid: Uid) -> Result<(), Footprint> {
+    pub fn recount(&mut self, uid: Uid) -> Result<(), Need> {
         let mut unmet = 0;
         for dep in &self.get(uid)?.depends_on {
             unmet += u32::from(self.is_unmet(dep)?);
@@ -220,7 +219,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Ids with their status of what a todo waits for, for messages.
-    pub fn waits_for(&self, uid: Uid) -> Result<Vec<(String, &'static str)>, Footprint> {
+    pub fn waits_for(&self, uid: Uid) -> Result<Vec<(String, &'static str)>, Need> {
         let mut out = Vec::new();
         for dep in &self.get(uid)?.depends_on {
             if !self.is_unmet(dep)? {
@@ -257,9 +256,9 @@ impl<'a> Draft<'a> {
 
 impl Net for Draft<'_> {
     type Node = Uid;
-    type Need = Footprint;
+    type Need = Need;
 
-    fn deps(&self, n: Uid, out: &mut Vec<Uid>) -> Result<(), Footprint> {
+    fn deps(&self, n: Uid, out: &mut Vec<Uid>) -> Result<(), Need> {
         out.extend(self.get(n)?.depends_on.iter().filter_map(|dep| match dep {
             Dep::On(to) => Some(*to),
             Dep::Suspended(_) | Dep::Dangling(_) => None,
@@ -267,7 +266,7 @@ impl Net for Draft<'_> {
         Ok(())
     }
 
-    fn dependents(&self, n: Uid, out: &mut Vec<Uid>) -> Result<(), Footprint> {
+    fn dependents(&self, n: Uid, out: &mut Vec<Uid>) -> Result<(), Need> {
         for d in self.dependents_of(n)? {
             if self.row.suspended == 0 || self.get(d)?.depends_on.contains(&Dep::On(n)) {
                 out.push(d);
@@ -276,30 +275,30 @@ impl Net for Draft<'_> {
         Ok(())
     }
 
-    fn level(&self, n: Uid) -> Result<u32, Footprint> {
+    fn level(&self, n: Uid) -> Result<u32, Need> {
         Ok(self.get(n)?.derived.level)
     }
 
-    fn set_level(&mut self, n: Uid, level: u32) -> Result<(), Footprint> {
+    fn set_level(&mut self, n: Uid, level: u32) -> Result<(), Need> {
         self.touch(n)?.derived.level = level;
         Ok(())
     }
 
-    fn own(&self, n: Uid) -> Result<u8, Footprint> {
+    fn own(&self, n: Uid) -> Result<u8, Need> {
         Ok(self.get(n)?.priority)
     }
 
-    fn open(&self, n: Uid) -> Result<bool, Footprint> {
+    fn open(&self, n: Uid) -> Result<bool, Need> {
         let todo = self.get(n)?;
         Ok(todo.is_live() && todo.status.is_open())
     }
 
-    fn pull(&self, n: Uid) -> Result<u8, Footprint> {
+    fn pull(&self, n: Uid) -> Result<u8, Need> {
         let todo = self.get(n)?;
         Ok(if todo.is_live() { todo.derived.pull } else { NO_PULL })
     }
 
-    fn set_pull(&mut self, n: Uid, pull: u8) -> Result<(), Footprint> {
+    fn set_pull(&mut self, n: Uid, pull: u8) -> Result<(), Need> {
         self.touch(n)?.derived.pull = pull;
         Ok(())
     }

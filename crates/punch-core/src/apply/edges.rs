@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::resolve::{Batch, name};
 use crate::graph::kahn::{self, Csr};
 use crate::graph::{find_path, relevel, scc};
-use crate::{Dep, Edit, Footprint, Keep, MissingDep, OnCycle, Op, Ref, Refusal, Uid, Warning};
+use crate::{Dep, Edit, Keep, MissingDep, Need, OnCycle, Op, Ref, Refusal, Uid, Warning};
 
 /// From this many new edges on, one sort of everything is cheaper than that many searches.
 const MANY: usize = 64;
@@ -82,7 +82,7 @@ fn edits<'b>(batch: &'b Batch<'_>) -> Vec<(Uid, &'b Edit)> {
     out
 }
 
-fn lookup(draft: &Draft<'_>, batch: &Batch<'_>, r: &Ref) -> Result<Option<Uid>, Footprint> {
+fn lookup(draft: &Draft<'_>, batch: &Batch<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
     Ok(batch.find(draft, r)?.filter(|uid| !batch.removed.contains(uid)))
 }
 
@@ -92,7 +92,7 @@ fn read(
     uid: Uid,
     refs: &[Ref],
     refusals: &mut Vec<Refusal>,
-) -> Result<Vec<Dep>, Footprint> {
+) -> Result<Vec<Dep>, Need> {
     let mut deps = Vec::with_capacity(refs.len());
     let mut seen = HashSet::new();
     for r in refs {
@@ -118,7 +118,7 @@ fn read(
 }
 
 /// Adds one edge to what a todo is to depend on.
-fn add(draft: &Draft<'_>, wanted: &mut BTreeMap<Uid, Vec<Dep>>, uid: Uid, to: Uid) -> Result<(), Footprint> {
+fn add(draft: &Draft<'_>, wanted: &mut BTreeMap<Uid, Vec<Dep>>, uid: Uid, to: Uid) -> Result<(), Need> {
     if let std::collections::btree_map::Entry::Vacant(entry) = wanted.entry(uid) {
         entry.insert(draft.get(uid)?.depends_on.clone());
     }
@@ -247,7 +247,7 @@ pub(super) fn live<'d>(draft: &'d Draft<'_>) -> impl Iterator<Item = Uid> + use<
 }
 
 /// All edges, suspended ones too.
-fn csr(draft: &Draft<'_>, nodes: &[Uid], number: &HashMap<Uid, u32>) -> Result<Csr, Footprint> {
+fn csr(draft: &Draft<'_>, nodes: &[Uid], number: &HashMap<Uid, u32>) -> Result<Csr, Need> {
     let mut edges = Vec::new();
     for (n, uid) in nodes.iter().enumerate() {
         let targets = draft.get(*uid)?.depends_on.iter().filter_map(Dep::target);
@@ -272,7 +272,7 @@ fn refuse_new_circle(draft: &Draft<'_>, nodes: &[Uid], graph: &Csr, component: &
 }
 
 /// Marks the edges of one todo as suspended or active; answers the newly suspended ones.
-fn mark(draft: &mut Draft<'_>, uid: Uid, suspended: impl Fn(Uid) -> bool) -> Result<Vec<Uid>, Footprint> {
+fn mark(draft: &mut Draft<'_>, uid: Uid, suspended: impl Fn(Uid) -> bool) -> Result<Vec<Uid>, Need> {
     let old = &draft.get(uid)?.depends_on;
     let mut new = Vec::new();
     let deps: Vec<Dep> = old
@@ -290,7 +290,7 @@ fn mark(draft: &mut Draft<'_>, uid: Uid, suspended: impl Fn(Uid) -> bool) -> Res
     Ok(new)
 }
 
-fn set_levels(draft: &mut Draft<'_>, nodes: &[Uid], levels: &[u32]) -> Result<(), Footprint> {
+fn set_levels(draft: &mut Draft<'_>, nodes: &[Uid], levels: &[u32]) -> Result<(), Need> {
     for (uid, level) in nodes.iter().zip(levels) {
         if draft.get(*uid)?.derived.level != *level {
             draft.touch(*uid)?.derived.level = *level;

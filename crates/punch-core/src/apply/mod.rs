@@ -12,7 +12,7 @@ mod revert;
 mod transition;
 mod update;
 
-use crate::{Event, Footprint, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
+use crate::{Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
 
 pub use derive::{derive, fold};
 use draft::Draft;
@@ -53,12 +53,12 @@ pub enum Stop {
     /// Rules said no.
     Refused(Vec<Refusal>),
     /// More of the plan is needed; load it and run again.
-    Need(Box<Footprint>),
+    Need(Need),
 }
 
-impl From<Footprint> for Stop {
-    fn from(footprint: Footprint) -> Self {
-        Self::Need(Box::new(footprint))
+impl From<Need> for Stop {
+    fn from(need: Need) -> Self {
+        Self::Need(need)
     }
 }
 

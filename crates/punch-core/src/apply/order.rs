@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::draft::Draft;
 use super::resolve::{Batch, name};
 use super::{Stop, resolve};
-use crate::{Footprint, Kind, Op, Place, Ref, Refusal, Uid};
+use crate::{Footprint, Kind, Need, Op, Place, Ref, Refusal, Uid};
 
 /// Room left between neighbours.
 const GAP: i64 = 1 << 20;
@@ -72,7 +72,7 @@ fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &Place) -> Resu
 }
 
 /// The middle between the anchor and its neighbour on the asked side, if there is room.
-fn between(draft: &mut Draft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<Option<i64>, Footprint> {
+fn between(draft: &mut Draft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<Option<i64>, Need> {
     let here = (draft.get(anchor)?.position, anchor);
     let order = order(draft)?;
     let neighbour = if after {
@@ -90,7 +90,7 @@ fn between(draft: &mut Draft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<
     Ok((low < middle && middle < high).then_some(middle))
 }
 
-fn renumber(draft: &mut Draft<'_>) -> Result<(), Footprint> {
+fn renumber(draft: &mut Draft<'_>) -> Result<(), Need> {
     let todos: Vec<Uid> = order(draft)?.iter().map(|(_, uid)| *uid).collect();
     let mut position = 0;
     for uid in todos {
@@ -178,7 +178,7 @@ fn longest_increasing(values: &[i64]) -> Vec<usize> {
     out
 }
 
-fn set(draft: &mut Draft<'_>, uid: Uid, position: i64) -> Result<(), Footprint> {
+fn set(draft: &mut Draft<'_>, uid: Uid, position: i64) -> Result<(), Need> {
     let old = draft.get(uid)?.position;
     draft.edit(uid, Kind::Moved, |t| t.position = position)?;
     draft.row.last_position = draft.row.last_position.max(position);
@@ -189,7 +189,7 @@ fn set(draft: &mut Draft<'_>, uid: Uid, position: i64) -> Result<(), Footprint> 
     Ok(())
 }
 
-fn order<'d>(draft: &'d mut Draft<'_>) -> Result<&'d BTreeSet<(i64, Uid)>, Footprint> {
+fn order<'d>(draft: &'d mut Draft<'_>) -> Result<&'d BTreeSet<(i64, Uid)>, Need> {
     if draft.order.is_none() {
         draft.plan.need_whole()?;
         let base = draft.plan.all().filter(|t| !draft.rows.contains_key(&t.uid));
@@ -198,6 +198,6 @@ fn order<'d>(draft: &'d mut Draft<'_>) -> Result<&'d BTreeSet<(i64, Uid)>, Footp
     }
     match &draft.order {
         Some(Order(set)) => Ok(set),
-        None => Err(Footprint::everything()),
+        None => Err(Box::new(Footprint::everything())),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Stop;
 use super::draft::Draft;
-use crate::{Footprint, Op, Ref, Refusal, Uid};
+use crate::{Need, Op, Ref, Refusal, Uid};
 
 /// A batch with its names looked up.
 pub(super) struct Batch<'a> {
@@ -19,7 +19,7 @@ pub(super) struct Batch<'a> {
 
 impl Batch<'_> {
     /// Looks a reference up; `None` if nobody has that id.
-    pub fn find(&self, draft: &Draft<'_>, r: &Ref) -> Result<Option<Uid>, Footprint> {
+    pub fn find(&self, draft: &Draft<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
         match r {
             Ref::New(n) => Ok(self.added.get(*n).map(|(uid, _)| *uid)),
             Ref::Uid(uid) => Ok(draft.get(*uid)?.is_live().then_some(*uid)),

@@ -28,7 +28,7 @@ fn take_back(draft: &mut Draft<'_>, revision: u64) -> Result<(), Stop> {
     draft.plan.need_whole()?;
     let plan = draft.plan;
     let Some(events) = plan.events(revision) else {
-        return Err(Footprint { revisions: [revision].into(), ..Footprint::default() }.into());
+        return Err(Stop::Need(Box::new(Footprint { revisions: [revision].into(), ..Footprint::default() })));
     };
     if events.is_empty() {
         return Err(Refusal::UnknownRevision { revision }.into());

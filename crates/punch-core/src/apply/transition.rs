@@ -4,8 +4,8 @@ use super::Stop;
 use super::draft::Draft;
 use super::resolve::Batch;
 use crate::{
-    CancelledDep, Dep, DepOnRunning, Evidence, Footprint, Hold, InProgressLimit, Kind, Op, Refusal, StartGate, Status,
-    Todo, Uid, VerifyMode, Warning,
+    CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, Need, Op, Refusal, StartGate, Status, Todo,
+    Uid, VerifyMode, Warning,
 };
 
 /// One retry, then failed.
@@ -115,7 +115,7 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
     Ok(())
 }
 
-fn not_ready(draft: &Draft<'_>, uid: Uid) -> Result<Refusal, Footprint> {
+fn not_ready(draft: &Draft<'_>, uid: Uid) -> Result<Refusal, Need> {
     let todo = draft.get(uid)?;
     let hold = todo.hold_at(draft.now).map(|hold| hold.reason.clone());
     Ok(Refusal::NotReady { id: todo.id.clone(), waits_for: draft.waits_for(uid)?, hold })
