@@ -134,6 +134,9 @@ macro_rules! fields {
         }
 
         impl Fields {
+            /// The names of all stored fields, in the order of the table.
+            pub const NAMES: &[&'static str] = &[$(stringify!($name)),*];
+
             /// The patches that lead from `self` to `after`.
             pub fn changes(&self, after: &Self) -> Vec<Change> {
                 let mut out = Vec::new();

@@ -4,18 +4,13 @@ use std::io::{self, Write};
 
 use punch_core::{Event, Plan};
 
-/// Writes events as lines of JSON.
-pub(crate) fn export(events: &[Event], to: &mut dyn Write) -> io::Result<()> {
-    for event in events {
-        serde_json::to_writer(&mut *to, event)?;
-        to.write_all(b"\n")?;
-    }
-    to.flush()
+/// Writes an event as one line of JSON.
+pub(crate) fn export(event: &Event, to: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *to, event)?;
+    to.write_all(b"\n")
 }
 
-/// Folds events into a baseline. Derived values are left alone: whoever folds the rest derives at the end.
-pub(crate) fn advance(baseline: &mut Plan, events: &[Event]) {
-    for event in events {
-        punch_core::apply::fold(baseline, event);
-    }
+/// Folds an event into a baseline. Derived values are left alone: whoever folds the rest derives at the end.
+pub(crate) fn advance(baseline: &mut Plan, event: &Event) {
+    punch_core::apply::fold(baseline, event);
 }

@@ -7,7 +7,9 @@ mod baseline;
 mod error;
 mod hub;
 mod memory;
+mod platform;
 mod record;
+mod sqlite;
 mod store;
 
 pub use error::{Reason, StoreError, Version};
@@ -15,4 +17,5 @@ pub use memory::MemoryStore;
 pub use record::{
     ANSWER_LIFETIME_MS, Checkpoint, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, Which,
 };
+pub use sqlite::{OpenMode, SqliteStore, StoreInfo, restore};
 pub use store::{Catalogue, Changes, Snapshot, Store, Tx};

@@ -151,3 +151,7 @@ pub(crate) fn follows(revision: u64, outcome: &Outcome) -> Result<(), StoreError
     }
     Err(StoreError::Conflict { what: format!("the change leads to revision {found}, the plan is at {revision}") })
 }
+
+pub(crate) fn name_taken(name: &str) -> StoreError {
+    StoreError::Conflict { what: format!("a plan `{name}` exists already") }
+}

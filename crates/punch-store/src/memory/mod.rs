@@ -68,7 +68,7 @@ impl State {
     fn name_is_free(&self, name: &str, but: Option<PlanId>) -> Result<(), StoreError> {
         let taken =
             self.plans.values().any(|k| k.info.name == name && k.info.archived.is_none() && Some(k.info.id) != but);
-        if taken { Err(name_taken(name)) } else { Ok(()) }
+        if taken { Err(crate::store::name_taken(name)) } else { Ok(()) }
     }
 }
 
@@ -139,10 +139,6 @@ impl Changes for Waiter {
         self.seen = self.hub.wait(before, timeout);
         Ok(before != self.seen)
     }
-}
-
-fn name_taken(name: &str) -> StoreError {
-    StoreError::Conflict { what: format!("a plan `{name}` exists already") }
 }
 
 fn failed(why: String) -> StoreError {

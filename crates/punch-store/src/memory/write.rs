@@ -74,8 +74,11 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         let kept = self.state.kept_mut(self.plan)?;
         let rest = kept.events.split_off(&before);
         let old: Vec<_> = std::mem::replace(&mut kept.events, rest).into_values().flatten().collect();
-        baseline::export(&old, export).map_err(|cause| failed(format!("cannot export events: {cause}")))?;
-        baseline::advance(&mut kept.baseline, &old);
+        for event in &old {
+            baseline::export(event, export).map_err(|cause| failed(format!("cannot export events: {cause}")))?;
+            baseline::advance(&mut kept.baseline, event);
+        }
+        export.flush().map_err(|cause| failed(format!("cannot export events: {cause}")))?;
         if let Some(last) = old.last() {
             kept.info.pruned = last.revision;
             self.changed = true;

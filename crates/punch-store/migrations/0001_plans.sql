@@ -1,0 +1,116 @@
+-- Schema 1.0. Times are milliseconds. `body` and `row` hold JSON; the other columns of a todo repeat from it what
+-- questions are asked about, and hold what follows from the graph.
+
+CREATE TABLE meta (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    store TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO meta VALUES (1, lower(hex(randomblob(16))), CAST(unixepoch('subsec') * 1000 AS INTEGER));
+
+CREATE TABLE plan (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    archived INTEGER,
+    revision INTEGER NOT NULL,
+    row TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX plan_name ON plan (name) WHERE archived IS NULL;
+
+-- held_until: NULL without a hold, the end of a timer, the largest integer if somebody must release it.
+-- removed: NULL for a live todo.
+CREATE TABLE todo (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    uid INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    unmet INTEGER NOT NULL,
+    level INTEGER NOT NULL,
+    pull INTEGER NOT NULL,
+    effective INTEGER NOT NULL,
+    held_until INTEGER,
+    owner TEXT,
+    lease_until INTEGER,
+    removed INTEGER,
+    updated_at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (plan, uid)
+) STRICT;
+
+CREATE UNIQUE INDEX todo_id ON todo (plan, id) WHERE removed IS NULL;
+CREATE INDEX todo_position ON todo (plan, position, uid) WHERE removed IS NULL;
+CREATE INDEX todo_open ON todo (plan, position, uid) WHERE removed IS NULL AND status IN ('pending', 'in_progress');
+CREATE INDEX todo_ready ON todo (plan, effective, position, uid)
+    WHERE removed IS NULL AND status = 'pending' AND unmet = 0 AND held_until IS NULL;
+CREATE INDEX todo_timer ON todo (plan, held_until)
+    WHERE removed IS NULL AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL;
+CREATE INDEX todo_running ON todo (plan, owner) WHERE removed IS NULL AND status = 'in_progress';
+CREATE INDEX todo_lease ON todo (plan, lease_until)
+    WHERE removed IS NULL AND status = 'in_progress' AND lease_until IS NOT NULL;
+
+-- Who depends on a todo (active and suspended edges of live todos): the inverse of what bodies say.
+CREATE TABLE edge (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    dep INTEGER NOT NULL,
+    dependent INTEGER NOT NULL,
+    PRIMARY KEY (plan, dep, dependent)
+) STRICT, WITHOUT ROWID;
+
+-- Which live todos wait for an id that nobody has.
+CREATE TABLE dangling (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    id TEXT NOT NULL,
+    dependent INTEGER NOT NULL,
+    PRIMARY KEY (plan, id, dependent)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    revision INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    by TEXT NOT NULL,
+    uid INTEGER,
+    patch TEXT NOT NULL,
+    PRIMARY KEY (plan, revision, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE answer (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    key TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (plan, key)
+) STRICT;
+
+CREATE INDEX answer_at ON answer (at);
+
+-- subagent: empty for the host's own session.
+CREATE TABLE session (
+    host TEXT NOT NULL,
+    subagent TEXT NOT NULL,
+    plan INTEGER REFERENCES plan (id),
+    seen_at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (host, subagent)
+) STRICT;
+
+CREATE INDEX session_seen ON session (seen_at);
+
+CREATE TABLE checkpoint (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (plan, id)
+) STRICT;
+
+CREATE TABLE setting (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,84 @@
+//! All that differs between systems: who owns a file, how private it is, which file a path leads to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// What a path leads to. Two openings of one path are the same store exactly if this is equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity(u64, u64);
+
+#[cfg(unix)]
+mod system {
+    use std::fs::{DirBuilder, Metadata, OpenOptions};
+    use std::io;
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+    use std::path::Path;
+
+    pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.mode(0o600)
+    }
+
+    pub fn create_dir(path: &Path) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)
+    }
+
+    pub fn is_ours(meta: &Metadata) -> bool {
+        meta.uid() == rustix::process::geteuid().as_raw()
+    }
+
+    pub fn identity(meta: &Metadata) -> (u64, u64) {
+        (meta.dev(), meta.ino())
+    }
+
+    /// Makes a rename or a new file survive power loss.
+    pub fn sync_dir(path: &Path) -> io::Result<()> {
+        std::fs::File::open(path)?.sync_all()
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::fs::{Metadata, OpenOptions};
+    use std::io;
+    use std::path::Path;
+
+    // Access lists are inherited from the folder; there is no mode to set and no number to compare.
+    pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub fn create_dir(path: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(path)
+    }
+
+    pub fn is_ours(_meta: &Metadata) -> bool {
+        true
+    }
+
+    pub fn identity(_meta: &Metadata) -> (u64, u64) {
+        (0, 0)
+    }
+
+    pub fn sync_dir(_path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub(crate) use system::{create_dir, is_ours, sync_dir};
+
+/// A new empty file that only this user can open; fails if the path is taken.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    system::private(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
+}
+
+/// A file for locking, made if it is missing, never truncated.
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    system::private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
+}
+
+/// Which file the path leads to now, links not followed.
+pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
+    let (device, number) = system::identity(&fs::symlink_metadata(path)?);
+    Ok(Identity(device, number))
+}

@@ -1,0 +1,45 @@
+//! What SQLite and the system report, as errors that name the file.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Error, ErrorCode};
+
+use crate::{Reason, StoreError};
+
+/// An error of SQLite while doing `what`.
+pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
+    let path = path.to_owned();
+    let why = format!("cannot {what}: {error}");
+    let Error::SqliteFailure(cause, _) = error else { return StoreError::Failed { path, why } };
+    let reason = match cause.code {
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => return StoreError::Damaged { path, why },
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Reason::Busy,
+        ErrorCode::ReadOnly => Reason::ReadOnly,
+        ErrorCode::DiskFull => Reason::Full,
+        ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure => Reason::System,
+        _ => return StoreError::Failed { path, why },
+    };
+    StoreError::Unavailable { path, reason, why }
+}
+
+/// An error of the system while doing `what`.
+pub(super) fn io(path: &Path, what: &str, error: &io::Error) -> StoreError {
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound => Reason::Missing,
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Reason::ReadOnly,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Reason::Full,
+        _ => Reason::System,
+    };
+    StoreError::Unavailable { path: path.to_owned(), reason, why: format!("cannot {what}: {error}") }
+}
+
+/// An obstacle found by looking.
+pub(super) fn unavailable(path: &Path, reason: Reason, why: impl Into<String>) -> StoreError {
+    StoreError::Unavailable { path: path.to_owned(), reason, why: why.into() }
+}
+
+/// Content that cannot be read.
+pub(super) fn damaged(path: &Path, why: impl Into<String>) -> StoreError {
+    StoreError::Damaged { path: path.to_owned(), why: why.into() }
+}

@@ -1,0 +1,57 @@
+//! Slices: exactly the rows that a footprint asks for.
+
+use punch_core::{Footprint, Plan};
+use rusqlite::params;
+
+use super::events;
+use super::todo::COLUMNS;
+use super::view::View;
+use crate::StoreError;
+
+/// Puts what the footprint asks for into the slice and marks it as loaded.
+pub(super) fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
+    let plan = view.plan.0;
+    let mut put = |todo| into.put(todo);
+    if footprint.all {
+        view.todos(&format!("SELECT {COLUMNS} FROM todo WHERE plan = ?1 ORDER BY uid"), [plan], &mut put)?;
+    } else {
+        for id in &footprint.ids {
+            view.todos(&by_id(), params![plan, id], &mut put)?;
+        }
+        let by_uid = format!("SELECT {COLUMNS} FROM todo WHERE plan = ?1 AND uid = ?2");
+        for uid in &footprint.todos {
+            view.todos(&by_uid, params![plan, uid.0.cast_signed()], &mut put)?;
+        }
+        let dependents = format!(
+            "SELECT {COLUMNS} FROM edge CROSS JOIN todo ON todo.plan = edge.plan AND todo.uid = edge.dependent \
+             WHERE edge.plan = ?1 AND edge.dep = ?2"
+        );
+        for uid in &footprint.dependents {
+            view.todos(&dependents, params![plan, uid.0.cast_signed()], &mut put)?;
+        }
+        let running = format!(
+            "SELECT {COLUMNS} FROM todo INDEXED BY todo_running \
+             WHERE plan = ?1 AND owner IS ?2 AND removed IS NULL AND status = 'in_progress'"
+        );
+        for owner in &footprint.running {
+            view.todos(&running, params![plan, owner], &mut put)?;
+        }
+        let waiting = format!(
+            "SELECT {COLUMNS} FROM dangling CROSS JOIN todo ON todo.plan = dangling.plan AND \
+             todo.uid = dangling.dependent WHERE dangling.plan = ?1 AND dangling.id = ?2"
+        );
+        for id in &footprint.dangling {
+            view.todos(&waiting, params![plan, id], &mut put)?;
+        }
+    }
+    for revision in &footprint.revisions {
+        into.put_events(*revision, events::of(view, *revision)?);
+    }
+    into.mark_loaded(footprint.clone());
+    Ok(())
+}
+
+/// The live todo with an id.
+pub(super) fn by_id() -> String {
+    format!("SELECT {COLUMNS} FROM todo INDEXED BY todo_id WHERE plan = ?1 AND id = ?2 AND removed IS NULL")
+}

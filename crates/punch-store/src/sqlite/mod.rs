@@ -1,0 +1,169 @@
+//! Plans in one SQLite file, shared by many processes. A write waits for its turn, then runs in one immediate
+//! transaction; readers see one moment and never wait.
+
+mod backup;
+mod check;
+mod events;
+mod fail;
+mod link;
+mod load;
+mod lock;
+mod open;
+mod read;
+mod schema;
+mod todo;
+mod tools;
+mod view;
+mod watch;
+mod write;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use punch_core::PlanRow;
+use rusqlite::{Connection, TransactionBehavior, params};
+
+pub use tools::{StoreInfo, restore};
+
+use crate::{Catalogue, Changes, Durability, PlanId, Snapshot, Store, StoreError, Tx};
+use link::Pool;
+use lock::Turn;
+use todo::Unknown;
+use view::View;
+use watch::Watch;
+
+/// How long a writer waits for the others unless told otherwise.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// What to do where there is no store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Fail: reads never create.
+    Existing,
+    /// Make one, and its folder.
+    Create,
+}
+
+/// A store in a SQLite file. Beside `store.db` lie `store.lock` (whose turn it is), SQLite's `-wal` and `-shm`, and
+/// `backups/`.
+pub struct SqliteStore {
+    pool: Pool,
+    watch: Arc<Watch>,
+    unknown: Unknown,
+}
+
+impl SqliteStore {
+    /// Opens a store, or makes one if the mode says so. An older schema is brought up to date, after a copy was put
+    /// into `backups/`. A newer minor schema works: what this program does not know is kept as it is.
+    pub fn open(path: &Path, mode: OpenMode) -> Result<Self, StoreError> {
+        Self::open_waiting(path, mode, WAIT)
+    }
+
+    /// The same, with the longest time that a write waits for other processes.
+    pub fn open_waiting(path: &Path, mode: OpenMode, wait: Duration) -> Result<Self, StoreError> {
+        let opened = open::open(path, mode, wait)?;
+        Ok(Self {
+            watch: Arc::new(Watch::new(opened.path.clone())),
+            unknown: if opened.newer { Unknown::Keep } else { Unknown::None },
+            pool: Pool::new(opened.path, wait, opened.access, opened.link),
+        })
+    }
+
+    /// The file, links in its folder resolved.
+    pub fn path(&self) -> &Path {
+        &self.pool.path
+    }
+
+    /// Runs `body` in a write transaction, committed if it answers `Ok`. The inner answer says whether it wrote.
+    fn commit<T>(
+        &self,
+        durability: Durability,
+        body: impl FnOnce(&Connection) -> Result<(T, bool), StoreError>,
+    ) -> Result<T, StoreError> {
+        let deadline = Instant::now() + self.pool.wait;
+        let mut link = self.pool.take()?;
+        open::writable(&link.conn, self.path())?;
+        let turn = Turn::take(self.path(), deadline)?;
+        let failed = |e: rusqlite::Error| fail::sql(self.path(), "be written", &e);
+        link.set_durability(durability).map_err(failed)?;
+        let done = (|| {
+            let tx = link.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+            let done = body(&tx)?;
+            tx.commit().map_err(failed)?;
+            Ok(done)
+        })();
+        drop(turn);
+        self.pool.give(link);
+        let (answer, wrote) = done?;
+        if wrote {
+            self.watch.committed();
+        }
+        Ok(answer)
+    }
+
+    /// Runs `body` on one moment.
+    fn look<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut link = self.pool.take()?;
+        let done = match link.conn.transaction() {
+            Ok(tx) => body(&tx),
+            Err(e) => Err(fail::sql(self.path(), "be read", &e)),
+        };
+        self.pool.give(link);
+        done
+    }
+
+    fn view<'c>(&'c self, conn: &'c Connection, plan: PlanId) -> View<'c> {
+        View::new(conn, self.path(), plan, self.unknown)
+    }
+}
+
+impl Store for SqliteStore {
+    fn write(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.commit(durability, |conn| {
+            let mut view = self.view(conn, plan);
+            view.plan_row()?;
+            body(&mut view)?;
+            Ok(((), view.changed.get()))
+        })
+    }
+
+    fn read(
+        &self,
+        plan: PlanId,
+        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.look(|conn| {
+            let view = self.view(conn, plan);
+            view.plan_row()?;
+            body(&view)
+        })
+    }
+
+    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        self.look(|conn| body(&self.view(conn, PlanId(0))))
+    }
+
+    fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
+        let row = serde_json::to_string(&PlanRow::default()).map_err(|e| StoreError::Failed {
+            path: self.path().to_owned(),
+            why: format!("cannot make a plan: {e}"),
+        })?;
+        self.commit(Durability::Full, |conn| {
+            let view = self.view(conn, PlanId(0));
+            view.name_is_free(name)?;
+            let sql = "INSERT INTO plan (name, created_at, revision, row) VALUES (?1, ?2, 0, ?3)";
+            view.execute("make a plan", sql, params![name, now, row])?;
+            Ok((PlanId(conn.last_insert_rowid()), true))
+        })
+    }
+
+    fn changes(&self) -> Box<dyn Changes> {
+        Box::new(watch::Waiter::new(&self.watch))
+    }
+}

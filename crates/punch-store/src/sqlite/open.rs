@@ -1,0 +1,178 @@
+//! Opening and making a store file. Everything suspicious is refused before SQLite sees the file; opening an existing
+//! current store reads its header and its schema and nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::link::{self, Access, Link};
+use super::lock::Turn;
+use super::schema::{self, MIGRATIONS, Standing};
+use super::{OpenMode, fail};
+use crate::{Reason, StoreError, platform};
+
+/// Before 3.51.3 a WAL file could be reset under a reader's feet.
+const OLDEST_LIBRARY: i32 = 3_051_003;
+
+/// A store that was found fit for use.
+pub(super) struct Opened {
+    pub path: PathBuf,
+    pub link: Link,
+    pub access: Access,
+    /// The file has a newer minor schema.
+    pub newer: bool,
+}
+
+/// Opens the store at `path`, or makes one if the mode says so and there is none.
+pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened, StoreError> {
+    library_is_new_enough(path, rusqlite::version_number())?;
+    let deadline = Instant::now() + wait;
+    let path = settle(path, mode)?;
+    if !exists(&path)? {
+        match mode {
+            OpenMode::Existing => return Err(fail::unavailable(&path, Reason::Missing, "there is none")),
+            OpenMode::Create => create(&path, deadline)?,
+        }
+    }
+    let (mut link, standing, access) = look(&path, wait)?;
+    let standing = match standing {
+        Standing::Older(_) => {
+            writable(&link.conn, &path)?;
+            schema::migrate(&mut link.conn, &path, MIGRATIONS, deadline)?;
+            schema::examine(&link.conn, &path)?
+        }
+        standing => standing,
+    };
+    Ok(Opened { path, link, access, newer: standing == Standing::Newer })
+}
+
+/// Connects and finds out what the file is. In a folder that cannot be written, SQLite may be unable to share it.
+fn look(path: &Path, wait: Duration) -> Result<(Link, Standing, Access), StoreError> {
+    let link = Link::open(path, Access::Shared, wait)?;
+    match schema::examine(&link.conn, path) {
+        Ok(standing) => Ok((link, standing, Access::Shared)),
+        Err(StoreError::Unavailable { reason: Reason::System | Reason::ReadOnly, .. })
+            if !companions(path)[0].exists() =>
+        {
+            let link = Link::open(path, Access::Still, wait)?;
+            let standing = schema::examine(&link.conn, path)?;
+            Ok((link, standing, Access::Still))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn library_is_new_enough(path: &Path, found: i32) -> Result<(), StoreError> {
+    if found >= OLDEST_LIBRARY {
+        return Ok(());
+    }
+    let why = format!("the SQLite library has number {found}, at least {OLDEST_LIBRARY} is needed: it can lose writes");
+    Err(StoreError::Failed { path: path.to_owned(), why })
+}
+
+/// The real path: links in front of the folder are allowed, the store itself must not be one.
+fn settle(path: &Path, mode: OpenMode) -> Result<PathBuf, StoreError> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(fail::unavailable(path, Reason::System, "the path names no file"));
+    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if mode == OpenMode::Create {
+        platform::create_dir(folder).map_err(|e| fail::io(path, "make its folder", &e))?;
+    }
+    let folder = fs::canonicalize(folder).map_err(|e| fail::io(path, "find its folder", &e))?;
+    Ok(folder.join(name))
+}
+
+/// Whether there is a file that we may open at all.
+fn exists(path: &Path) -> Result<bool, StoreError> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(fail::io(path, "look at it", &e)),
+    };
+    if meta.is_symlink() {
+        return Err(fail::unavailable(path, Reason::Symlink, "it is a symbolic link"));
+    }
+    if !meta.is_file() {
+        return Err(fail::unavailable(path, Reason::Foreign, "it is not a file"));
+    }
+    if !platform::is_ours(&meta) {
+        return Err(fail::unavailable(path, Reason::Owner, "it belongs to another user"));
+    }
+    if meta.len() == 0 {
+        return Err(fail::damaged(path, "the file is empty"));
+    }
+    Ok(true)
+}
+
+/// Makes the file beside its place and moves it there when it is complete, so that nobody ever sees half a store.
+fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
+    let _turn = Turn::take(path, deadline)?;
+    if exists(path)? {
+        return Ok(());
+    }
+    let fresh = path.with_extension("new");
+    remove_with_companions(&fresh).map_err(|e| fail::io(&fresh, "clear an unfinished one away", &e))?;
+    let file = platform::create_private(&fresh).map_err(|e| fail::io(path, "make it", &e))?;
+    {
+        let mut conn = Connection::open(&fresh).map_err(|e| fail::sql(path, "make it", &e))?;
+        link::prepare(&conn, Duration::ZERO).map_err(|e| fail::sql(path, "make it", &e))?;
+        use_wal(&conn).map_err(|e| fail::sql(path, "make it", &e))?;
+        schema::create(&mut conn, path)?;
+    }
+    let placed = file.sync_all().and_then(|()| fs::rename(&fresh, path));
+    placed.and_then(|()| sync_folder(path)).map_err(|e| fail::io(path, "put it into place", &e))
+}
+
+/// Write-ahead logging stays on in the file.
+pub(super) fn use_wal(conn: &Connection) -> rusqlite::Result<()> {
+    conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))
+}
+
+/// Fails if the connection can only read.
+pub(super) fn writable(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    match conn.is_readonly("main") {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(fail::unavailable(path, Reason::ReadOnly, "it is read-only")),
+        Err(e) => Err(fail::sql(path, "open it", &e)),
+    }
+}
+
+/// Makes a change of the folder survive power loss.
+pub(super) fn sync_folder(path: &Path) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), platform::sync_dir)
+}
+
+/// The names SQLite gives to the files beside a database.
+pub(super) fn companions(path: &Path) -> [PathBuf; 2] {
+    ["-wal", "-shm"].map(|ending| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    })
+}
+
+pub(super) fn remove_with_companions(path: &Path) -> std::io::Result<()> {
+    for file in companions(path).iter().map(PathBuf::as_path).chain([path]) {
+        match fs::remove_file(file) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_library_is_refused() {
+        let refused = library_is_new_enough(Path::new("store.db"), 3_051_002).unwrap_err();
+        assert_eq!(refused.code(), "store_failed");
+        assert!(refused.message().contains("3051002"), "{refused}");
+        library_is_new_enough(Path::new("store.db"), rusqlite::version_number()).unwrap();
+    }
+}

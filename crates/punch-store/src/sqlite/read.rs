@@ -1,0 +1,168 @@
+//! The questions of a snapshot. Each names the index it runs on, so that a plan of 100,000 todos costs what its
+//! answer costs; SQLite refuses the statement if the index cannot serve it.
+
+use punch_core::{Event, Footprint, Plan, PlanRow, Todo, Uid};
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::todo::COLUMNS;
+use super::view::View;
+use super::{events, load};
+use crate::{
+    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, Snapshot,
+    StoreError, Which,
+};
+
+const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
+const SESSION: &str = "SELECT host, subagent, plan, seen_at, body FROM session";
+
+impl Catalogue for View<'_> {
+    fn plans(&self) -> Result<Vec<PlanInfo>, StoreError> {
+        let sql = format!("{PLAN_INFO} ORDER BY id");
+        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([], plan_info)?.collect());
+        self.sql("list the plans", read)
+    }
+
+    fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
+        let sql = format!("{SESSION} WHERE host = ?1 AND subagent = ?2");
+        let key = params![key.host(), key.subagent().unwrap_or_default()];
+        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(key, session).optional());
+        self.sql("read a session", read)
+    }
+
+    fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+        let sql = format!("{SESSION} ORDER BY seen_at DESC, host, subagent");
+        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([], session)?.collect());
+        self.sql("read the sessions", read)
+    }
+
+    fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM setting WHERE name = ?1";
+        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row([name], |row| row.get(0)).optional());
+        self.sql("read a setting", read)
+    }
+}
+
+impl Snapshot for View<'_> {
+    fn info(&self) -> Result<PlanInfo, StoreError> {
+        let sql = format!("{PLAN_INFO} WHERE id = ?1");
+        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row([self.plan.0], plan_info).optional());
+        self.sql("read the plan", read)?.ok_or(StoreError::UnknownPlan { plan: self.plan })
+    }
+
+    fn row(&self) -> Result<PlanRow, StoreError> {
+        self.plan_row()
+    }
+
+    fn load(&self, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
+        load::load(self, footprint, into)
+    }
+
+    fn ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        let (effective, position, uid) = match after {
+            Some(mark) => (i64::from(mark.priority), mark.position, mark.uid.0.cast_signed()),
+            None => (-1, 0, 0),
+        };
+        let mut out = Vec::new();
+        for (index, condition) in [
+            ("todo_ready", "status = 'pending' AND held_until IS NULL AND ?6 = ?6"),
+            // Bounded by what has run out and was not touched since.
+            ("todo_timer", "status = 'pending' AND held_until <= ?6"),
+            ("todo_lease", "status = 'in_progress' AND lease_until <= ?6 AND ifnull(held_until, ?6) <= ?6"),
+        ] {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND unmet = 0 AND \
+                 {condition} AND (effective, position, uid) > (?2, ?3, ?4) ORDER BY effective, position, uid LIMIT ?5"
+            );
+            let params = params![self.plan.0, effective, position, uid, count(limit), now];
+            self.todos(&sql, params, &mut |todo| out.push(todo))?;
+        }
+        out.sort_by_key(ReadyMark::of);
+        out.truncate(limit);
+        Ok(out)
+    }
+
+    fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        let (index, condition) = match which {
+            Which::Live => ("todo_position", ""),
+            Which::Open => ("todo_open", "status IN ('pending', 'in_progress') AND"),
+            Which::Running => ("todo_running", "status = 'in_progress' AND"),
+        };
+        let mark = after.unwrap_or(ListMark { position: i64::MIN, uid: Uid(0) });
+        let sql = format!(
+            "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND {condition} \
+             (position, uid) > (?2, ?3) ORDER BY position, uid LIMIT ?4"
+        );
+        let mut out = Vec::new();
+        let params = params![self.plan.0, mark.position, mark.uid.0.cast_signed(), count(limit)];
+        self.todos(&sql, params, &mut |todo| out.push(todo))?;
+        Ok(out)
+    }
+
+    fn find(&self, id: &str) -> Result<Option<Todo>, StoreError> {
+        let mut found = None;
+        self.todos(&load::by_id(), params![self.plan.0, id], &mut |todo| found = Some(todo))?;
+        Ok(found)
+    }
+
+    fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+        events::since(self, since, limit)
+    }
+
+    fn events_of(&self, revision: u64) -> Result<Vec<Event>, StoreError> {
+        events::of(self, revision)
+    }
+
+    fn baseline(&self) -> Result<Plan, StoreError> {
+        events::baseline(self)
+    }
+
+    fn answer(&self, key: &str, now: i64) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT body FROM answer WHERE plan = ?1 AND key = ?2 AND at > ?3";
+        let params = params![self.plan.0, key, now - ANSWER_LIFETIME_MS];
+        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params, |row| row.get(0)).optional());
+        self.sql("read an answer", read)
+    }
+
+    fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError> {
+        let sql = "SELECT id, at, body FROM checkpoint WHERE plan = ?1 AND id = ?2";
+        let params = params![self.plan.0, id];
+        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params, checkpoint).optional());
+        self.sql("read a checkpoint", read)
+    }
+
+    fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {
+        let sql = "SELECT id, at, body FROM checkpoint WHERE plan = ?1 ORDER BY at DESC, id DESC LIMIT ?2";
+        let params = params![self.plan.0, count(limit)];
+        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, checkpoint)?.collect());
+        self.sql("read the checkpoints", read)
+    }
+}
+
+fn count(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn plan_info(row: &Row<'_>) -> rusqlite::Result<PlanInfo> {
+    Ok(PlanInfo {
+        id: PlanId(row.get(0)?),
+        name: row.get(1)?,
+        created_at: row.get(2)?,
+        archived: row.get(3)?,
+        revision: row.get::<_, i64>(4)?.cast_unsigned(),
+        pruned: row.get::<_, i64>(5)?.cast_unsigned(),
+    })
+}
+
+fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let (host, subagent): (String, String) = (row.get(0)?, row.get(1)?);
+    Ok(Session {
+        key: SessionKey::new(host, Some(&subagent)),
+        plan: row.get::<_, Option<i64>>(2)?.map(PlanId),
+        seen_at: row.get(3)?,
+        body: row.get(4)?,
+    })
+}
+
+fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
+    Ok(Checkpoint { id: row.get(0)?, at: row.get(1)?, body: row.get(2)? })
+}

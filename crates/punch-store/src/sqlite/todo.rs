@@ -1,0 +1,220 @@
+//! A todo as a row: the body is the whole truth, the other columns repeat what questions are asked about.
+
+use std::collections::BTreeSet;
+
+use punch_core::{Dep, Derived, Fields, HoldKind, Todo, Uid};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::PlanId;
+
+/// What [`decode`] reads, in its order.
+pub(super) const COLUMNS: &str =
+    "todo.uid, todo.updated_at, todo.lease_until, todo.unmet, todo.level, todo.pull, todo.body";
+
+/// Whether rows may hold keys that this program does not know, because a newer one wrote them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// There are none.
+    None,
+    /// They stay as they are.
+    Keep,
+}
+
+/// Reads a row that was selected with [`COLUMNS`]. The inner error tells what is wrong with its content.
+pub(super) fn decode(row: &Row<'_>) -> rusqlite::Result<Result<Todo, String>> {
+    let uid = Uid(row.get::<_, i64>(0)?.cast_unsigned());
+    let fields: Fields = match serde_json::from_str(row.get_ref(6)?.as_str()?) {
+        Ok(fields) => fields,
+        Err(e) => return Ok(Err(format!("todo {} cannot be read: {e}", uid.0))),
+    };
+    let derived = Derived { unmet: row.get(3)?, level: row.get(4)?, pull: row.get(5)? };
+    Ok(Ok(Todo { uid, fields, updated_at: row.get(1)?, lease_until: row.get(2)?, derived }))
+}
+
+/// The end of the hold as a column: none, the end of a timer, or "until released".
+pub(super) fn held_until(todo: &Todo) -> Option<i64> {
+    todo.hold.as_ref().map(|hold| match (hold.kind, hold.until) {
+        (HoldKind::Timer, Some(until)) => until,
+        _ => i64::MAX,
+    })
+}
+
+/// What is known of the stored version of a todo.
+struct Old {
+    id: String,
+    position: i64,
+    removed: Option<i64>,
+    body: String,
+}
+
+/// Writes rows. Ids that change hands are given up before they are taken.
+pub(super) fn put(
+    conn: &Connection,
+    plan: PlanId,
+    rows: &[Todo],
+    first_new: Uid,
+    unknown: Unknown,
+) -> rusqlite::Result<()> {
+    let mut old = Vec::with_capacity(rows.len());
+    for todo in rows {
+        // Uids are given in order: from the plan's next one on there is nothing to look for.
+        let known = if todo.uid < first_new { stored(conn, plan, todo.uid)? } else { None };
+        if known.as_ref().is_some_and(|o| o.removed.is_none() && (o.id != todo.id || todo.removed.is_some())) {
+            conn.prepare_cached("UPDATE todo SET removed = 0 WHERE plan = ?1 AND uid = ?2")?
+                .execute(params![plan.0, todo.uid.0.cast_signed()])?;
+        }
+        old.push(known);
+    }
+    for (todo, old) in rows.iter().zip(&old) {
+        write(conn, plan, todo, old.as_ref(), unknown)?;
+    }
+    Ok(())
+}
+
+fn stored(conn: &Connection, plan: PlanId, uid: Uid) -> rusqlite::Result<Option<Old>> {
+    conn.prepare_cached("SELECT id, position, removed, body FROM todo WHERE plan = ?1 AND uid = ?2")?
+        .query_row(params![plan.0, uid.0.cast_signed()], |row| {
+            Ok(Old { id: row.get(0)?, position: row.get(1)?, removed: row.get(2)?, body: row.get(3)? })
+        })
+        .optional()
+}
+
+const INSERT: &str = "INSERT INTO todo (plan, uid, status, unmet, level, pull, effective, held_until, owner, lease_until, \
+     updated_at, body, id, position, removed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+
+/// Leaves the columns alone that most changes keep, and with them their indexes.
+const UPDATE: &str = "UPDATE todo SET status = ?3, unmet = ?4, level = ?5, pull = ?6, effective = ?7, held_until = ?8, \
+     owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12 WHERE plan = ?1 AND uid = ?2";
+
+const UPDATE_ALL: &str = "UPDATE todo SET status = ?3, unmet = ?4, level = ?5, pull = ?6, effective = ?7, \
+     held_until = ?8, owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12, id = ?13, position = ?14, removed = ?15 \
+     WHERE plan = ?1 AND uid = ?2";
+
+fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknown: Unknown) -> rusqlite::Result<()> {
+    let body = body(todo, old.map(|o| o.body.as_str()), unknown)?;
+    let uid = todo.uid.0.cast_signed();
+    let d = todo.derived;
+    let stays = |o: &Old| o.id == todo.id && o.position == todo.position && o.removed == todo.removed;
+    if old.is_some_and(stays) {
+        conn.prepare_cached(UPDATE)?.execute(params![
+            plan.0,
+            uid,
+            todo.status.name(),
+            d.unmet,
+            d.level,
+            d.pull,
+            todo.effective_priority(),
+            held_until(todo),
+            todo.owner,
+            todo.lease_until,
+            todo.updated_at,
+            body,
+        ])?;
+    } else {
+        let sql = if old.is_some() { UPDATE_ALL } else { INSERT };
+        conn.prepare_cached(sql)?.execute(params![
+            plan.0,
+            uid,
+            todo.status.name(),
+            d.unmet,
+            d.level,
+            d.pull,
+            todo.effective_priority(),
+            held_until(todo),
+            todo.owner,
+            todo.lease_until,
+            todo.updated_at,
+            body,
+            todo.id,
+            todo.position,
+            todo.removed,
+        ])?;
+    }
+    let before = old.filter(|o| o.removed.is_none()).map(|o| deps_of(&o.body)).unwrap_or_default();
+    let after = if todo.is_live() { todo.depends_on.as_slice() } else { &[] };
+    if before != after {
+        relink(conn, plan, uid, &before, after)?;
+    }
+    Ok(())
+}
+
+fn body(todo: &Todo, old: Option<&str>, unknown: Unknown) -> rusqlite::Result<String> {
+    let json = match (unknown, old) {
+        (Unknown::Keep, Some(old)) => keep_unknown(&todo.fields, old, &EveryField),
+        _ => serde_json::to_string(&todo.fields),
+    };
+    json.map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
+}
+
+/// A map with every field name: what is at its default is left out of the JSON of [`Fields`].
+struct EveryField;
+
+impl Serialize for EveryField {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Fields::NAMES.iter().map(|name| (name, ())))
+    }
+}
+
+/// The JSON of `value` with those keys of `old` that are not keys of `known`.
+pub(super) fn keep_unknown(
+    value: &impl Serialize,
+    old: &str,
+    known: &impl Serialize,
+) -> Result<String, serde_json::Error> {
+    let (mut new, known) = (serde_json::to_value(value)?, serde_json::to_value(known)?);
+    let old: Map<String, Value> = serde_json::from_str(old)?;
+    if let Value::Object(new) = &mut new {
+        new.extend(old.into_iter().filter(|(key, _)| known.get(key).is_none()));
+    }
+    serde_json::to_string(&new)
+}
+
+/// Only the dependencies of a stored body. A body that cannot be read has none: `rebuild` brings its edges back.
+fn deps_of(body: &str) -> Vec<Dep> {
+    #[derive(Deserialize)]
+    struct Deps {
+        #[serde(default)]
+        depends_on: Vec<Dep>,
+    }
+    serde_json::from_str(body).map(|deps: Deps| deps.depends_on).unwrap_or_default()
+}
+
+/// Brings the inverse tables from one list of dependencies to another.
+pub(super) fn relink(conn: &Connection, plan: PlanId, uid: i64, before: &[Dep], after: &[Dep]) -> rusqlite::Result<()> {
+    let targets = |deps: &[Dep]| deps.iter().filter_map(Dep::target).collect::<BTreeSet<Uid>>();
+    let (old, new) = (targets(before), targets(after));
+    for gone in old.difference(&new) {
+        conn.prepare_cached("DELETE FROM edge WHERE plan = ?1 AND dep = ?2 AND dependent = ?3")?.execute(params![
+            plan.0,
+            gone.0.cast_signed(),
+            uid
+        ])?;
+    }
+    for come in new.difference(&old) {
+        conn.prepare_cached("INSERT OR IGNORE INTO edge (plan, dep, dependent) VALUES (?1, ?2, ?3)")?
+            .execute(params![plan.0, come.0.cast_signed(), uid])?;
+    }
+    let (old, new) = (missing(before), missing(after));
+    for gone in old.difference(&new) {
+        conn.prepare_cached("DELETE FROM dangling WHERE plan = ?1 AND id = ?2 AND dependent = ?3")?
+            .execute(params![plan.0, gone, uid])?;
+    }
+    for come in new.difference(&old) {
+        conn.prepare_cached("INSERT OR IGNORE INTO dangling (plan, id, dependent) VALUES (?1, ?2, ?3)")?
+            .execute(params![plan.0, come, uid])?;
+    }
+    Ok(())
+}
+
+fn missing(deps: &[Dep]) -> BTreeSet<&str> {
+    let mut out = BTreeSet::new();
+    for dep in deps {
+        match dep {
+            Dep::Dangling(id) => out.insert(id.as_str()),
+            Dep::On(_) | Dep::Suspended(_) => false,
+        };
+    }
+    out
+}

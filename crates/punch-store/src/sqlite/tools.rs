@@ -1,0 +1,149 @@
+//! For `doctor` and the `store` commands: look at a store as a file, copy it, bring a copy back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::link::{Access, Link};
+use super::lock::Turn;
+use super::{OpenMode, SqliteStore, WAIT, backup, fail, open, schema};
+use crate::{StoreError, Version, platform};
+
+/// A store as a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreInfo {
+    /// The file.
+    pub path: PathBuf,
+    /// Random name, made with the store: the same in its copies.
+    pub store: String,
+    /// When it was made.
+    pub created_at: i64,
+    /// Its schema.
+    pub schema: Version,
+    /// The SQLite library in use.
+    pub library: &'static str,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Bytes of the log that is not yet merged into it.
+    pub wal_bytes: u64,
+    /// Bytes inside the file that are free.
+    pub free_bytes: u64,
+    /// How many plans.
+    pub plans: u64,
+    /// How many todos, removed ones too.
+    pub todos: u64,
+    /// How many events.
+    pub events: u64,
+    /// How many sessions.
+    pub sessions: u64,
+}
+
+impl SqliteStore {
+    /// Sizes and counts.
+    pub fn info(&self) -> Result<StoreInfo, StoreError> {
+        let path = self.path().to_owned();
+        let size = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());
+        let [wal, _] = open::companions(&path);
+        self.look(|conn| {
+            let schema = schema::stored_version(conn, &path)?;
+            let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned);
+            let read = || -> rusqlite::Result<StoreInfo> {
+                let (store, created_at) =
+                    conn.query_row("SELECT store, created_at FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                Ok(StoreInfo {
+                    path: path.clone(),
+                    store,
+                    created_at,
+                    schema,
+                    library: rusqlite::version(),
+                    bytes: size(&path),
+                    wal_bytes: size(&wal),
+                    free_bytes: number("PRAGMA freelist_count")? * number("PRAGMA page_size")?,
+                    plans: number("SELECT count(*) FROM plan")?,
+                    todos: number("SELECT count(*) FROM todo")?,
+                    events: number("SELECT count(*) FROM event")?,
+                    sessions: number("SELECT count(*) FROM session")?,
+                })
+            };
+            read().map_err(|e| fail::sql(&path, "be read", &e))
+        })
+    }
+
+    /// Writes a copy of one moment to a file, replacing what is there. Nobody is held up.
+    pub fn backup_to(&self, to: &Path) -> Result<(), StoreError> {
+        let link = self.pool.take()?;
+        let done = backup::copy(&link.conn, self.path(), to);
+        self.pool.give(link);
+        done
+    }
+}
+
+/// Brings a copy back: its content becomes that of the store at `path`, in one step that other processes see like any
+/// other write. The copy must be sound; it is only read, and may have an older schema. A store that is too damaged to
+/// be written is moved aside, never deleted; the answer is where to.
+pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
+    let source = sound(from)?;
+    if !path.exists() {
+        SqliteStore::open(path, OpenMode::Create)?;
+    }
+    let path = &fs::canonicalize(path).map_err(|e| fail::io(path, "find it", &e))?;
+    let turn = Turn::take(path, Instant::now() + WAIT)?;
+    let failure = match overwrite(&source.conn, path) {
+        Ok(()) => return Ok(None),
+        Err(error) => error,
+    };
+    if !matches!(failure, StoreError::Damaged { .. }) {
+        return Err(failure);
+    }
+    let aside = move_aside(path).map_err(|e| fail::io(path, "move the damaged store aside", &e))?;
+    drop(turn);
+    SqliteStore::open(path, OpenMode::Create)?;
+    let _turn = Turn::take(path, Instant::now() + WAIT)?;
+    overwrite(&source.conn, path)?;
+    Ok(Some(aside))
+}
+
+/// A connection to a copy that is one of ours and whole.
+fn sound(from: &Path) -> Result<Link, StoreError> {
+    let from = &fs::canonicalize(from).map_err(|e| fail::io(from, "find the copy", &e))?;
+    let access = if open::companions(from)[0].exists() { Access::Shared } else { Access::Still };
+    let link = Link::open(from, access, WAIT)?;
+    schema::examine(&link.conn, from)?;
+    let first = link.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
+    match first.map_err(|e| fail::sql(from, "be checked", &e))?.as_str() {
+        "ok" => Ok(link),
+        problem => Err(fail::damaged(from, problem)),
+    }
+}
+
+fn overwrite(source: &Connection, path: &Path) -> Result<(), StoreError> {
+    let mut link = Link::open(path, Access::Shared, WAIT)?;
+    let mut run = || {
+        // A file that SQLite cannot read would be ruins under the copy.
+        link.conn.query_row("SELECT 1 FROM sqlite_schema", [], |_| Ok(())).optional()?;
+        Backup::new(source, &mut link.conn)?.run_to_completion(4096, Duration::from_millis(1), None)?;
+        open::use_wal(&link.conn)
+    };
+    run().map_err(|e| fail::sql(path, "take the copy over", &e))
+}
+
+fn move_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let mut aside = path.with_added_extension("damaged");
+    for n in 2.. {
+        if !aside.exists() {
+            break;
+        }
+        aside = path.with_added_extension(format!("damaged-{n}"));
+    }
+    fs::rename(path, &aside)?;
+    for (file, ending) in open::companions(path).iter().zip(["wal", "shm"]) {
+        if file.exists() {
+            fs::rename(file, aside.with_added_extension(ending))?;
+        }
+    }
+    path.parent().map_or(Ok(()), platform::sync_dir)?;
+    Ok(aside)
+}

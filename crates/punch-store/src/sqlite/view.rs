@@ -1,0 +1,104 @@
+//! One transaction, seen from one plan.
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+
+use punch_core::{PlanRow, Todo};
+use rusqlite::{Connection, OptionalExtension, Params, params};
+
+use super::fail;
+use super::todo::{self, Unknown};
+use crate::{PlanId, StoreError};
+
+/// Everything reads and writes through this; it lives as long as the transaction.
+pub(super) struct View<'c> {
+    pub conn: &'c Connection,
+    pub path: &'c Path,
+    pub plan: PlanId,
+    pub unknown: Unknown,
+    /// Something was written.
+    pub changed: Cell<bool>,
+    row: RefCell<Option<PlanRow>>,
+}
+
+impl<'c> View<'c> {
+    pub fn new(conn: &'c Connection, path: &'c Path, plan: PlanId, unknown: Unknown) -> Self {
+        Self { conn, path, plan, unknown, changed: Cell::new(false), row: RefCell::new(None) }
+    }
+
+    /// Turns what SQLite reports into an error that says what was tried.
+    pub fn sql<T>(&self, what: &str, result: rusqlite::Result<T>) -> Result<T, StoreError> {
+        result.map_err(|e| fail::sql(self.path, what, &e))
+    }
+
+    /// The plan row, read once a transaction.
+    pub fn plan_row(&self) -> Result<PlanRow, StoreError> {
+        if let Some(row) = self.row.borrow().as_ref() {
+            return Ok(row.clone());
+        }
+        let row: PlanRow = self.parse("the plan", &self.row_text()?)?;
+        *self.row.borrow_mut() = Some(row.clone());
+        Ok(row)
+    }
+
+    /// Puts another plan row in place.
+    pub fn write_plan_row(&self, row: &PlanRow) -> Result<(), StoreError> {
+        let json = match self.unknown {
+            Unknown::None => serde_json::to_string(row),
+            Unknown::Keep => todo::keep_unknown(row, &self.row_text()?, &PlanRow::default()),
+        };
+        let json = json.map_err(|e| fail::damaged(self.path, format!("the plan cannot be read: {e}")))?;
+        let written = self
+            .conn
+            .prepare_cached("UPDATE plan SET revision = ?2, row = ?3 WHERE id = ?1")
+            .and_then(|mut s| s.execute(params![self.plan.0, row.revision.cast_signed(), json]));
+        self.sql("write the plan", written)?;
+        *self.row.borrow_mut() = Some(row.clone());
+        self.changed.set(true);
+        Ok(())
+    }
+
+    fn row_text(&self) -> Result<String, StoreError> {
+        let text = self
+            .conn
+            .prepare_cached("SELECT row FROM plan WHERE id = ?1")
+            .and_then(|mut s| s.query_row([self.plan.0], |row| row.get(0)).optional());
+        self.sql("read the plan", text)?.ok_or(StoreError::UnknownPlan { plan: self.plan })
+    }
+
+    /// Fails if another plan in use has that name.
+    pub fn name_is_free(&self, name: &str) -> Result<(), StoreError> {
+        let sql = "SELECT 1 FROM plan WHERE name = ?1 AND archived IS NULL AND id <> ?2";
+        let taken = self.conn.prepare_cached(sql).and_then(|mut s| s.exists(params![name, self.plan.0]));
+        if self.sql("look for the name", taken)? { Err(crate::store::name_taken(name)) } else { Ok(()) }
+    }
+
+    /// Runs a query whose columns are [`todo::COLUMNS`].
+    pub fn todos(&self, sql: &str, params: impl Params, each: &mut dyn FnMut(Todo)) -> Result<(), StoreError> {
+        let run = || -> rusqlite::Result<Result<(), String>> {
+            let mut statement = self.conn.prepare_cached(sql)?;
+            let mut rows = statement.query(params)?;
+            while let Some(row) = rows.next()? {
+                match todo::decode(row)? {
+                    Ok(todo) => each(todo),
+                    Err(why) => return Ok(Err(why)),
+                }
+            }
+            Ok(Ok(()))
+        };
+        let read = run();
+        self.sql("read todos", read)?.map_err(|why| fail::damaged(self.path, why))
+    }
+
+    /// Executes a statement that writes.
+    pub fn execute(&self, what: &str, sql: &str, params: impl Params) -> Result<usize, StoreError> {
+        let done = self.conn.prepare_cached(sql).and_then(|mut s| s.execute(params));
+        self.changed.set(true);
+        self.sql(what, done)
+    }
+
+    /// Reads JSON that this crate has written.
+    pub fn parse<T: serde::de::DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
+        serde_json::from_str(json).map_err(|e| fail::damaged(self.path, format!("{what} cannot be read: {e}")))
+    }
+}

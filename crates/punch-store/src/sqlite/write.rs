@@ -1,0 +1,74 @@
+//! What a write transaction can put down.
+
+use std::io::Write;
+
+use punch_core::{Outcome, Uid};
+use rusqlite::params;
+
+use super::view::View;
+use super::{events, todo};
+use crate::{ANSWER_LIFETIME_MS, Checkpoint, Session, Snapshot, StoreError, Tx};
+
+impl Tx for View<'_> {
+    fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError> {
+        let before = self.plan_row()?;
+        crate::store::follows(before.revision, outcome)?;
+        if !outcome.rows.is_empty() {
+            let written = todo::put(self.conn, self.plan, &outcome.rows, Uid(before.next_uid), self.unknown);
+            self.sql("write todos", written)?;
+            self.changed.set(true);
+        }
+        events::append(self, &outcome.events)?;
+        if before != outcome.plan {
+            self.write_plan_row(&outcome.plan)?;
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, name: &str) -> Result<(), StoreError> {
+        self.name_is_free(name)?;
+        let row = params![self.plan.0, name];
+        self.execute("rename the plan", "UPDATE plan SET name = ?2 WHERE id = ?1", row).map(|_| ())
+    }
+
+    fn archive(&mut self, archived: Option<i64>) -> Result<(), StoreError> {
+        if archived.is_none() {
+            self.name_is_free(&self.info()?.name)?;
+        }
+        let row = params![self.plan.0, archived];
+        self.execute("archive the plan", "UPDATE plan SET archived = ?2 WHERE id = ?1", row).map(|_| ())
+    }
+
+    fn put_answer(&mut self, key: &str, body: &str, now: i64) -> Result<(), StoreError> {
+        let what = "keep an answer";
+        self.execute(what, "DELETE FROM answer WHERE at <= ?1", [now - ANSWER_LIFETIME_MS])?;
+        let sql = "INSERT OR REPLACE INTO answer (plan, key, at, body) VALUES (?1, ?2, ?3, ?4)";
+        self.execute(what, sql, params![self.plan.0, key, now, body]).map(|_| ())
+    }
+
+    fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO session (host, subagent, plan, seen_at, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let (host, subagent) = (session.key.host(), session.key.subagent().unwrap_or_default());
+        let row = params![host, subagent, session.plan.map(|plan| plan.0), session.seen_at, session.body];
+        self.execute("keep a session", sql, row).map(|_| ())
+    }
+
+    fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO checkpoint (plan, id, at, body) VALUES (?1, ?2, ?3, ?4)";
+        let row = params![self.plan.0, checkpoint.id, checkpoint.at, checkpoint.body];
+        self.execute("keep a checkpoint", sql, row).map(|_| ())
+    }
+
+    fn put_setting(&mut self, name: &str, value: Option<&str>) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO setting (name, value) VALUES (?1, ?2)";
+        match value {
+            Some(value) => self.execute("keep a setting", sql, [name, value]),
+            None => self.execute("forget a setting", "DELETE FROM setting WHERE name = ?1", [name]),
+        }
+        .map(|_| ())
+    }
+
+    fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {
+        events::prune(self, before, export)
+    }
+}
