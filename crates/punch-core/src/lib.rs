@@ -1,7 +1,7 @@
 //! The rules of Punchlist: data, ops, one `apply`, the graph, the dialects and the views.
 //!
 //! Nothing here does I/O, reads a clock, draws a random number or spawns a thread: ids and times come in with the
-//! op and its context. The way of a change is dialect -> ops -> [`apply`] -> events; the way of a reading is view.
+//! op and its context. The way of a change is dialect -> ops -> [`apply()`] -> events; the way of a reading is view.
 
 pub mod apply;
 pub mod dialect;

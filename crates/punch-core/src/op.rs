@@ -140,7 +140,6 @@ pub struct Carried {
 
 /// One thing asked of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "a batch is short-lived; boxing would only make patterns harder to read")]
 pub enum Op {
     /// A new todo.
     Add(Add),
