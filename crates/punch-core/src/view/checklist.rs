@@ -56,8 +56,7 @@ pub fn notice(rows: &[Row<'_>], glyphs: Glyphs, cap: Cap) -> String {
     if rows.is_empty() {
         page.line(&format!("  {NONE}"), Then::End);
     }
-    let shown =
-        fill(&mut page, rows, |row| format!("  {} {}", glyphs.status(row.status), tidy(row.shown())));
+    let shown = fill(&mut page, rows, |row| format!("  {} {}", glyphs.status(row.status), tidy(row.shown())));
     page.end(rows.len() - shown)
 }
 
@@ -90,9 +89,8 @@ pub fn transitions(plan: &Plan, events: &[Event], glyphs: Glyphs, cap: Cap) -> S
         Glyphs::Ascii => "->",
     };
     let mut page = Page::new(cap, String::new());
-    let shown = fill(&mut page, &moved, |row| {
-        format!("[Todo: \"{}\" {arrow} {}]", tidy(row.shown()), row.status.name())
-    });
+    let shown =
+        fill(&mut page, &moved, |row| format!("[Todo: \"{}\" {arrow} {}]", tidy(row.shown()), row.status.name()));
     page.end(moved.len() - shown)
 }
 
