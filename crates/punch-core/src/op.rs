@@ -16,7 +16,7 @@ pub enum Ref {
 /// Names a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PhaseRef {
-    /// The first phase of that name, made if there is none.
+    /// The first phase of that name, made if there is none; in [`Op::Phases`] always a new one, since names may repeat.
     Name(String),
     /// By its uid.
     Uid(PhaseUid),

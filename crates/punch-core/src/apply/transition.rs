@@ -108,7 +108,7 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
     if let Some(carried) = add.carried.as_deref() {
         draft.edit(uid, Kind::Edited, |t| {
             t.started_at = carried.started_at;
-            t.finished_at = carried.finished_at;
+            t.finished_at = carried.finished_at.filter(|_| !t.status.is_open());
             t.flags = flags;
         })?;
     }
