@@ -1,7 +1,8 @@
 //! The stored fields of a todo, and the typed patch of each: one table, so that diffing, folding and reverting
 //! can never disagree about which fields exist.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Complexity, Dep, Evidence, Flags, Hold, Note, PhaseUid, Status, Verify};
 
@@ -97,12 +98,23 @@ impl<T: Clone + PartialEq> Scalar for Option<T> {}
 
 macro_rules! fields {
     ($($(#[doc = $doc:literal])* $Variant:ident $name:ident : $ty:ty = $default:expr, $undo:ident;)*) => {
-        /// Every stored, evented field of a todo.
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        /// Every stored, evented field of a todo. Its JSON leaves out what is at its default, so that a stored todo
+        /// is small and one that was stored before a field existed still reads.
+        #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+        #[serde(default)]
         pub struct Fields { $($(#[doc = $doc])* pub $name: $ty,)* }
 
         impl Default for Fields {
             fn default() -> Self { Self { $($name: $default,)* } }
+        }
+
+        impl Serialize for Fields {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let blank = Self::default();
+                let mut map = serializer.serialize_map(None)?;
+                $(if self.$name != blank.$name { map.serialize_entry(stringify!($name), &self.$name)?; })*
+                map.end()
+            }
         }
 
         /// The patch of one field.

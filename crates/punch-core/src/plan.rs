@@ -64,8 +64,9 @@ impl Counts {
     }
 }
 
-/// What the plan itself stores, one row.
+/// What the plan itself stores, one row. A field that an older row lacks reads as its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PlanRow {
     /// Grows by one with every write that changed something.
     pub revision: u64,

@@ -1,0 +1,18 @@
+//! Where plans live. One trait, [`Store`], with its promises in words; two backends, memory and SQLite, that pass the
+//! same contract tests. A store never decides: it loads what a footprint asks for and keeps what an outcome says.
+//!
+//! Nothing here reads the environment, the home folder or the command line: paths come from the caller.
+
+mod baseline;
+mod error;
+mod hub;
+mod memory;
+mod record;
+mod store;
+
+pub use error::{Reason, StoreError, Version};
+pub use memory::MemoryStore;
+pub use record::{
+    ANSWER_LIFETIME_MS, Checkpoint, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, Which,
+};
+pub use store::{Catalogue, Changes, Snapshot, Store, Tx};

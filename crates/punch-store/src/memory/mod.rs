@@ -1,0 +1,150 @@
+//! A store that lives as long as the process: for tests and for plans that are thrown away. The plainest possible
+//! version of every promise, so that other backends can be compared with it. A write works on a copy.
+
+mod read;
+mod write;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use punch_core::{Event, Plan};
+
+use crate::hub::Hub;
+use crate::{
+    Catalogue, Changes, Checkpoint, Durability, PlanId, PlanInfo, Session, SessionKey, Snapshot, Store, StoreError, Tx,
+};
+
+/// Plans in memory.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    state: RwLock<State>,
+    hub: Arc<Hub>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    plans: BTreeMap<PlanId, Arc<Kept>>,
+    sessions: BTreeMap<SessionKey, Session>,
+    settings: BTreeMap<String, String>,
+}
+
+/// Everything about one plan. The plan in it is whole.
+#[derive(Clone, Debug)]
+struct Kept {
+    info: PlanInfo,
+    plan: Plan,
+    events: BTreeMap<u64, Vec<Event>>,
+    baseline: Plan,
+    answers: BTreeMap<String, (i64, String)>,
+    checkpoints: BTreeMap<String, Checkpoint>,
+}
+
+/// One moment of the state, seen from one plan.
+struct View<S> {
+    state: S,
+    plan: PlanId,
+    changed: bool,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl State {
+    fn kept(&self, plan: PlanId) -> Result<&Kept, StoreError> {
+        self.plans.get(&plan).map(Arc::as_ref).ok_or(StoreError::UnknownPlan { plan })
+    }
+
+    fn kept_mut(&mut self, plan: PlanId) -> Result<&mut Kept, StoreError> {
+        self.plans.get_mut(&plan).map(Arc::make_mut).ok_or(StoreError::UnknownPlan { plan })
+    }
+
+    /// Fails if a plan in use other than `but` has that name.
+    fn name_is_free(&self, name: &str, but: Option<PlanId>) -> Result<(), StoreError> {
+        let taken =
+            self.plans.values().any(|k| k.info.name == name && k.info.archived.is_none() && Some(k.info.id) != but);
+        if taken { Err(name_taken(name)) } else { Ok(()) }
+    }
+}
+
+impl Store for MemoryStore {
+    fn write(
+        &self,
+        plan: PlanId,
+        _durability: Durability,
+        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.kept(plan)?;
+        let mut view = View { state: Box::new(state.clone()), plan, changed: false };
+        body(&mut view)?;
+        if view.changed {
+            *state = *view.state;
+            self.hub.bump();
+        }
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        plan: PlanId,
+        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
+        state.kept(plan)?;
+        body(&View { state: &state, plan, changed: false })
+    }
+
+    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
+        body(&View { state: &state, plan: PlanId(0), changed: false })
+    }
+
+    fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.name_is_free(name, None)?;
+        let id = PlanId(state.plans.keys().next_back().map_or(1, |last| last.0 + 1));
+        let info = PlanInfo { id, name: name.to_owned(), created_at: now, archived: None, revision: 0, pruned: 0 };
+        let kept = Kept {
+            info,
+            plan: Plan::new(),
+            events: BTreeMap::new(),
+            baseline: Plan::new(),
+            answers: BTreeMap::new(),
+            checkpoints: BTreeMap::new(),
+        };
+        state.plans.insert(id, Arc::new(kept));
+        self.hub.bump();
+        Ok(id)
+    }
+
+    fn changes(&self) -> Box<dyn Changes> {
+        Box::new(Waiter { seen: self.hub.seen(), hub: Arc::clone(&self.hub) })
+    }
+}
+
+struct Waiter {
+    hub: Arc<Hub>,
+    seen: u64,
+}
+
+impl Changes for Waiter {
+    fn wait(&mut self, timeout: Duration) -> Result<bool, StoreError> {
+        let before = self.seen;
+        self.seen = self.hub.wait(before, timeout);
+        Ok(before != self.seen)
+    }
+}
+
+fn name_taken(name: &str) -> StoreError {
+    StoreError::Conflict { what: format!("a plan `{name}` exists already") }
+}
+
+fn failed(why: String) -> StoreError {
+    StoreError::Failed { path: PathBuf::from("memory"), why }
+}

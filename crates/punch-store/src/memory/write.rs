@@ -1,0 +1,85 @@
+//! Writing to a copy of the state, which replaces it when the body has succeeded.
+
+use std::io::Write;
+use std::ops::DerefMut;
+
+use punch_core::Outcome;
+
+use super::{State, View, failed};
+use crate::{ANSWER_LIFETIME_MS, Checkpoint, Session, StoreError, Tx, baseline};
+
+impl<S: DerefMut<Target = State>> Tx for View<S> {
+    fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError> {
+        let kept = self.state.kept_mut(self.plan)?;
+        crate::store::follows(kept.plan.row.revision, outcome)?;
+        self.changed |= kept.plan.row != outcome.plan || !outcome.rows.is_empty();
+        kept.plan.commit(outcome);
+        kept.info.revision = outcome.plan.revision;
+        if !outcome.events.is_empty() {
+            kept.events.insert(outcome.plan.revision, outcome.events.clone());
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, name: &str) -> Result<(), StoreError> {
+        self.state.name_is_free(name, Some(self.plan))?;
+        self.changed = true;
+        name.clone_into(&mut self.state.kept_mut(self.plan)?.info.name);
+        Ok(())
+    }
+
+    fn archive(&mut self, archived: Option<i64>) -> Result<(), StoreError> {
+        let name = self.state.kept(self.plan)?.info.name.clone();
+        if archived.is_none() {
+            self.state.name_is_free(&name, Some(self.plan))?;
+        }
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.info.archived = archived;
+        Ok(())
+    }
+
+    fn put_answer(&mut self, key: &str, body: &str, now: i64) -> Result<(), StoreError> {
+        self.changed = true;
+        for kept in self.state.plans.values_mut() {
+            if kept.answers.values().any(|(at, _)| *at <= now - ANSWER_LIFETIME_MS) {
+                std::sync::Arc::make_mut(kept).answers.retain(|_, (at, _)| *at > now - ANSWER_LIFETIME_MS);
+            }
+        }
+        self.state.kept_mut(self.plan)?.answers.insert(key.to_owned(), (now, body.to_owned()));
+        Ok(())
+    }
+
+    fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.sessions.insert(session.key.clone(), session.clone());
+        Ok(())
+    }
+
+    fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.checkpoints.insert(checkpoint.id.clone(), checkpoint.clone());
+        Ok(())
+    }
+
+    fn put_setting(&mut self, name: &str, value: Option<&str>) -> Result<(), StoreError> {
+        self.changed = true;
+        match value {
+            Some(value) => self.state.settings.insert(name.to_owned(), value.to_owned()),
+            None => self.state.settings.remove(name),
+        };
+        Ok(())
+    }
+
+    fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {
+        let kept = self.state.kept_mut(self.plan)?;
+        let rest = kept.events.split_off(&before);
+        let old: Vec<_> = std::mem::replace(&mut kept.events, rest).into_values().flatten().collect();
+        baseline::export(&old, export).map_err(|cause| failed(format!("cannot export events: {cause}")))?;
+        baseline::advance(&mut kept.baseline, &old);
+        if let Some(last) = old.last() {
+            kept.info.pruned = last.revision;
+            self.changed = true;
+        }
+        Ok(old.len() as u64)
+    }
+}

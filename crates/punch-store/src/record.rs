@@ -1,0 +1,131 @@
+//! What a store keeps besides todos and events, and the words of its questions.
+
+use punch_core::{Todo, Uid};
+use serde::{Deserialize, Serialize};
+
+/// How long the answer to an idempotency key is kept: 24 hours.
+pub const ANSWER_LIFETIME_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The immutable number of a plan inside its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanId(pub i64);
+
+/// What a committed write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Power loss: for everything that is acknowledged to a person or a model.
+    Full,
+    /// The end of the process, however it came: for chatter such as lease renewals and counters.
+    Relaxed,
+}
+
+/// A plan as the catalogue lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanInfo {
+    /// Never reused.
+    pub id: PlanId,
+    /// Unique among the plans in use.
+    pub name: String,
+    /// When it was made.
+    pub created_at: i64,
+    /// When it was put away, if it is.
+    pub archived: Option<i64>,
+    /// Its last revision.
+    pub revision: u64,
+    /// The last revision whose events were pruned, 0 if none were.
+    pub pruned: u64,
+}
+
+/// Which todos a listing is about. Removed ones never are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All.
+    Live,
+    /// Pending and in progress, as stored.
+    Open,
+    /// In progress, as stored, whoever the owner is.
+    Running,
+}
+
+/// A place in the ready order: what comes after it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReadyMark {
+    /// See [`Todo::effective_priority`].
+    pub priority: u8,
+    /// The place in the list.
+    pub position: i64,
+    /// Decides between equal places.
+    pub uid: Uid,
+}
+
+impl ReadyMark {
+    /// The place of a todo.
+    pub fn of(todo: &Todo) -> Self {
+        Self { priority: todo.effective_priority(), position: todo.position, uid: todo.uid }
+    }
+}
+
+/// A place in list order: what comes after it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListMark {
+    /// The place in the list.
+    pub position: i64,
+    /// Decides between equal places.
+    pub uid: Uid,
+}
+
+impl ListMark {
+    /// The place of a todo.
+    pub fn of(todo: &Todo) -> Self {
+        Self { position: todo.position, uid: todo.uid }
+    }
+}
+
+/// One agent conversation: the host's session, and the subagent inside it if there is one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionKey {
+    host: String,
+    subagent: Option<String>,
+}
+
+impl SessionKey {
+    /// An empty subagent is none.
+    pub fn new(host: impl Into<String>, subagent: Option<&str>) -> Self {
+        Self { host: host.into(), subagent: subagent.filter(|name| !name.is_empty()).map(str::to_owned) }
+    }
+
+    /// The host's session.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The subagent.
+    pub fn subagent(&self) -> Option<&str> {
+        self.subagent.as_deref()
+    }
+}
+
+/// What is known about a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Which.
+    pub key: SessionKey,
+    /// The plan it is bound to.
+    pub plan: Option<PlanId>,
+    /// When it was last seen.
+    pub seen_at: i64,
+    /// Dialect, role, scope shown, revision shown, counters: JSON of the engine, kept as it is.
+    pub body: String,
+}
+
+/// A state of work to come back to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Unique in the plan.
+    pub id: String,
+    /// When it was made.
+    pub at: i64,
+    /// JSON of the engine, kept as it is.
+    pub body: String,
+}
