@@ -7,6 +7,7 @@ pub mod apply;
 pub mod dialect;
 mod event;
 mod field;
+pub mod files;
 mod footprint;
 pub mod graph;
 mod op;

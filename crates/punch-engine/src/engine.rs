@@ -62,7 +62,11 @@ impl Engine {
     }
 
     /// Reads one moment of a plan.
-    pub fn read<T>(&self, plan: PlanId, f: impl FnOnce(&dyn Snapshot) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    pub fn read<T>(
+        &self,
+        plan: PlanId,
+        f: impl FnOnce(&dyn Snapshot) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         let (mut f, mut out) = (Some(f), None);
         let done = self.store.read(plan, &mut |snapshot| {
             let Some(f) = f.take() else { return Ok(()) };

@@ -15,6 +15,6 @@ pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
 pub use error::EngineError;
-pub use exchange::{Format, Imported};
+pub use exchange::{Format, How, Imported};
 pub use history::{Entry, at_revision};
 pub use submit::{Ask, Changed, Once, Request};

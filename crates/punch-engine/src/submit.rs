@@ -74,6 +74,26 @@ impl Engine {
         self.write(plan, request.durability, |tx, now| settle(tx, now, request, first, ask))
     }
 
+    /// Does everything that [`Engine::submit_with`] does, and takes it back.
+    pub fn rehearse(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        first: &Footprint,
+        ask: Ask<'_>,
+    ) -> Result<Changed, EngineError> {
+        let mut out = None;
+        let done = self.write(plan, request.durability, |tx, now| -> Result<(), EngineError> {
+            out = Some(settle(tx, now, request, first, ask)?);
+            Err(StoreError::Abort.into())
+        });
+        match (out, done) {
+            (Some(changed), _) => Ok(changed),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Err(StoreError::Abort.into()),
+        }
+    }
+
     /// Submits a call once: a second one with the same key gets the first one's answer (rule 36).
     pub fn submit_once(
         &self,
