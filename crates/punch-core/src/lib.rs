@@ -1,17 +1,19 @@
 //! The rules of Punchlist: data, ops, one `apply`, the graph, the dialects and the views.
 //!
 //! Nothing here does I/O, reads a clock, draws a random number or spawns a thread: ids and times come in with the
-//! op and its context. The way of a change is dialect -> ops -> [`apply`] -> events; the way of a reading is view.
+//! op and its context. The way of a change is dialect -> ops -> [`apply()`] -> events; the way of a reading is view.
 
 pub mod apply;
 pub mod dialect;
 mod event;
 mod field;
+pub mod files;
 mod footprint;
 pub mod graph;
 mod op;
 mod plan;
 mod policy;
+mod record;
 mod refusal;
 pub mod replay;
 mod status;
@@ -28,6 +30,7 @@ pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use policy::{
     CancelledDep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, VerifyMode,
 };
+pub use record::{Document, Marks, Parsed, Record, Remark, State};
 pub use refusal::{Refusal, Warning};
 pub use status::Status;
 pub use todo::{Complexity, Dep, Derived, Evidence, Flags, Hold, HoldKind, NO_PULL, Note, Todo, Verify};

@@ -16,7 +16,7 @@ pub enum Ref {
 /// Names a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PhaseRef {
-    /// The first phase of that name, made if there is none.
+    /// The first phase of that name, made if there is none; in [`Op::Phases`] always a new one, since names may repeat.
     Name(String),
     /// By its uid.
     Uid(PhaseUid),
@@ -140,7 +140,6 @@ pub struct Carried {
 
 /// One thing asked of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "a batch is short-lived; boxing would only make patterns harder to read")]
 pub enum Op {
     /// A new todo.
     Add(Add),

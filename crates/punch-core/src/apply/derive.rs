@@ -41,7 +41,7 @@ pub(super) fn recount_all(draft: &mut Draft<'_>) -> Result<(), Need> {
     Ok(())
 }
 
-/// Folds one event into a whole plan. A dumb patch: no rule is asked. [`derive`] follows after the last one.
+/// Folds one event into a whole plan. A dumb patch: no rule is asked. [`derive()`] follows after the last one.
 pub fn fold(plan: &mut Plan, event: &Event) {
     plan.row.revision = event.revision;
     plan.row.last_time = event.at;

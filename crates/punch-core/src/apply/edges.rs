@@ -28,11 +28,13 @@ pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop
     for (uid, deps) in wanted {
         for to in deps.iter().filter_map(Dep::target) {
             let known = draft.get(uid)?.depends_on.contains(&Dep::On(to));
-            if !known && (to == uid || draft.has_dependents(uid)?) {
-                if let Some(path) = find_path(draft, uid, to)? {
-                    let path = path.into_iter().map(|uid| draft.id(uid)).collect();
-                    return Err(Refusal::Cycle { path }.into());
-                }
+            // Nothing can come back to a todo that nobody depends on.
+            if !known
+                && (to == uid || draft.has_dependents(uid)?)
+                && let Some(path) = find_path(draft, uid, to)?
+            {
+                let path = path.into_iter().map(|uid| draft.id(uid)).collect();
+                return Err(Refusal::Cycle { path }.into());
             }
         }
         draft.set_deps(uid, deps)?;

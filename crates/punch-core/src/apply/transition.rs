@@ -108,7 +108,7 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
     if let Some(carried) = add.carried.as_deref() {
         draft.edit(uid, Kind::Edited, |t| {
             t.started_at = carried.started_at;
-            t.finished_at = carried.finished_at;
+            t.finished_at = carried.finished_at.filter(|_| !t.status.is_open());
             t.flags = flags;
         })?;
     }
@@ -162,20 +162,26 @@ fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), St
     }
     gate(draft, uid, gated)?;
     within_limit(draft, uid)?;
-    begin(draft, uid, Kind::Started, |_| {})
+    // Once a todo has been claimed, whoever starts it next makes answers to the old claim late.
+    let fenced = draft.get(uid)?.fence > 0;
+    begin(draft, uid, Kind::Started, fenced)
 }
 
-fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, f: impl FnOnce(&mut Todo)) -> Result<(), Stop> {
+fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -> Result<(), Stop> {
     let (now, owner) = (draft.now, draft.ctx.owner.clone());
     let again = draft.get(uid)?.status == Status::Failed;
+    draft.row.last_fence += u64::from(fenced);
+    let fence = draft.row.last_fence;
     set_status(draft, uid, Status::InProgress, kind, |t| {
+        if fenced {
+            t.fence = fence;
+        }
         t.owner = owner;
         t.started_at = Some(now);
         t.finished_at = None;
         t.hold = None;
         t.attempts += u32::from(again);
         t.flags = crate::Flags::default();
-        f(t);
     })
 }
 
@@ -216,10 +222,8 @@ fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
     if !todo.is_ready(draft.now) {
         return Err(not_ready(draft, uid)?.into());
     }
-    within_limit(draft, uid)?;
-    draft.row.last_fence += 1;
-    let fence = draft.row.last_fence;
-    begin(draft, uid, Kind::Claimed, |t| t.fence = fence)?;
+    // The limit is on what is started by the way: a claim asks for more work, and its lease frees what is forgotten.
+    begin(draft, uid, Kind::Claimed, true)?;
     draft.touch(uid)?.lease_until = Some(until);
     Ok(())
 }

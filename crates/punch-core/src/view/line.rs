@@ -30,8 +30,8 @@ pub fn draw(rows: &[Row<'_>], progress: Progress, width: usize, glyphs: Glyphs) 
 
 /// All todos if they fit, else as many as fit from the first one that matters now, and how many are missing.
 fn parts(rows: &[Row<'_>], room: usize, glyphs: Glyphs) -> String {
-    // A todo needs at least five columns: with more of them the whole list need not be tried.
-    if rows.len() <= room / 5 {
+    // A todo needs more than five columns with its gap: a longer list need not be tried.
+    if rows.len() <= room / 5 + 1 {
         let all = rows.iter().map(part).collect::<Vec<_>>().join("  ");
         if columns(&all) <= room {
             return all;

@@ -9,7 +9,7 @@ use super::{Glyphs, NONE, Progress};
 pub struct Panel {
     /// Columns, brought into 10 to 1,000.
     pub width: usize,
-    /// Rows for todos, brought into 1 to 500; the last one says `+N more` when they do not suffice.
+    /// Rows for todos, brought into 1 to 200; the last one says `+N more` when they do not suffice.
     pub rows: usize,
     /// Draw a bar above the numbers.
     pub bar: bool,
@@ -26,7 +26,7 @@ impl Default for Panel {
 impl Panel {
     /// Draws it; `progress` is what the last line counts.
     pub fn draw(&self, rows: &[Row<'_>], progress: Progress) -> String {
-        let (width, most) = (self.width.clamp(10, 1_000), self.rows.clamp(1, 500));
+        let (width, most) = (self.width.clamp(10, 1_000), self.rows.clamp(1, 200));
         let inner = width - 4;
         let mut lines = vec![self.top(width)];
         let part = if rows.len() > most { window(rows.iter().map(|row| row.status), most - 1) } else { 0..rows.len() };

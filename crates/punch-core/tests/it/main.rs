@@ -1,7 +1,9 @@
 //! The integration tests of the core, one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
 
+mod markdown;
 mod phases;
+mod record;
 mod sample;
 mod vectors;
 mod view;

@@ -1,6 +1,10 @@
 //! Plans built by hand, for tests of what only reads them.
 
-use punch_core::{Dep, Hold, HoldKind, Note, Phase, PhaseUid, Plan, Status, Todo, Uid};
+use proptest::prelude::*;
+use proptest::{collection, option};
+use punch_core::{
+    Complexity, Dep, Evidence, Flags, Hold, HoldKind, Note, Phase, PhaseUid, Plan, Status, Todo, Uid, Verify,
+};
 
 /// A plan that grows todo by todo.
 #[derive(Default)]
@@ -54,4 +58,110 @@ pub fn note(text: &str) -> Note {
 /// A hold for a person.
 pub fn hold(reason: &str) -> Hold {
     Hold { kind: HoldKind::Human, reason: reason.to_owned(), until: None, by: "ann".to_owned(), at: 5 }
+}
+
+/// Any plan: odd texts, mixed phases, every stored field.
+pub fn plans() -> impl Strategy<Value = Plan> {
+    let names = collection::vec(text(), 0..4);
+    (names, collection::vec(todos(), 0..8)).prop_map(|(names, todos)| {
+        let sample = names.iter().fold(Sample::new(), |sample, name| sample.phase(name));
+        let Sample { mut plan } = sample;
+        let count = todos.len() as u64;
+        for (at, (mut todo, phase, needs)) in todos.into_iter().enumerate() {
+            todo.uid = Uid(at as u64 + 1);
+            todo.id = format!("{}{at}", todo.id);
+            todo.phase = (phase > 0 && phase <= names.len() as u64).then_some(PhaseUid(phase));
+            todo.depends_on = needs.iter().map(|n| Dep::On(Uid(n % count + 1))).collect();
+            plan.put(todo);
+        }
+        plan
+    })
+}
+
+/// Text that means something to Markdown, JSON, HTML or a terminal.
+pub fn text() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        any::<char>().prop_map(String::from),
+        "[a-z]{1,4}",
+        prop::sample::select(vec![
+            " ",
+            "  ",
+            "\n",
+            "\r\n",
+            "\r",
+            "\t",
+            "> ",
+            ">",
+            "- [ ] ",
+            "- [x] a",
+            "# ",
+            "#",
+            "<!--",
+            "-->",
+            "<!-- punch {} -->",
+            "`",
+            "```",
+            "[",
+            "]",
+            "\\",
+            "\"",
+            "*",
+            "1. [ ] x",
+            "(empty)",
+            "👨‍👩‍👧‍👦",
+            "é",
+            "e\u{301}",
+            "\u{feff}",
+            "\u{85}",
+            "\u{2028}",
+            "\u{202e}",
+            "\u{1b}[1m",
+            "\0",
+            "\u{a0}",
+            "---",
+            "{",
+            "}",
+            "漢",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    collection::vec(part, 0..8).prop_map(|parts| parts.concat())
+}
+
+fn todos() -> impl Strategy<Value = (Todo, u64, Vec<u64>)> {
+    let texts = (text(), text(), option::of(text()), option::of(text()), option::of(text()));
+    let lists = (collection::vec((text(), any::<i64>(), text()), 0..4), collection::vec(text(), 0..3));
+    let numbers = (0_usize..5, 1_u8..=5, any::<i8>(), option::of(any::<i64>()), any::<u64>(), any::<u32>());
+    let odd = (option::of((0_usize..5, text(), option::of(any::<i64>()))), any::<[bool; 4]>(), option::of(0_usize..5));
+    (texts, lists, numbers, odd, 0_u64..4, collection::vec(any::<u64>(), 0..3)).prop_map(
+        |(texts, (notes, files), numbers, (hold, flags, complexity), phase, needs)| {
+            let mut todo = Todo::blank(Uid(0));
+            (todo.id, todo.content) = (texts.0, texts.1);
+            (todo.active_form, todo.description, todo.last_error) = (texts.2, texts.3, texts.4);
+            todo.notes = notes.into_iter().map(|(text, at, by)| Note { text, at, by }).collect();
+            todo.status = Status::ALL[numbers.0];
+            todo.priority = numbers.1;
+            todo.position = i64::from(numbers.2);
+            (todo.started_at, todo.finished_at, todo.hidden) = (numbers.3, numbers.3, numbers.3);
+            (todo.actual_tokens, todo.attempts, todo.created_at) = (numbers.4, numbers.5, numbers.4 as i64);
+            todo.estimated_tokens = flags[3].then_some(numbers.4);
+            todo.hold = hold.map(|(kind, reason, until)| {
+                let (by, at) = (reason.clone(), until.unwrap_or_default());
+                Hold { kind: HoldKind::ALL[kind], reason, until, by, at }
+            });
+            todo.verify = files.first().map(|line| Verify::Shell(line.clone()));
+            todo.evidence = files
+                .iter()
+                .map(|text| Evidence {
+                    text: Some(text.clone()),
+                    command: Some(Verify::Argv(files.clone())),
+                    ..Evidence::default()
+                })
+                .collect();
+            todo.files = files;
+            todo.flags = Flags { resume: flags[0], stale: flags[1], stale_dependency: flags[2] };
+            todo.complexity = complexity.map(|at| Complexity::ALL[at]);
+            (todo, phase, needs)
+        },
+    )
 }

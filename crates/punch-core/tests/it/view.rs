@@ -91,14 +91,6 @@ fn a_capped_checklist_shows_what_is_open_and_counts_the_rest() {
     (9/30 completed)
     ");
     assert_snapshot!(checklist::list(&rows, plain(&rows), Cap::new(100, 256)), @"
-    [x] Step 1
-    [x] Step 2
-    [x] Step 3
-    [x] Step 4
-    [x] Step 5
-    [x] Step 6
-    [x] Step 7
-    [x] Step 8
     [x] Step 9
     [ ] Step 10
     [ ] Step 11
@@ -109,7 +101,14 @@ fn a_capped_checklist_shows_what_is_open_and_counts_the_rest() {
     [ ] Step 16
     [ ] Step 17
     [ ] Step 18
-    +12 more
+    [ ] Step 19
+    [ ] Step 20
+    [ ] Step 21
+    [ ] Step 22
+    [ ] Step 23
+    [ ] Step 24
+    [ ] Step 25
+    +13 more
 
     (9/30 completed)
     ");
@@ -289,18 +288,18 @@ fn the_line_keeps_its_counts_at_any_width() {
         .collect();
     assert_snapshot!(all.join("\n"), @"
     200 [x] Fix failing tests  [>] Update documentation  [ ] Run final build verification  (1/3)
-     84 [x] Fix failing tests  [>] Update documentation  [ ] Run final build verific…  (1/3)
-     70 [x] Fix failing tests  [>] Update documentation  [ ] Run final…  (1/3)
-     50 [x] Fix failing tests  [>] Update docu…  +1  (1/3)
-     30 [x] Fix failing te…  +2  (1/3)
-     20 +3  (1/3)
+     84 [>] Update documentation  [ ] Run final build verification  +1  (1/3)
+     70 [>] Update documentation  [ ] Run final build verification  +1  (1/3)
+     50 [>] Update documentation  [ ] Run fina…  +1  (1/3)
+     30 [>] Update documen…  +2  (1/3)
+     20 [>] Upda…  +2  (1/3)
      12 +3  (1/3)
       5 (1/3)
       3 (1…
     ");
     let (plan, hostile) = (many(30), Sample::new().todo(0, Status::Pending, HOSTILE).plan);
     let many = self::rows(&plan);
-    assert_snapshot!(line::draw(&many, plain(&many), 60, Glyphs::Ascii), @"[x] Step 9  [ ] Step 10  [ ] Step 11  +27  (9/30)");
+    assert_snapshot!(line::draw(&many, plain(&many), 60, Glyphs::Ascii), @"[ ] Step 10  [ ] Step 11  [ ] Step 12  [ ] S...  +26  (9/30)");
     assert_snapshot!(line::draw(&self::rows(&hostile), plain(&many), 60, Glyphs::Ascii), @"[ ] a␛[31mred␇  b�evil� x  (9/30)");
     assert_eq!(line::draw(&[], Progress::default(), 60, Glyphs::Unicode), "No todos.");
 }

@@ -1,0 +1,117 @@
+//! Records from todos: what a reader is shown, and what an export keeps.
+
+use std::collections::HashMap;
+
+use super::{Marks, Record, Remark, State};
+use crate::{Dep, Phase, PhaseUid, Plan, Status, Todo};
+
+impl Record {
+    /// What a reader is shown at `now`: derived values, owner and lease included.
+    pub fn of(plan: &Plan, todo: &Todo, now: i64) -> Self {
+        let mut out = Self::stored(plan, todo);
+        // An index means something only next to the list of phases.
+        out.phase_index = None;
+        let blocked = todo.is_blocked(now);
+        out.status = if blocked { State::Blocked } else { State::Stored(todo.status_at(now)) };
+        out.hold = todo.hold_at(now).cloned();
+        out.depends_on = depends_on(plan, todo, Gone::Named);
+        // A slice may not have the dependents; then they are not shown.
+        out.blocks = plan
+            .dependents_of(todo.uid)
+            .map(|uids| uids.iter().filter_map(|uid| plan.get(*uid)).map(|t| t.id.clone()).collect())
+            .unwrap_or_default();
+        out.parallel_group = Some(u64::from(todo.derived.level));
+        out.owner.clone_from(&todo.owner);
+        out.lease_until = todo.lease_until;
+        out.fence = Some(todo.fence).filter(|fence| *fence > 0);
+        out.updated_at = Some(todo.updated_at);
+        out.flags.stored.resume |= todo.lease_expired(now);
+        out.flags.stalled = todo.is_stalled(now);
+        out
+    }
+
+    /// What an export keeps: all that an import can bring back, nothing derived, no owner and no lease.
+    pub fn stored(plan: &Plan, todo: &Todo) -> Self {
+        let phase = todo.phase.and_then(|uid| plan.row.phases.iter().position(|phase| phase.uid == uid));
+        let same = |at: usize| plan.row.phases.iter().filter(|p| p.name == plan.row.phases[at].name).count();
+        let phase = phase.map(|at| Place { at, name: &plan.row.phases[at].name, repeated: same(at) > 1 });
+        Self::with_phase(plan, todo, phase)
+    }
+
+    pub(super) fn with_phase(plan: &Plan, todo: &Todo, phase: Option<Place<'_>>) -> Self {
+        let fields = &todo.fields;
+        Self {
+            id: Some(fields.id.clone()),
+            content: fields.content.clone(),
+            active_form: fields.active_form.clone(),
+            status: State::Stored(fields.status),
+            phase: phase.map(|place| place.name.to_owned()),
+            phase_index: phase.filter(|place| place.repeated).map(|place| place.at as u64),
+            priority: Some(fields.priority).filter(|priority| *priority != 3),
+            depends_on: depends_on(plan, todo, Gone::Left),
+            description: fields.description.clone(),
+            hold: fields.hold.clone(),
+            complexity: fields.complexity,
+            estimated_tokens: fields.estimated_tokens,
+            actual_tokens: Some(fields.actual_tokens).filter(|tokens| *tokens > 0),
+            verification_criteria: fields.criteria.clone(),
+            verify_command: fields.verify.clone(),
+            files: fields.files.clone(),
+            evidence: fields.evidence.clone(),
+            notes: fields.notes.iter().map(Remark::from).collect(),
+            attempts: Some(fields.attempts).filter(|attempts| *attempts > 0),
+            last_error: fields.last_error.clone(),
+            created_at: Some(fields.created_at),
+            started_at: fields.started_at,
+            finished_at: fields.finished_at,
+            hidden: fields.hidden,
+            flags: Marks { stored: fields.flags, stalled: false },
+            ..Self::default()
+        }
+    }
+}
+
+/// A phase among the phases of its plan.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) at: usize,
+    pub(super) name: &'a str,
+    /// Another phase has the same name.
+    pub(super) repeated: bool,
+}
+
+/// Where each phase stands.
+pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, Place<'_>> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for phase in phases {
+        *times.entry(&phase.name).or_default() += 1;
+    }
+    phases
+        .iter()
+        .enumerate()
+        .map(|(at, phase)| {
+            let repeated = times.get(phase.name.as_str()).is_some_and(|times| *times > 1);
+            (phase.uid, Place { at, name: &phase.name, repeated })
+        })
+        .collect()
+}
+
+/// What becomes of a dependency on a completed todo that was removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gone {
+    /// Still named.
+    Named,
+    /// Left out: it is satisfied for ever, and in an export its id would be one that nobody has.
+    Left,
+}
+
+fn depends_on(plan: &Plan, todo: &Todo, gone: Gone) -> Vec<String> {
+    let id = |dep: &Dep| match dep {
+        Dep::Dangling(id) => Some(id.clone()),
+        Dep::On(uid) | Dep::Suspended(uid) => plan
+            .get(*uid)
+            .filter(|to| to.is_live() || gone == Gone::Named || to.status != Status::Completed)
+            .map(|to| to.id.clone()),
+    };
+    todo.depends_on.iter().filter_map(id).collect()
+}

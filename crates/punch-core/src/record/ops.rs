@@ -1,0 +1,145 @@
+//! From a document to the ops that add all of it to an empty plan.
+
+use std::collections::HashSet;
+
+use super::{Document, Record, State};
+use crate::{Add, Carried, Edit, Hold, HoldKind, Keep, Note, Op, PhaseRef, Place, Ref, Refusal, Status};
+
+impl Document {
+    /// The ops that add everything to an empty plan: the phases, then every todo with its history.
+    ///
+    /// Checked here: ids are unique, phases exist. Unknown dependencies, cycles and the start gate are judged by
+    /// `apply` under the policy of the import.
+    pub fn ops(&self) -> Result<Vec<Op>, Refusal> {
+        let mut ids = HashSet::new();
+        for id in self.records.iter().filter_map(|record| record.id.as_deref()) {
+            if !ids.insert(id) {
+                return Err(Refusal::DuplicateId { id: id.to_owned() });
+            }
+        }
+        let mut ops = Vec::with_capacity(self.records.len() + 1);
+        if !self.phases.is_empty() {
+            ops.push(Op::Phases(self.phases.iter().cloned().map(PhaseRef::Name).collect()));
+        }
+        let (place, waiting) = (self.phase_places(), self.waiting());
+        let mut late = Vec::new();
+        for (at, record) in self.records.iter().enumerate() {
+            check(record, at)?;
+            let phase = place(record);
+            if phase.is_none() && (record.phase.is_some() || record.phase_index.is_some()) {
+                return Err(Refusal::UnknownPhase { name: record.phase.clone().unwrap_or_default() });
+            }
+            let (carried, plain) = history(record);
+            let all_plain = carried.notes.is_empty();
+            ops.push(Op::Add(Add {
+                id: record.id.clone(),
+                edit: edit(record, phase),
+                place: Place::End,
+                status: record.status.stored(),
+                hold: hold(record, waiting.contains(&at)),
+                notes: if all_plain { plain.clone() } else { Vec::new() },
+                carried: (carried != Carried::default()).then(|| Box::new(carried)),
+            }));
+            if !all_plain {
+                late.extend(plain.into_iter().map(|text| Op::Note(Ref::New(at), text)));
+            }
+        }
+        ops.extend(late);
+        Ok(ops)
+    }
+
+    /// The records called blocked that depend on something in the document or on an unknown id that is not done.
+    fn waiting(&self) -> HashSet<usize> {
+        let blocked = |record: &Record| record.status == State::Blocked;
+        if !self.records.iter().any(blocked) {
+            return HashSet::new();
+        }
+        let open = |record: &&Record| record.status != State::Stored(Status::Completed);
+        let done: HashSet<&str> =
+            self.records.iter().filter(|record| !open(record)).filter_map(|record| record.id.as_deref()).collect();
+        let held_up: HashSet<&str> =
+            self.records.iter().filter(open).flat_map(|record| &record.blocks).map(String::as_str).collect();
+        let waits = |record: &Record| {
+            record.depends_on.iter().any(|dep| !done.contains(dep.as_str()))
+                || record.id.as_deref().is_some_and(|id| held_up.contains(id))
+        };
+        let numbered = self.records.iter().enumerate();
+        numbered.filter(|(_, record)| blocked(record) && waits(record)).map(|(at, _)| at).collect()
+    }
+}
+
+/// Values that a document built by hand may have wrong; one that was read has passed already.
+fn check(record: &Record, at: usize) -> Result<(), Refusal> {
+    let wrong = |key: &str, what: &str| Refusal::Invalid { at: format!("todos[{at}].{key}"), what: what.to_owned() };
+    if record.id.as_deref() == Some("") {
+        return Err(wrong("id", "is empty"));
+    }
+    if record.priority.is_some_and(|priority| !(1..=5).contains(&priority)) {
+        return Err(wrong("priority", "must be 1 to 5"));
+    }
+    Ok(())
+}
+
+fn edit(record: &Record, phase: Option<usize>) -> Edit {
+    let ids = |ids: &[String]| ids.iter().cloned().map(Ref::Id).collect::<Vec<_>>();
+    Edit {
+        id: Keep::Keep,
+        content: Keep::Set(record.content.clone()),
+        active_form: given(&record.active_form),
+        description: given(&record.description),
+        depends_on: if record.depends_on.is_empty() { Keep::Keep } else { Keep::Set(ids(&record.depends_on)) },
+        blocks: ids(&record.blocks),
+        phase: phase.map_or(Keep::Keep, |at| Keep::Set(Some(PhaseRef::Index(at)))),
+        priority: Keep::from_option(record.priority),
+        complexity: given(&record.complexity),
+        estimated_tokens: given(&record.estimated_tokens),
+        criteria: given(&record.verification_criteria),
+        verify: given(&record.verify_command),
+        files: if record.files.is_empty() { Keep::Keep } else { Keep::Set(record.files.clone()) },
+        hidden: given(&record.hidden),
+    }
+}
+
+fn given<T: Clone>(value: &Option<T>) -> Keep<Option<T>> {
+    value.as_ref().map_or(Keep::Keep, |value| Keep::Set(Some(value.clone())))
+}
+
+/// Only a pending todo can be on hold. One that is called blocked but waits for nothing gets a hold (rule 2).
+fn hold(record: &Record, waiting: bool) -> Option<Hold> {
+    if record.status.stored() != Status::Pending {
+        return None;
+    }
+    let needed = record.status == State::Blocked && !waiting;
+    record.hold.clone().or_else(|| {
+        needed.then(|| Hold {
+            kind: HoldKind::Other,
+            reason: "blocked".to_owned(),
+            until: None,
+            by: String::new(),
+            at: 0,
+        })
+    })
+}
+
+/// What is carried, and the notes at the end that nobody has dated: those are added as new ones.
+fn history(record: &Record) -> (Carried, Vec<String>) {
+    let dated = record.notes.iter().rposition(|note| note.at.is_some() || note.by.is_some()).map_or(0, |at| at + 1);
+    let (carried, plain) = record.notes.split_at(dated);
+    let mut last = record.created_at.unwrap_or_default();
+    let note = |remark: &super::Remark| {
+        last = remark.at.unwrap_or(last);
+        Note { text: remark.text.clone(), at: last, by: remark.by.clone().unwrap_or_default() }
+    };
+    let carried = Carried {
+        notes: carried.iter().map(note).collect(),
+        evidence: record.evidence.clone(),
+        actual_tokens: record.actual_tokens.unwrap_or_default(),
+        attempts: record.attempts.unwrap_or_default(),
+        last_error: record.last_error.clone(),
+        created_at: record.created_at,
+        started_at: record.started_at,
+        finished_at: record.finished_at,
+        flags: record.flags.stored,
+    };
+    (carried, plain.iter().map(|remark| remark.text.clone()).collect())
+}

@@ -1,0 +1,179 @@
+//! Reads native Markdown back. Lenient with what people write around their todos (skipped lines are reported), strict
+//! with what would lose something (every error is collected with its line).
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::{Map, Value};
+
+use super::markdown_item::Item;
+use super::markdown_text::{Line, split_comment, stamp, status};
+use crate::{Document, Parsed, Record, Refusal, record, text};
+
+/// How many errors and skipped lines are named.
+const NAMED: usize = 20;
+
+/// Reads a document. A visible text that a person changed wins over what the comment says.
+pub fn read(input: &str) -> Result<Parsed, Refusal> {
+    let mut reader = Reader::default();
+    let input = input.strip_prefix('\u{feff}').unwrap_or(input);
+    for (at, line) in input.split('\n').enumerate() {
+        reader.line(at + 1, line.strip_suffix('\r').unwrap_or(line));
+    }
+    reader.finish()
+}
+
+#[derive(Default)]
+struct Reader {
+    phases: Vec<String>,
+    todos: Vec<Placed>,
+    open: Option<Item>,
+    lines_of_ids: HashMap<String, usize>,
+    errors: Vec<String>,
+    more_errors: usize,
+    skipped: usize,
+    ignored: BTreeSet<String>,
+}
+
+/// A todo, the section it stands in, and where in the list it stood.
+struct Placed {
+    section: usize,
+    place: Option<u64>,
+    record: Record,
+}
+
+impl Reader {
+    fn line(&mut self, number: usize, line: &str) {
+        match (Line::of(line), &mut self.open) {
+            (Line::Blank, Some(item)) => item.blank(),
+            (Line::Blank, None) => {}
+            (Line::Quote(quoted), Some(item)) => item.quote(quoted),
+            (Line::Other { indent: 1.., .. }, Some(item)) => item.paragraph(line),
+            (Line::Heading(text), _) => {
+                self.close();
+                self.heading(number, text);
+            }
+            (Line::Item { indent, marker, text }, _) => {
+                self.close();
+                match self.item(number, indent, marker, text) {
+                    Ok(item) => self.open = Some(item),
+                    Err(what) => self.error(number, &what),
+                }
+            }
+            (Line::Quote(_) | Line::Other { .. }, _) => {
+                self.close();
+                self.skipped += 1;
+                if self.skipped <= NAMED {
+                    record::ignore(&mut self.ignored, &format!("line {number}"));
+                }
+            }
+        }
+    }
+
+    fn heading(&mut self, number: usize, text: &str) {
+        let (visible, mut rest) = match split_comment(text) {
+            Ok(parts) => parts,
+            Err(what) => return self.error(number, &what),
+        };
+        if rest.get("title") == Some(&Value::Bool(true)) {
+            return;
+        }
+        let untouched = rest.shift_remove("shown") == Some(Value::String(stamp(visible)));
+        let name = match rest.shift_remove("name") {
+            Some(Value::String(exact)) if untouched => exact,
+            _ => visible.to_owned(),
+        };
+        rest.keys().for_each(|key| record::ignore(&mut self.ignored, key));
+        // Counted even if wrong: the todos below must not slip into the phase before.
+        self.phases.push(name);
+        if visible.is_empty() {
+            self.error(number, "the heading has no text");
+        }
+    }
+
+    fn item(&mut self, number: usize, indent: usize, marker: &str, line: &str) -> Result<Item, String> {
+        let status = status(marker)
+            .ok_or_else(|| format!("`[{}]` is no marker; use [ ], [>], [x], [-] or [!]", text::neutral(marker)))?;
+        let (visible, rest) = split_comment(line)?;
+        if visible.is_empty() {
+            return Err("the todo has no text".to_owned());
+        }
+        Item::new(number, indent, status, visible, rest)
+    }
+
+    /// Takes over the todo that has been read so far.
+    fn close(&mut self) {
+        let Some(item) = self.open.take() else { return };
+        let number = item.number;
+        let (map, notes, place): (Map<String, Value>, _, _) = item.finish();
+        match Record::from_map(map, &mut self.ignored) {
+            Ok(mut record) => {
+                record.notes = notes;
+                if let Some(id) = &record.id
+                    && let Some(first) = self.lines_of_ids.insert(id.clone(), number)
+                {
+                    let what = format!("the id `{}` is taken by line {first}", text::neutral(&text::clip(id, 80)));
+                    self.error(number, &what);
+                }
+                self.todos.push(Placed { section: self.phases.len(), place, record });
+            }
+            Err((key, what)) => self.error(number, &format!("{key} {what}")),
+        }
+    }
+
+    fn error(&mut self, number: usize, what: &str) {
+        if self.errors.len() < NAMED {
+            self.errors.push(format!("line {number}: {what}"));
+        } else {
+            self.more_errors += 1;
+        }
+    }
+
+    fn finish(mut self) -> Result<Parsed, Refusal> {
+        self.close();
+        if !self.errors.is_empty() {
+            if self.more_errors > 0 {
+                self.errors.push(format!("{} more errors", self.more_errors));
+            }
+            return Err(Refusal::Invalid { at: String::new(), what: self.errors.join("; ") });
+        }
+        if self.skipped > NAMED {
+            record::ignore(&mut self.ignored, &format!("{} more lines", self.skipped - NAMED));
+        }
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        for name in &self.phases {
+            *times.entry(name).or_default() += 1;
+        }
+        let named = |mut todo: Placed| {
+            let phase = todo.section.checked_sub(1);
+            let name = phase.map(|phase| &self.phases[phase]);
+            let repeated = name.is_some_and(|name| times.get(name.as_str()).is_some_and(|times| *times > 1));
+            todo.record.phase = name.cloned();
+            todo.record.phase_index = phase.filter(|_| repeated).map(|phase| phase as u64);
+            todo.record
+        };
+        let records = in_list_order(self.todos).into_iter().map(named).collect();
+        Ok(Parsed { document: Document { phases: self.phases, records }, ignored: self.ignored })
+    }
+}
+
+/// Undoes the gathering by phases. Within a section the order of the lines counts, so the places found there are
+/// handed out again in line order; a new line stands right behind the one above it.
+fn in_list_order(todos: Vec<Placed>) -> Vec<Placed> {
+    let mut places: HashMap<usize, Vec<u64>> = HashMap::new();
+    for todo in &todos {
+        places.entry(todo.section).or_default().extend(todo.place);
+    }
+    for section in places.values_mut() {
+        section.sort_unstable_by(|a, b| b.cmp(a));
+    }
+    let mut last = 0;
+    let mut keyed: Vec<(u64, Placed)> = Vec::with_capacity(todos.len());
+    for todo in todos {
+        if todo.place.is_some() {
+            last = places.get_mut(&todo.section).and_then(Vec::pop).unwrap_or(last);
+        }
+        keyed.push((last, todo));
+    }
+    keyed.sort_by_key(|(place, _)| *place);
+    keyed.into_iter().map(|(_, todo)| todo).collect()
+}

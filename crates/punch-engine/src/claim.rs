@@ -1,0 +1,85 @@
+//! Claims: the best ready todo, to one owner, under a lease.
+
+use punch_core::{Footprint, Op, Ref, Refusal, Todo, Uid, files};
+use punch_store::{PlanId, ReadyMark, Tx, Which};
+
+use crate::submit::settle;
+use crate::{Changed, Engine, EngineError, Request};
+
+/// How many ready todos are looked at per step when files keep the first ones apart.
+const PAGE: usize = 50;
+
+/// The todo that was claimed, with its new fence.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    /// What the write did.
+    pub changed: Changed,
+    /// Which.
+    pub uid: Uid,
+}
+
+impl Engine {
+    /// Claims the best ready todo for the request's owner until `now + lease` milliseconds; `None` if nothing is
+    /// ready. Two claimers never get the same one: looking and taking are one transaction. Todos whose files overlap
+    /// those of running ones are passed over.
+    pub fn claim_next(&self, plan: PlanId, request: &Request<'_>, lease: i64) -> Result<Option<Claimed>, EngineError> {
+        self.write(plan, request.durability, |tx, now| {
+            let now = now.max(tx.row()?.last_time);
+            let Some(uid) = best(tx, now)? else { return Ok(None) };
+            claim(tx, now, request, uid, lease).map(Some)
+        })
+    }
+
+    /// Claims one todo; refused if it is not ready or somebody else's.
+    pub fn claim(&self, plan: PlanId, request: &Request<'_>, uid: Uid, lease: i64) -> Result<Claimed, EngineError> {
+        self.write(plan, request.durability, |tx, now| {
+            let now = now.max(tx.row()?.last_time);
+            claim(tx, now, request, uid, lease)
+        })
+    }
+}
+
+fn claim(tx: &mut dyn Tx, now: i64, request: &Request<'_>, uid: Uid, lease: i64) -> Result<Claimed, EngineError> {
+    if request.owner.is_none() {
+        let what = "a claim needs an owner".to_owned();
+        return Err(Refusal::Invalid { at: "owner".into(), what }.into());
+    }
+    let ops = [Op::Claim(Ref::Uid(uid), now.saturating_add(lease))];
+    let first = Footprint { todos: [uid].into(), ..Footprint::default() };
+    let changed = settle(tx, now, request, &first, &mut |_, _| Ok(ops.to_vec()))?;
+    Ok(Claimed { changed, uid })
+}
+
+/// The first ready todo whose files nobody is working on.
+fn best(tx: &dyn Tx, now: i64) -> Result<Option<Uid>, EngineError> {
+    let first = tx.ready(now, None, 1)?;
+    let Some(todo) = first.first() else { return Ok(None) };
+    let running: Vec<Todo> = match todo.files.is_empty() {
+        true => Vec::new(),
+        false => running(tx, now)?,
+    };
+    if !overlaps(todo, &running) {
+        return Ok(Some(todo.uid));
+    }
+    let mut after = Some(ReadyMark::of(todo));
+    loop {
+        let page = tx.ready(now, after, PAGE)?;
+        if let Some(free) = page.iter().find(|t| !overlaps(t, &running)) {
+            return Ok(Some(free.uid));
+        }
+        match page.last() {
+            Some(last) => after = Some(ReadyMark::of(last)),
+            None => return Ok(None),
+        }
+    }
+}
+
+fn running(tx: &dyn Tx, now: i64) -> Result<Vec<Todo>, EngineError> {
+    let mut running = tx.list(Which::Running, None, usize::MAX)?;
+    running.retain(|t| !t.files.is_empty() && !t.lease_expired(now));
+    Ok(running)
+}
+
+fn overlaps(todo: &Todo, running: &[Todo]) -> bool {
+    running.iter().any(|other| todo.files.iter().any(|a| other.files.iter().any(|b| files::overlap(a, b))))
+}

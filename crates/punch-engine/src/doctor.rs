@@ -1,0 +1,103 @@
+//! Is what is stored what the rules say? Derived columns against a recount, and the events against the tables.
+
+use punch_core::{Footprint, Outcome, Plan, apply};
+use punch_store::{Durability, PlanId, Snapshot};
+
+use crate::{Engine, EngineError};
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// As it should be.
+    Ok,
+    /// Worth knowing.
+    Note,
+    /// Wrong, and put right from what is known.
+    Repaired,
+    /// Wrong, and not to be repaired from what is known.
+    Damaged,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at.
+    pub what: String,
+    /// How it is.
+    pub severity: Severity,
+    /// In words.
+    pub detail: String,
+}
+
+impl Finding {
+    /// A finding.
+    pub fn new(what: &str, severity: Severity, detail: impl Into<String>) -> Self {
+        Self { what: what.to_owned(), severity, detail: detail.into() }
+    }
+}
+
+impl Engine {
+    /// Checks one plan. With `repair`, derived values that are wrong are written anew; stored fields never are.
+    pub fn check_plan(&self, plan: PlanId, repair: bool) -> Result<Vec<Finding>, EngineError> {
+        let (whole, folded) = self.read(plan, |snapshot| {
+            let mut whole = Plan::slice(snapshot.row()?);
+            snapshot.load(&Footprint::everything(), &mut whole)?;
+            Ok((whole, folded(snapshot)?))
+        })?;
+        let mut findings = vec![compare_history(&whole, &folded)];
+        let mut derived = whole.clone();
+        apply::derive(&mut derived);
+        let wrong: Vec<_> = derived.all().filter(|t| whole.get(t.uid) != Some(t)).cloned().collect();
+        let what = "derived values";
+        if wrong.is_empty() && derived.row == whole.row {
+            findings.push(Finding::new(what, Severity::Ok, format!("{} todos recounted", whole.all().count())));
+        } else if repair {
+            self.write(plan, Durability::Full, |tx, _| {
+                let outcome = Outcome { rows: wrong.clone(), plan: derived.row.clone(), ..Outcome::default() };
+                Ok(tx.put(&outcome)?)
+            })?;
+            findings.push(Finding::new(what, Severity::Repaired, format!("{} rows counted anew", wrong.len())));
+        } else {
+            let detail = format!("{} rows differ from a recount; `punch doctor --repair` counts anew", wrong.len());
+            findings.push(Finding::new(what, Severity::Damaged, detail));
+        }
+        Ok(findings)
+    }
+}
+
+fn folded(snapshot: &dyn Snapshot) -> Result<Plan, EngineError> {
+    let mut plan = snapshot.baseline()?;
+    for event in snapshot.events(snapshot.info()?.pruned, usize::MAX)? {
+        apply::fold(&mut plan, &event);
+    }
+    apply::derive(&mut plan);
+    Ok(plan)
+}
+
+/// Stored fields of every todo, the phases and the policy must follow from the events; leases are no events.
+fn compare_history(whole: &Plan, folded: &Plan) -> Finding {
+    let differs = whole.all().filter(|t| folded.get(t.uid).is_none_or(|f| f.fields != t.fields)).map(|t| t.id.clone());
+    let mut wrong: Vec<String> = differs.collect();
+    wrong.extend(folded.all().filter(|t| whole.get(t.uid).is_none()).map(|t| t.id.clone()));
+    if whole.row.phases != folded.row.phases {
+        wrong.push("the phases".into());
+    }
+    if whole.row.policy != folded.row.policy {
+        wrong.push("the policy".into());
+    }
+    if whole.row.revision != folded.row.revision {
+        wrong.push("the revision".into());
+    }
+    let what = "history";
+    if wrong.is_empty() {
+        let detail = format!("{} revisions lead to what is stored", whole.row.revision);
+        return Finding::new(what, Severity::Ok, detail);
+    }
+    let more = if wrong.len() > 5 { format!(" and {} more", wrong.len() - 5) } else { String::new() };
+    wrong.truncate(5);
+    Finding::new(
+        what,
+        Severity::Damaged,
+        format!("the events do not lead to what is stored: {}{more}", wrong.join(", ")),
+    )
+}

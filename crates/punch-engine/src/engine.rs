@@ -1,0 +1,146 @@
+//! The engine: a store, a clock, and which plan is meant.
+
+use punch_core::{Footprint, Plan, text};
+use punch_store::{Catalogue, PlanId, PlanInfo, SessionKey, Snapshot, Store, StoreError};
+
+use crate::EngineError;
+
+/// Milliseconds since the epoch.
+pub type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
+
+/// The name of the plan that the first write makes.
+pub const DEFAULT_PLAN: &str = "main";
+
+/// Which plan is meant (rule 38): the first of these that is given; never "the most recent".
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// By name, from an argument or `PUNCH_PLAN`.
+    pub name: Option<String>,
+    /// The plan its session is bound to.
+    pub session: Option<SessionKey>,
+    /// The plan chosen for this worktree (`plan use`).
+    pub worktree: Option<String>,
+}
+
+/// Plans behind one store.
+pub struct Engine {
+    pub(crate) store: Box<dyn Store>,
+    clock: Clock,
+}
+
+impl Engine {
+    /// An engine over a store.
+    pub fn new(store: Box<dyn Store>, clock: Clock) -> Self {
+        Self { store, clock }
+    }
+
+    /// The store itself, for what has no rules: backups, checks, wake-ups.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The time.
+    pub fn now(&self) -> i64 {
+        (self.clock)()
+    }
+
+    /// Every plan.
+    pub fn plans(&self) -> Result<Vec<PlanInfo>, EngineError> {
+        self.browse(|catalogue| catalogue.plans())
+    }
+
+    /// Reads what belongs to no plan.
+    pub fn browse<T>(&self, f: impl FnOnce(&dyn Catalogue) -> Result<T, StoreError>) -> Result<T, EngineError> {
+        let (mut f, mut out) = (Some(f), None);
+        self.store.browse(&mut |catalogue| {
+            if let Some(f) = f.take() {
+                out = Some(f(catalogue)?);
+            }
+            Ok(())
+        })?;
+        out.ok_or(EngineError::Store(StoreError::Abort))
+    }
+
+    /// Reads one moment of a plan.
+    pub fn read<T>(
+        &self,
+        plan: PlanId,
+        f: impl FnOnce(&dyn Snapshot) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let (mut f, mut out) = (Some(f), None);
+        let done = self.store.read(plan, &mut |snapshot| {
+            let Some(f) = f.take() else { return Ok(()) };
+            out = Some(f(snapshot));
+            if matches!(out, Some(Err(_))) { Err(StoreError::Abort) } else { Ok(()) }
+        });
+        match out {
+            Some(result) => result,
+            None => Err(done.err().unwrap_or(StoreError::Abort).into()),
+        }
+    }
+
+    /// The plan that is meant, `None` if there is no plan at all yet.
+    pub fn choose(&self, choice: &Choice) -> Result<Option<PlanInfo>, EngineError> {
+        let (plans, wanted) = self.browse(|catalogue| {
+            let plans = catalogue.plans()?;
+            if choice.name.is_some() {
+                return Ok((plans, None));
+            }
+            let bound = match &choice.session {
+                Some(key) => catalogue.session(key)?.and_then(|session| session.plan),
+                None => None,
+            };
+            let used = match (&choice.worktree, bound) {
+                (Some(worktree), None) => catalogue.setting(&used_by(worktree))?,
+                _ => None,
+            };
+            Ok((plans, bound.or_else(|| used.and_then(|id| id.parse().ok().map(PlanId)))))
+        })?;
+        if let Some(name) = &choice.name {
+            let found = plans.iter().find(|p| p.name == *name && p.archived.is_none());
+            let found = found.or_else(|| plans.iter().find(|p| p.name == *name));
+            return found.cloned().map(Some).ok_or_else(|| {
+                let near = text::nearest(name, plans.iter().map(|p| p.name.as_str()), 3);
+                EngineError::UnknownPlan { name: name.clone(), near }
+            });
+        }
+        let in_use = |p: &&PlanInfo| p.archived.is_none();
+        let wanted = wanted.and_then(|id| plans.iter().filter(in_use).find(|p| p.id == id));
+        let default = plans.iter().filter(in_use).find(|p| p.name == DEFAULT_PLAN);
+        Ok(wanted.or(default).or_else(|| plans.iter().find(in_use)).cloned())
+    }
+
+    /// The plan that is meant; the default plan is made if there is none.
+    pub fn choose_or_create(&self, choice: &Choice) -> Result<PlanId, EngineError> {
+        match self.choose(choice)? {
+            Some(plan) => Ok(plan.id),
+            None => match self.store.create_plan(DEFAULT_PLAN, self.now()) {
+                Ok(id) => Ok(id),
+                // Another process may have made it in between.
+                Err(error) => match self.choose(choice)? {
+                    Some(plan) => Ok(plan.id),
+                    None => Err(error.into()),
+                },
+            },
+        }
+    }
+
+    /// The whole plan at this moment.
+    pub fn whole(&self, plan: PlanId) -> Result<Plan, EngineError> {
+        self.slice(plan, &Footprint::everything())
+    }
+
+    /// A part of the plan at this moment.
+    pub fn slice(&self, plan: PlanId, footprint: &Footprint) -> Result<Plan, EngineError> {
+        self.read(plan, |snapshot| {
+            let mut slice = Plan::slice(snapshot.row()?);
+            snapshot.load(footprint, &mut slice)?;
+            Ok(slice)
+        })
+    }
+}
+
+/// The name under which the plan chosen for a worktree is kept.
+pub fn used_by(worktree: &str) -> String {
+    format!("plan-use:{worktree}")
+}

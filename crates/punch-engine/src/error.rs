@@ -1,0 +1,113 @@
+//! Every way in which a request can fail, each with a stable code, a message and a hint.
+
+use punch_core::Refusal;
+use punch_store::StoreError;
+
+/// Why a request failed. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EngineError {
+    /// Rules said no; never empty.
+    Refused(Vec<Refusal>),
+    /// The store said no.
+    Store(StoreError),
+    /// No plan of that name.
+    UnknownPlan {
+        /// What was given.
+        name: String,
+        /// Names that look like it.
+        near: Vec<String>,
+    },
+    /// A reference fits several todos.
+    Ambiguous {
+        /// What was given.
+        given: String,
+        /// Ids and contents that fit, at most ten.
+        candidates: Vec<(String, String)>,
+        /// How many fit.
+        total: usize,
+    },
+    /// A reference fits nothing.
+    NotFound {
+        /// What was given.
+        given: String,
+        /// Ids that look like it.
+        near: Vec<String>,
+    },
+}
+
+impl EngineError {
+    /// The stable code that programs match on.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Refused(refusals) => refusals.first().map_or("refused", Refusal::code),
+            Self::Store(error) => error.code(),
+            Self::UnknownPlan { .. } => "unknown_plan",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::NotFound { .. } => "unknown_todo",
+        }
+    }
+
+    /// What is wrong, with which values.
+    pub fn message(&self) -> String {
+        let clip = |text: &str| punch_core::text::clip(&punch_core::text::neutral(text), 80).into_owned();
+        match self {
+            Self::Refused(refusals) => {
+                let mut lines: Vec<String> = refusals.iter().take(10).map(Refusal::message).collect();
+                if refusals.len() > 10 {
+                    lines.push(format!("{} more", refusals.len() - 10));
+                }
+                lines.join("; ")
+            }
+            Self::Store(error) => error.message(),
+            Self::UnknownPlan { name, near } => format!("no plan `{}`{}", clip(name), nearest(near)),
+            Self::Ambiguous { given, candidates, total } => {
+                let mut lines = vec![format!("`{}` fits {total} todos:", clip(given))];
+                lines.extend(candidates.iter().map(|(id, content)| format!("  {}  {}", clip(id), clip(content))));
+                if *total > candidates.len() {
+                    lines.push(format!("  and {} more", total - candidates.len()));
+                }
+                lines.join("\n")
+            }
+            Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Refused(refusals) => refusals.first().map(Refusal::hint).unwrap_or_default(),
+            Self::Store(error) => error.hint(),
+            Self::UnknownPlan { .. } => "`punch plan list` names the plans, `punch plan new NAME` makes one".into(),
+            Self::Ambiguous { .. } => "name it by its id".into(),
+            Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
+        }
+    }
+}
+
+fn nearest(near: &[String]) -> String {
+    if near.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = near.iter().map(|n| format!("`{}`", punch_core::text::neutral(n))).collect();
+    format!(" (nearest: {})", names.join(", "))
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Refusal> for EngineError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(vec![refusal])
+    }
+}
+
+impl std::fmt::Display for EngineError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message())
+    }
+}
+
+impl std::error::Error for EngineError {}

@@ -1,0 +1,20 @@
+//! The world around the rules: submit a change, choose a plan, claim work, undo, look back, exchange, check.
+//!
+//! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
+
+mod claim;
+mod doctor;
+mod engine;
+mod error;
+mod exchange;
+mod history;
+mod reference;
+mod submit;
+
+pub use claim::Claimed;
+pub use doctor::{Finding, Severity};
+pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
+pub use error::EngineError;
+pub use exchange::{Format, How, Imported};
+pub use history::{Entry, at_revision};
+pub use submit::{Ask, Changed, Once, Request};

@@ -1,0 +1,72 @@
+//! From what a person typed to a todo: by id, else by content with the rules of the phases dialect.
+
+use punch_core::{Op, Ref, Refusal, Todo, Uid, text};
+use punch_store::{PlanId, Snapshot, Which};
+
+use crate::{Changed, Engine, EngineError, Request};
+
+/// Candidates listed for an ambiguous reference.
+const SHOWN: usize = 10;
+
+impl Engine {
+    /// The todo that is meant.
+    pub fn resolve(&self, plan: PlanId, given: &str) -> Result<Uid, EngineError> {
+        self.read(plan, |snapshot| resolve(snapshot, given))
+    }
+
+    /// Submits ops on todos that a person named. Ids are tried first, in one transaction; only if one is unknown are
+    /// contents looked at.
+    pub fn submit_named(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        names: &[String],
+        ops: &dyn Fn(&[Ref]) -> Vec<Op>,
+    ) -> Result<Changed, EngineError> {
+        let ids: Vec<Ref> = names.iter().cloned().map(Ref::Id).collect();
+        match self.submit(plan, request, &ops(&ids)) {
+            Err(EngineError::Refused(refusals)) if refusals.iter().any(|r| names_unknown(r, names)) => {
+                let mut refs = Vec::with_capacity(names.len());
+                for name in names {
+                    refs.push(Ref::Uid(self.resolve(plan, name)?));
+                }
+                self.submit(plan, request, &ops(&refs))
+            }
+            other => other,
+        }
+    }
+}
+
+fn names_unknown(refusal: &Refusal, names: &[String]) -> bool {
+    matches!(refusal, Refusal::UnknownTodo { id, .. } if names.contains(id))
+}
+
+/// Exact id; then content: equal without regard to case (the first), the only one that contains it, the only open one
+/// that contains it.
+fn resolve(snapshot: &dyn Snapshot, given: &str) -> Result<Uid, EngineError> {
+    if let Some(todo) = snapshot.find(given)? {
+        return Ok(todo.uid);
+    }
+    let wanted = given.trim().to_lowercase();
+    if wanted.is_empty() {
+        return Err(EngineError::NotFound { given: given.to_owned(), near: Vec::new() });
+    }
+    let live = snapshot.list(Which::Live, None, usize::MAX)?;
+    if let Some(todo) = live.iter().find(|t| t.content.to_lowercase() == wanted || t.id.to_lowercase() == wanted) {
+        return Ok(todo.uid);
+    }
+    let fits: Vec<&Todo> = live.iter().filter(|t| t.content.to_lowercase().contains(&wanted)).collect();
+    let open: Vec<&Todo> = fits.iter().copied().filter(|t| t.status.is_open()).collect();
+    match (fits.as_slice(), open.as_slice()) {
+        ([one], _) | (_, [one]) => Ok(one.uid),
+        ([], _) => {
+            let near = text::nearest(given, live.iter().map(|t| t.id.as_str()), 3);
+            Err(EngineError::NotFound { given: given.to_owned(), near })
+        }
+        (all, _) => Err(EngineError::Ambiguous {
+            given: given.to_owned(),
+            candidates: all.iter().take(SHOWN).map(|t| (t.id.clone(), t.content.clone())).collect(),
+            total: all.len(),
+        }),
+    }
+}

@@ -1,0 +1,205 @@
+//! The one way in which a plan changes: load what the batch needs, apply the rules, keep the outcome, all in one
+//! transaction.
+
+use punch_core::{Context, Dep, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
+use punch_store::{Durability, PlanId, StoreError, Tx};
+
+use crate::{Engine, EngineError};
+
+/// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
+const ROUNDS: usize = 8;
+
+/// Who asks, and under which conditions.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// Who, for events and notes.
+    pub by: &'a str,
+    /// The owner under which todos are started and finished.
+    pub owner: Option<&'a str>,
+    /// The dialect's preset over the plan's own policy.
+    pub preset: fn(Policy) -> Policy,
+    /// Fail unless the plan is at this revision.
+    pub if_revision: Option<u64>,
+    /// What the write must survive.
+    pub durability: Durability,
+    /// Load what the changed todos depend on and block, so that they can be shown.
+    pub detail: bool,
+}
+
+impl<'a> Request<'a> {
+    /// A native request, as safe as can be.
+    pub fn by(by: &'a str, owner: Option<&'a str>) -> Self {
+        Self { by, owner, preset: |policy| policy, if_revision: None, durability: Durability::Full, detail: false }
+    }
+}
+
+/// What a write did, with the part of the plan it touched as it is afterwards.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// Touched todos and what they needed.
+    pub plan: Plan,
+    /// Events, rows, warnings.
+    pub outcome: Outcome,
+    /// The time of the write.
+    pub now: i64,
+}
+
+/// The answer to a call that may come twice.
+#[derive(Clone, Debug)]
+pub enum Once {
+    /// It came for the first time.
+    Done(Box<Changed>, String),
+    /// It was answered before; this is that answer.
+    Again(String),
+}
+
+/// Works out the ops from the part of the plan that is loaded; may ask for more.
+pub type Ask<'f> = &'f mut dyn FnMut(&Plan, i64) -> Result<Vec<Op>, Stop>;
+
+impl Engine {
+    /// Submits a batch.
+    pub fn submit(&self, plan: PlanId, request: &Request<'_>, ops: &[Op]) -> Result<Changed, EngineError> {
+        let first = Footprint::of(ops);
+        self.submit_with(plan, request, &first, &mut |_, _| Ok(ops.to_vec()))
+    }
+
+    /// Submits what `ask` makes of the plan as it is inside the transaction.
+    pub fn submit_with(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        first: &Footprint,
+        ask: Ask<'_>,
+    ) -> Result<Changed, EngineError> {
+        self.write(plan, request.durability, |tx, now| settle(tx, now, request, first, ask))
+    }
+
+    /// Does everything that [`Engine::submit_with`] does, and takes it back.
+    pub fn rehearse(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        first: &Footprint,
+        ask: Ask<'_>,
+    ) -> Result<Changed, EngineError> {
+        let mut out = None;
+        let done = self.write(plan, request.durability, |tx, now| -> Result<(), EngineError> {
+            out = Some(settle(tx, now, request, first, ask)?);
+            Err(StoreError::Abort.into())
+        });
+        match (out, done) {
+            (Some(changed), _) => Ok(changed),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Err(StoreError::Abort.into()),
+        }
+    }
+
+    /// Submits a call once: a second one with the same key gets the first one's answer (rule 36).
+    pub fn submit_once(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        key: &str,
+        ask: Ask<'_>,
+        answer: &mut dyn FnMut(&Changed) -> String,
+    ) -> Result<Once, EngineError> {
+        self.write(plan, request.durability, |tx, now| {
+            if let Some(body) = tx.answer(key, now)? {
+                return Ok(Once::Again(body));
+            }
+            let changed = settle(tx, now, request, &Footprint::default(), ask)?;
+            let body = answer(&changed);
+            tx.put_answer(key, &body, now)?;
+            Ok(Once::Done(Box::new(changed), body))
+        })
+    }
+
+    /// Runs a body in one write transaction; its refusals come back as they are and leave no trace.
+    pub(crate) fn write<T>(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let mut out = None;
+        let done = self.store.write(plan, durability, &mut |tx| {
+            let result = body(tx, self.now());
+            let end = if result.is_ok() { Ok(()) } else { Err(StoreError::Abort) };
+            out = Some(result);
+            end
+        });
+        match (done, out) {
+            // A commit that failed is a failure whatever the body said.
+            (Err(error), Some(Ok(_)) | None) => Err(error.into()),
+            (_, Some(result)) => result,
+            (Ok(()), None) => Err(StoreError::Abort.into()),
+        }
+    }
+}
+
+/// Load, ask, apply, put, inside a transaction.
+pub(crate) fn settle(
+    tx: &mut dyn Tx,
+    now: i64,
+    request: &Request<'_>,
+    first: &Footprint,
+    ask: Ask<'_>,
+) -> Result<Changed, EngineError> {
+    let row = tx.row()?;
+    if let Some(expected) = request.if_revision.filter(|expected| *expected != row.revision) {
+        return Err(Refusal::Conflict { expected, current: row.revision }.into());
+    }
+    let now = now.max(row.last_time);
+    let ctx = Context {
+        now,
+        by: request.by.to_owned(),
+        owner: request.owner.map(str::to_owned),
+        policy: (request.preset)(row.policy),
+    };
+    let mut plan = Plan::slice(row);
+    tx.load(first, &mut plan)?;
+    let mut rounds = 0;
+    let outcome = loop {
+        match ask(&plan, now).and_then(|ops| apply(&plan, &ops, &ctx)) {
+            Ok(outcome) => break outcome,
+            Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),
+            Err(Stop::Need(need)) => {
+                rounds += 1;
+                let mut need = *need;
+                // Asked again with everything loaded: what it asks for does not exist.
+                if rounds > ROUNDS + 2 {
+                    return Err(missing(&need));
+                }
+                need.all |= rounds > ROUNDS;
+                tx.load(&need, &mut plan)?;
+            }
+        }
+    };
+    if !outcome.rows.is_empty() || !outcome.events.is_empty() {
+        tx.put(&outcome)?;
+    }
+    plan.commit(&outcome);
+    if request.detail {
+        let more = surroundings(&plan, outcome.rows.iter().map(|t| t.uid));
+        tx.load(&more, &mut plan)?;
+    }
+    Ok(Changed { plan, outcome, now })
+}
+
+fn missing(need: &Footprint) -> EngineError {
+    match (need.revisions.first(), need.todos.first()) {
+        (Some(revision), _) => Refusal::UnknownRevision { revision: *revision }.into(),
+        (None, Some(uid)) => EngineError::NotFound { given: format!("#{}", uid.0), near: Vec::new() },
+        (None, None) => EngineError::Store(StoreError::Abort),
+    }
+}
+
+/// What must be loaded to show todos: what they depend on and what they block. At most a screenful.
+pub(crate) fn surroundings(plan: &Plan, uids: impl Iterator<Item = Uid>) -> Footprint {
+    let mut more = Footprint::default();
+    for todo in uids.filter_map(|uid| plan.get(uid)).take(50) {
+        more.todos.extend(todo.depends_on.iter().filter_map(Dep::target).take(100));
+        more.dependents.insert(todo.uid);
+    }
+    more
+}
