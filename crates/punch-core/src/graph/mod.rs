@@ -3,6 +3,7 @@
 //! [`relevel`], [`repull`] and [`find_path`] keep the derived values in step with single edges and run over any
 //! [`Net`]; [`kahn`] and [`scc`] do whole graphs at once; [`Index`] is the dense graph of a whole plan.
 
+mod hash;
 mod index;
 pub mod kahn;
 mod level;

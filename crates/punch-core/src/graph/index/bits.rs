@@ -8,8 +8,17 @@ pub(super) struct Bits {
 }
 
 impl Bits {
+    #[inline]
     pub fn insert(&mut self, number: u32) {
-        let mut at = number as usize;
+        let at = number as usize;
+        // The rows above matter only for the first number of a word.
+        match self.rows[0].get_mut(at >> 6) {
+            Some(word) if *word != 0 => *word |= 1 << (at & 63),
+            _ => self.insert_above(at),
+        }
+    }
+
+    fn insert_above(&mut self, mut at: usize) {
         if at >> 6 >= self.rows[0].len() {
             self.grow(at);
         }
@@ -24,10 +33,20 @@ impl Bits {
         }
     }
 
+    #[inline]
     pub fn remove(&mut self, number: u32) {
-        let mut at = number as usize;
-        for row in &mut self.rows {
-            let Some(word) = row.get_mut(at >> 6) else { return };
+        let at = number as usize;
+        if let Some(word) = self.rows[0].get_mut(at >> 6) {
+            *word &= !(1 << (at & 63));
+            if *word == 0 {
+                self.remove_above(at >> 6);
+            }
+        }
+    }
+
+    fn remove_above(&mut self, mut at: usize) {
+        for row in &mut self.rows[1..] {
+            let word = &mut row[at >> 6];
             *word &= !(1 << (at & 63));
             if *word != 0 {
                 return;
@@ -54,11 +73,23 @@ impl Bits {
                 at <<= 6;
             }
         }
+        Some(self.descend(height, at))
+    }
+
+    /// The smallest number; from the top, so an empty set costs one look.
+    pub fn first(&self) -> Option<u32> {
+        let top = self.rows.len() - 1;
+        let word = self.rows[top].iter().position(|&word| word != 0)?;
+        Some(self.descend(top, word << 6 | self.rows[top][word].trailing_zeros() as usize))
+    }
+
+    /// The smallest number below the bit `at` of a row.
+    fn descend(&self, mut height: usize, mut at: usize) -> u32 {
         while height > 0 {
             height -= 1;
             at = at << 6 | self.rows[height][at].trailing_zeros() as usize;
         }
-        Some(at as u32)
+        at as u32
     }
 
     pub fn clear(&mut self) {
@@ -107,6 +138,7 @@ mod tests {
             if round % 16 == 0 {
                 assert_eq!(bits.next(number), set.range(number..).next().copied());
                 assert_eq!(bits.next(0), set.first().copied());
+                assert_eq!(bits.first(), set.first().copied());
             }
         }
         bits.clear();

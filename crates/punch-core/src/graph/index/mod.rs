@@ -17,7 +17,7 @@ pub use node::{Edge, Spec, State};
 pub use of::Uids;
 
 use super::Net;
-use edges::Arc;
+use edges::{Edges, next_dep, next_dependent};
 use node::Node;
 use ready::Ready;
 
@@ -25,11 +25,9 @@ use ready::Ready;
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     nodes: Vec<Node>,
-    edges: Vec<Arc>,
-    /// Edges marked as gone but still in the arena.
-    dead: usize,
+    edges: Edges,
     ready: Ready,
-    /// Seeds of a spread, kept for its memory.
+    /// Nodes whose pull is to follow; empty between changes, kept for its memory.
     seeds: Vec<u32>,
 }
 
@@ -89,16 +87,23 @@ impl Index {
         self.ready.iter(&self.nodes)
     }
 
+    /// The first of [`Self::ready`].
+    pub fn first_ready(&self) -> Option<u32> {
+        self.ready.first(&self.nodes)
+    }
+
     /// What `n` waits for, and whether that edge is suspended; in no order.
     pub fn deps_of(&self, n: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
         let mut cursor = self.nodes[n as usize].deps;
-        std::iter::from_fn(move || self.next_dep(&mut cursor).map(|arc| (arc.to(), arc.suspended())))
+        std::iter::from_fn(move || next_dep(self.edges.arcs(), &mut cursor).map(|arc| (arc.to(), arc.suspended())))
     }
 
     /// What waits for `n`, and whether that edge is suspended; in no order.
     pub fn dependents_of(&self, n: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
         let mut cursor = self.nodes[n as usize].dependents;
-        std::iter::from_fn(move || self.next_dependent(&mut cursor).map(|arc| (arc.from, arc.suspended())))
+        std::iter::from_fn(move || {
+            next_dependent(self.edges.arcs(), &mut cursor).map(|arc| (arc.from, arc.suspended()))
+        })
     }
 
     /// For every handle the weight of the heaviest chain that starts with it and goes on through open dependents;
@@ -107,12 +112,12 @@ impl Index {
         let mut order: Vec<u32> = (0..self.nodes.len() as u32).filter(|&n| self.is_live(n)).collect();
         order.sort_unstable_by_key(|&n| std::cmp::Reverse(self.level_of(n)));
         let mut out = vec![0u64; self.nodes.len()];
-        for n in order.into_iter().filter(|&n| self.state(n).open) {
+        for n in order.into_iter().filter(|&n| self.state(n).open()) {
             // Everything above has already raised this slot to the heaviest chain among its dependents.
             let total = out[n as usize].saturating_add(weight(n));
             out[n as usize] = total;
             for (d, suspended) in self.deps_of(n) {
-                if !suspended && self.state(d).open {
+                if !suspended && self.state(d).open() {
                     out[d as usize] = out[d as usize].max(total);
                 }
             }
@@ -123,7 +128,7 @@ impl Index {
     /// Bytes held, spare room included.
     pub fn memory(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
-            + self.edges.capacity() * size_of::<Arc>()
+            + self.edges.memory()
             + self.seeds.capacity() * size_of::<u32>()
             + self.ready.memory()
     }
@@ -165,9 +170,7 @@ impl Net for Index {
     }
 
     fn set_pull(&mut self, n: u32, pull: u8) -> Result<(), Infallible> {
-        let before = self.nodes[n as usize].reach();
-        self.re_key(n, |node| node.pull = pull);
-        self.recount(n, before);
+        self.pull_to(n, pull);
         Ok(())
     }
 

@@ -2,29 +2,33 @@
 
 use crate::NO_PULL;
 
-/// What the graph needs to know of a status.
+/// What the graph needs to know of a status. Kept as the bits of a node, so that changing it is a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
-    /// Pending or in progress: its priority counts for what it depends on.
-    pub open: bool,
-    /// Its dependents need not wait for it any longer.
-    pub satisfied: bool,
-    /// Pending and not held: ready once nothing is unmet.
-    pub eligible: bool,
-}
+pub struct State(u8);
 
 impl State {
     /// Pending, not held.
-    pub const PENDING: Self = Self { open: true, satisfied: false, eligible: true };
+    pub const PENDING: Self = Self(OPEN | ELIGIBLE);
     /// Pending and held, or in progress.
-    pub const BUSY: Self = Self { open: true, satisfied: false, eligible: false };
+    pub const BUSY: Self = Self(OPEN);
     /// Completed.
-    pub const DONE: Self = Self { open: false, satisfied: true, eligible: false };
+    pub const DONE: Self = Self(SATISFIED);
     /// Cancelled or failed, and blocking.
-    pub const DROPPED: Self = Self { open: false, satisfied: false, eligible: false };
+    pub const DROPPED: Self = Self(0);
 
-    pub(super) const fn bits(self) -> u8 {
-        ((self.open as u8) * OPEN) | ((self.satisfied as u8) * SATISFIED) | ((self.eligible as u8) * ELIGIBLE)
+    /// Pending or in progress: its priority counts for what it depends on.
+    pub const fn open(self) -> bool {
+        self.0 & OPEN != 0
+    }
+
+    /// Its dependents need not wait for it any longer.
+    pub const fn satisfied(self) -> bool {
+        self.0 & SATISFIED != 0
+    }
+
+    /// Pending and not held: ready once nothing is unmet.
+    pub const fn eligible(self) -> bool {
+        self.0 & ELIGIBLE != 0
     }
 }
 
@@ -79,8 +83,8 @@ pub(super) struct Node {
     /// First edge of its lists.
     pub deps: u32,
     pub dependents: u32,
-    /// How many dependents have reach 1, 2, … 5: a hub need not be scanned when one of its dependents changes.
-    pub asking: [u32; 5],
+    /// How many dependents have reach 1, 2, … 5 and none: a hub need not be scanned when one of its dependents changes.
+    pub asking: [u32; 6],
     pub own: u8,
     pub pull: u8,
     pub bits: u8,
@@ -95,10 +99,10 @@ impl Node {
             level: 1,
             deps: NONE,
             dependents: NONE,
-            asking: [0; 5],
+            asking: [0; 6],
             own: spec.priority.clamp(1, 5),
             pull: NO_PULL,
-            bits: LIVE | spec.state.bits(),
+            bits: LIVE | spec.state.0,
         }
     }
 
@@ -107,11 +111,11 @@ impl Node {
     }
 
     pub const fn state(&self) -> State {
-        State { open: self.is(OPEN), satisfied: self.is(SATISFIED), eligible: self.is(ELIGIBLE) }
+        State(self.bits & STATE)
     }
 
     pub const fn set_state(&mut self, state: State) {
-        self.bits = self.bits & !STATE | state.bits();
+        self.bits = self.bits & !STATE | state.0;
     }
 
     pub const fn is_ready(&self) -> bool {
@@ -128,11 +132,19 @@ impl Node {
     }
 
     pub fn best_asked(&self) -> u8 {
-        self.asking.iter().position(|&count| count > 0).map_or(NO_PULL, |at| at as u8 + 1)
+        self.asking[..5].iter().position(|&count| count > 0).map_or(NO_PULL, |at| at as u8 + 1)
     }
 
-    /// The slot that counts dependents of this reach; there is none for "nothing asked".
-    pub fn asking(&mut self, reach: u8) -> Option<&mut u32> {
-        self.asking.get_mut(usize::from(reach) - 1)
+    /// A dependent with this reach asks. True if that is more than was asked so far.
+    pub fn ask(&mut self, reach: u8) -> bool {
+        self.asking[usize::from(reach) - 1] += 1;
+        reach < self.pull
+    }
+
+    /// A dependent with this reach asks no longer. True if it was the last one to ask that much.
+    pub fn unask(&mut self, reach: u8) -> bool {
+        let count = &mut self.asking[usize::from(reach) - 1];
+        *count -= 1;
+        *count == 0 && reach == self.pull
     }
 }

@@ -36,15 +36,12 @@ impl Uids {
 impl State {
     /// How the graph sees a todo at `now` under the plan's policy.
     pub fn of(todo: &Todo, cancelled: CancelledDep, now: i64) -> Self {
-        let status = todo.status_at(now);
-        Self {
-            open: matches!(status, Status::Pending | Status::InProgress),
-            satisfied: match status {
-                Status::Completed => true,
-                Status::Cancelled | Status::Failed => cancelled == CancelledDep::Satisfy,
-                Status::Pending | Status::InProgress => false,
-            },
-            eligible: status == Status::Pending && todo.hold_at(now).is_none(),
+        match todo.status_at(now) {
+            Status::Pending if todo.hold_at(now).is_none() => Self::PENDING,
+            Status::Pending | Status::InProgress => Self::BUSY,
+            Status::Completed => Self::DONE,
+            Status::Cancelled | Status::Failed if cancelled == CancelledDep::Satisfy => Self::DONE,
+            Status::Cancelled | Status::Failed => Self::DROPPED,
         }
     }
 }

@@ -22,6 +22,7 @@ pub(super) struct Ready {
 }
 
 impl Ready {
+    #[inline]
     pub fn insert(&mut self, n: u32, node: &Node) {
         if node.is(LOOSE) {
             self.loose.insert((node.effective(), node.position, n));
@@ -32,6 +33,7 @@ impl Ready {
     }
 
     /// `node` as it was when inserted.
+    #[inline]
     pub fn remove(&mut self, n: u32, node: &Node) {
         if node.is(LOOSE) {
             self.loose.remove(&(node.effective(), node.position, n));
@@ -102,10 +104,22 @@ impl Ready {
         }
     }
 
+    /// The first of [`Self::iter`], without its set-up.
+    pub fn first(&self, nodes: &[Node]) -> Option<u32> {
+        (1..=5).find_map(|priority| {
+            let ranked = self.buckets[bucket(priority)].first().map(|rank| self.node(rank));
+            if self.loose.is_empty() {
+                return ranked;
+            }
+            let loose = self.loose.range((priority, i64::MIN, 0)..(priority + 1, i64::MIN, 0)).next();
+            ranked.into_iter().chain(loose.map(|l| l.2)).min_by_key(|&n| (nodes[n as usize].position, n))
+        })
+    }
+
     pub fn iter<'a>(&'a self, nodes: &'a [Node]) -> impl Iterator<Item = u32> + 'a {
         (1..=5).flat_map(move |priority| {
             let bits = &self.buckets[bucket(priority)];
-            let ranked = std::iter::successors(bits.next(0), |&rank| bits.next(rank + 1)).map(|rank| self.node(rank));
+            let ranked = std::iter::successors(bits.first(), |&rank| bits.next(rank + 1)).map(|rank| self.node(rank));
             let key = move |n: &u32| (nodes[*n as usize].position, *n);
             let loose = self.loose.range((priority, i64::MIN, 0)..(priority + 1, i64::MIN, 0)).map(|&(_, _, n)| n);
             merge(ranked, loose, key)

@@ -190,6 +190,7 @@ impl Pair {
             prop_assert_eq!(above, expected);
         }
         prop_assert_eq!(self.index.ready().collect::<Vec<_>>(), self.oracle.ready());
+        prop_assert_eq!(self.index.first_ready(), self.index.ready().next());
         Ok(())
     }
 }

@@ -53,7 +53,7 @@ impl Net for Plain {
         Ok(self.oracle.nodes[n as usize].priority)
     }
     fn open(&self, n: u32) -> Result<bool, Self::Need> {
-        Ok(self.oracle.nodes[n as usize].state.open)
+        Ok(self.oracle.nodes[n as usize].state.open())
     }
     fn pull(&self, n: u32) -> Result<u8, Self::Need> {
         self.spend().map(|()| self.pulls[n as usize])

@@ -36,7 +36,7 @@ impl Oracle {
     }
 
     pub fn unmet(&self, n: u32) -> u32 {
-        let open = self.edges.iter().filter(|e| e.from == n && !self.nodes[e.to as usize].state.satisfied).count();
+        let open = self.edges.iter().filter(|e| e.from == n && !self.nodes[e.to as usize].state.satisfied()).count();
         open as u32 + self.nodes[n as usize].dangling
     }
 
@@ -56,7 +56,7 @@ impl Oracle {
 
     pub fn pull(&self, n: u32) -> u8 {
         let priorities = self.above(n).into_iter().map(|d| self.nodes[d as usize]);
-        priorities.filter(|d| d.state.open).map(|d| d.priority).min().unwrap_or(NO_PULL)
+        priorities.filter(|d| d.state.open()).map(|d| d.priority).min().unwrap_or(NO_PULL)
     }
 
     pub fn effective(&self, n: u32) -> u8 {
@@ -65,7 +65,7 @@ impl Oracle {
 
     pub fn ready(&self) -> Vec<u32> {
         let mut out: Vec<u32> = (0..self.nodes.len() as u32)
-            .filter(|&n| self.live[n as usize] && self.nodes[n as usize].state.eligible && self.unmet(n) == 0)
+            .filter(|&n| self.live[n as usize] && self.nodes[n as usize].state.eligible() && self.unmet(n) == 0)
             .collect();
         out.sort_by_key(|&n| (self.effective(n), self.nodes[n as usize].position, n));
         out
@@ -82,7 +82,7 @@ impl Oracle {
 
     /// Heaviest chain through open dependents, by trying all of them.
     pub fn remaining(&self, n: u32, weight: &dyn Fn(u32) -> u64) -> u64 {
-        if !self.nodes[n as usize].state.open {
+        if !self.nodes[n as usize].state.open() {
             return 0;
         }
         let dependents = self.active().filter(|&(_, to)| to == n).map(|(from, _)| self.remaining(from, weight));
