@@ -10,3 +10,5 @@ mod index;
 mod net;
 #[path = "graph/oracle.rs"]
 mod oracle;
+#[path = "graph/reason.rs"]
+mod reason;

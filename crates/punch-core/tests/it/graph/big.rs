@@ -1,8 +1,10 @@
 //! Shapes that break recursion and scans: all of them run in a thread with a small stack.
 
 use punch_core::graph::kahn::{Csr, cycle, levels};
+use punch_core::graph::reason::{conflicts, unblocks, why};
 use punch_core::graph::scc::cyclic_edges;
 use punch_core::graph::{Edge, Index, Spec, State};
+use punch_core::{Dep, Plan, Todo, Uid};
 
 const BIG: u32 = 100_000;
 
@@ -92,5 +94,37 @@ fn a_ring_of_100k() {
         let edges: Vec<Edge> = ring.iter().map(|&(from, to)| Edge { from, to, suspended: to == 0 }).collect();
         let built = Index::build(&vec![Spec::default(); BIG as usize], &edges);
         assert!(built.is_ok_and(|index| index.ready().next().is_none()));
+    });
+}
+
+#[test]
+fn reasons_over_a_chain_of_100k() {
+    in_small_stack(|| {
+        let mut plan = Plan::new();
+        for uid in 1..=u64::from(BIG) {
+            let mut todo = Todo::blank(Uid(uid));
+            (todo.id, todo.content) = (format!("T-{uid}"), format!("task {uid}"));
+            todo.depends_on = (uid > 1).then(|| Dep::On(Uid(uid - 1))).into_iter().collect();
+            plan.put(todo);
+        }
+        let roots = why(&plan, Uid(BIG.into()), 0).map(|w| w.roots.list);
+        assert!(roots.is_some_and(|roots| roots.len() == 1 && roots[0].id == "T-1"));
+        assert_eq!(unblocks(&plan, Uid(1), 0).map(|u| u.waiting), Some(BIG as usize - 1));
+        assert_eq!(conflicts(&plan, 0).pairs.total, 0);
+    });
+}
+
+#[test]
+#[ignore = "a million todos: for the exhaustive run"]
+fn a_million_wide() {
+    in_small_stack(|| {
+        let wide = 1_000_000;
+        let mut index = index(wide, (0..wide / 2).map(|n| (n + wide / 2, n)));
+        assert_eq!(index.ready().count(), wide as usize / 2);
+        let mut freed = Vec::new();
+        for n in 0..wide / 2 {
+            index.set_status(n, State::DONE, &mut freed);
+        }
+        assert_eq!(index.ready().count(), wide as usize / 2);
     });
 }

@@ -1,0 +1,60 @@
+//! When two globs may touch the same file.
+
+/// What is fixed of a glob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Prefix<'a> {
+    /// Everything before the first wildcard.
+    pub text: &'a str,
+    /// There is a wildcard.
+    wild: bool,
+}
+
+impl<'a> Prefix<'a> {
+    pub fn of(glob: &'a str) -> Self {
+        let mut glob = glob.trim();
+        while let Some(rest) = glob.strip_prefix("./") {
+            glob = rest.trim_start_matches('/');
+        }
+        match glob.find(['*', '?', '[', '{']) {
+            Some(end) => Self { text: &glob[..end], wild: true },
+            None => Self { text: glob.trim_end_matches('/'), wild: false },
+        }
+    }
+
+    /// What this glob matches may lie under it. A name without wildcards stands for itself and what is below it as
+    /// a folder, so `src/a` covers `src/a/b` and not `src/ab`.
+    pub fn covers(self, other: Self) -> bool {
+        other.text.strip_prefix(self.text).is_some_and(|rest| {
+            self.wild || rest.is_empty() || rest.starts_with('/') || self.text.is_empty() || self.text == "."
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Prefix;
+
+    fn overlap(a: &str, b: &str) -> bool {
+        let (a, b) = (Prefix::of(a), Prefix::of(b));
+        assert_eq!(a.covers(b) || b.covers(a), b.covers(a) || a.covers(b));
+        a.covers(b) || b.covers(a)
+    }
+
+    #[test]
+    fn prefixes_decide() {
+        for (a, b) in [
+            ("src/**", "src/a.rs"),
+            ("src", "src/a.rs"),
+            ("./src/", "src/*.rs"),
+            ("src/a*", "src/ab.rs"),
+            ("*.rs", "docs/x.md"),
+            ("a.rs", "a.rs"),
+            ("src/{a,b}.rs", "src/c.rs"),
+        ] {
+            assert!(overlap(a, b), "{a} {b}");
+        }
+        for (a, b) in [("src/a", "src/ab.rs"), ("src/*", "docs/*"), ("a.rs", "b.rs"), ("src/ab*", "src/a")] {
+            assert!(!overlap(a, b), "{a} {b}");
+        }
+    }
+}
