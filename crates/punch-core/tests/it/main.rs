@@ -1,6 +1,7 @@
 //! The integration tests of the core, one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
 
+mod graph;
 mod markdown;
 mod phases;
 mod record;
