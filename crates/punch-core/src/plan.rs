@@ -258,6 +258,15 @@ impl Plan {
         self.todos.get(&uid).ok_or_else(|| Box::new(Footprint { todos: [uid].into(), ..Footprint::default() }))
     }
 
+    /// The live todo with that uid, `None` if there is none, or what must be loaded first.
+    pub fn find_uid(&self, uid: Uid) -> Result<Option<&Todo>, Need> {
+        match self.todos.get(&uid) {
+            Some(todo) => Ok(Some(todo).filter(|todo| todo.is_live())),
+            None if self.loaded.all || self.loaded.todos.contains(&uid) => Ok(None),
+            None => Err(Box::new(Footprint { todos: [uid].into(), ..Footprint::default() })),
+        }
+    }
+
     /// The live todo with that id, `None` if there is none, or what must be loaded first.
     pub fn find_id(&self, id: &str) -> Result<Option<Uid>, Need> {
         match self.ids.get(id) {

@@ -104,6 +104,15 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// The live todo with that uid as this write has it.
+    pub fn find_uid(&self, uid: Uid) -> Result<Option<Uid>, Need> {
+        let found = match self.rows.get(&uid) {
+            Some(todo) => Some(todo).filter(|todo| todo.is_live()),
+            None => self.plan.find_uid(uid)?,
+        };
+        Ok(found.map(|todo| todo.uid))
+    }
+
     /// The id of a todo for messages; never fails.
     pub fn id(&self, uid: Uid) -> String {
         self.get(uid).map(|t| t.id.clone()).unwrap_or_default()

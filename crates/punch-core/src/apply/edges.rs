@@ -98,7 +98,9 @@ fn read(
     for r in refs {
         let dep = match lookup(draft, batch, r)? {
             Some(to) => Dep::On(to),
-            None if draft.ctx.policy.missing_dep == MissingDep::Dangle => Dep::Dangling(name(draft, r)),
+            None if draft.ctx.policy.missing_dep == MissingDep::Dangle && has_id(draft, r) => {
+                Dep::Dangling(name(draft, r))
+            }
             None => {
                 let missing = name(draft, r);
                 let near = draft.near(&missing);
@@ -115,6 +117,15 @@ fn read(
         }
     }
     Ok(deps)
+}
+
+/// Only what has an id can be waited for by it: a number nobody was given has none.
+fn has_id(draft: &Draft<'_>, r: &Ref) -> bool {
+    match r {
+        Ref::Id(_) => true,
+        Ref::Uid(uid) => draft.get(*uid).is_ok(),
+        Ref::New(_) => false,
+    }
 }
 
 /// Adds one edge to what a todo is to depend on.
