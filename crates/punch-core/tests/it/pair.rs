@@ -1,9 +1,9 @@
 //! The engine and the naive model side by side, with everything that must hold after every write.
 
 use punch_core::apply::{derive, fold};
-use punch_core::{Event, Outcome, Plan, PlanRow, Refusal, Status, Todo};
+use punch_core::{Event, Outcome, Plan, PlanRow, Refusal, Status, Todo, Uid};
 use punch_testkit::ask::{Ask, Batch, Name, Spot};
-use punch_testkit::model::{Model, No};
+use punch_testkit::model::{Model, No, State};
 
 use crate::bridge;
 
@@ -33,7 +33,7 @@ impl Pair {
                 self.plan.commit(outcome);
                 self.log.extend(outcome.events.clone());
                 written(&before, &self.plan, outcome)?;
-                self.adopt_order(batch)?;
+                self.adopt_order(batch, &outcome.added)?;
                 self.compare()?;
                 rederived(&self.plan)?;
             }
@@ -45,7 +45,7 @@ impl Pair {
 
     pub fn compare(&self) -> Result<(), String> {
         let (engine, model) = (bridge::state(&self.plan, self.model.now), self.model.state());
-        check(engine == model, || format!("states differ\nengine {engine:#?}\nmodel {model:#?}"))?;
+        check(engine == model, || difference(&engine, &model))?;
         for row in &engine.rows {
             let pending = row.item.status == punch_testkit::ask::Status::Pending || (row.ready || row.blocked);
             check(pending == (row.ready != row.blocked), || format!("P is not ready plus blocked: {row:?}"))?;
@@ -54,13 +54,14 @@ impl Pair {
     }
 
     /// Arranging promises the order of the named todos and keeps that of the others; the mixture is free.
-    fn adopt_order(&mut self, batch: &Batch) -> Result<(), String> {
-        let mut arranged = batch.asks.iter().filter_map(|ask| if let Ask::Arrange(names) = ask { Some(names) } else { None });
+    fn adopt_order(&mut self, batch: &Batch, added: &[Uid]) -> Result<(), String> {
+        let mut arranged =
+            batch.asks.iter().filter_map(|ask| if let Ask::Arrange(names) = ask { Some(names) } else { None });
         let Some(names) = arranged.next() else { return Ok(()) };
         let engine: Vec<usize> = self.plan.live().iter().map(|t| t.uid.0 as usize - 1).collect();
         let moves = |ask: &Ask| matches!(ask, Ask::Move(..)) || matches!(ask, Ask::Add(new) if new.spot != Spot::End);
         if arranged.next().is_none() && !batch.asks.iter().any(moves) {
-            let keys: Vec<usize> = names.iter().filter_map(|name| self.key(name)).collect();
+            let keys: Vec<usize> = names.iter().filter_map(|name| self.key(name, added)).collect();
             for named in [true, false] {
                 let part = |order: &[usize]| -> Vec<usize> {
                     order.iter().copied().filter(|key| keys.contains(key) == named).collect()
@@ -73,12 +74,11 @@ impl Pair {
         Ok(())
     }
 
-    fn key(&self, name: &Name) -> Option<usize> {
+    fn key(&self, name: &Name, added: &[Uid]) -> Option<usize> {
         match name {
             Name::Id(id) => self.model.find(id),
             Name::Key(key) => Some(*key),
-            // New ones are counted from the first of the batch, which only the engine knows here.
-            Name::New(_) => None,
+            Name::New(n) => added.get(*n).map(|uid| uid.0 as usize - 1),
         }
     }
 
@@ -107,6 +107,22 @@ impl Pair {
         row.last_position = low.last_position;
         same(&plan, &folded)
     }
+}
+
+/// Only the rows that differ, then the rest.
+fn difference(engine: &State, model: &State) -> String {
+    let mut out = String::from("engine (<) and model (>) differ");
+    for n in 0..engine.rows.len().max(model.rows.len()) {
+        let (a, b) = (engine.rows.get(n), model.rows.get(n));
+        if a != b {
+            out += &format!("\n< {a:?}\n> {b:?}");
+        }
+    }
+    let rest = |state: &State| State { rows: Vec::new(), ..state.clone() };
+    if rest(engine) != rest(model) {
+        out += &format!("\n< {:?}\n> {:?}", rest(engine), rest(model));
+    }
+    out
 }
 
 pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {

@@ -6,15 +6,15 @@ use crate::ask::{Ask, Fields};
 impl Write<'_> {
     pub(super) fn fields(&mut self) -> Result<(), Vec<No>> {
         // Everything new exists before anything is said about it.
-        for key in self.added.clone() {
-            self.model.order.push(key);
+        for (ask, target) in self.batch.asks.iter().zip(self.targets.clone()) {
+            if let (Ask::Add(new), Some(key)) = (ask, target) {
+                self.model.order.push(key);
+                self.model.items[key].notes.clone_from(&new.notes);
+            }
         }
         for (ask, target) in self.batch.asks.iter().zip(self.targets.clone()) {
             match (ask, target) {
-                (Ask::Add(new), Some(key)) => {
-                    self.model.items[key].notes.clone_from(&new.notes);
-                    self.edit(key, &new.fields)?;
-                }
+                (Ask::Add(new), Some(key)) => self.edit(key, &new.fields)?,
                 (Ask::Edit(_, fields), Some(key)) => self.edit(key, fields)?,
                 (Ask::Note(_, text), Some(key)) => self.model.items[key].notes.push(text.clone()),
                 (Ask::Rules(rules), _) => self.model.rules = *rules,
