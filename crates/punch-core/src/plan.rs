@@ -180,6 +180,9 @@ impl Plan {
                 Dep::On(to) | Dep::Suspended(to) => {
                     if let Some(set) = self.dependents.get_mut(to) {
                         set.remove(&old.uid);
+                        if set.is_empty() {
+                            self.dependents.remove(to);
+                        }
                     }
                 }
                 Dep::Dangling(id) => {

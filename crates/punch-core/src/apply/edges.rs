@@ -73,7 +73,7 @@ fn wanted(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<BTreeMap<Uid, Vec<
         for r in &edit.blocks {
             let Some(blocked) = lookup(draft, batch, r)? else {
                 let missing = name(draft, r);
-                let near = draft.near(&missing);
+                let near = draft.near(&missing, &refusals);
                 refusals.push(Refusal::UnknownDependency { id: draft.id(*uid), missing, near });
                 continue;
             };
@@ -121,7 +121,7 @@ fn read(
             }
             None => {
                 let missing = name(draft, r);
-                let near = draft.near(&missing);
+                let near = draft.near(&missing, refusals);
                 refusals.push(Refusal::UnknownDependency { id: draft.id(uid), missing, near });
                 continue;
             }

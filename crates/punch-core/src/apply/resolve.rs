@@ -66,7 +66,7 @@ pub(super) fn resolve<'a>(draft: &mut Draft<'_>, ops: &'a [Op]) -> Result<Batch<
         match found {
             None => {
                 let id = name(draft, r);
-                let near = draft.near(&id);
+                let near = draft.near(&id, &refusals);
                 refusals.push(Refusal::UnknownTodo { id, near });
             }
             Some(uid) if batch.removed.contains(&uid) && !matches!(op, Op::Rm(_)) => {
