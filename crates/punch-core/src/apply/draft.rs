@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{Context, Stop};
 use crate::graph::Net;
 use crate::{
-    CancelledDep, Dep, Event, Fields, Kind, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid, Warning,
+    CancelledDep, Dep, Event, Fields, Footprint, Kind, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid,
+    Warning,
 };
 
 pub(super) struct Draft<'a> {
@@ -217,8 +218,10 @@ impl<'a> Draft<'a> {
 
     /// Counts the unmet dependencies of a todo from scratch.
     pub fn recount(&mut self, uid: Uid) -> Result<(), Need> {
+        let deps = &self.get(uid)?.depends_on;
+        Footprint::gather(deps.iter().map(|dep| self.is_unmet(dep)))?;
         let mut unmet = 0;
-        for dep in &self.get(uid)?.depends_on {
+        for dep in deps {
             unmet += u32::from(self.is_unmet(dep)?);
         }
         if self.get(uid)?.derived.unmet != unmet {

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use super::Stop;
 use super::draft::Draft;
 use super::resolve::Batch;
-use crate::{Dep, Kind, Need, OnRemove, Uid, Warning};
+use crate::{Dep, Footprint, Kind, Need, OnRemove, Uid, Warning};
 
 pub(super) fn remove(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
     let mut left: BTreeSet<Uid> = BTreeSet::new();
+    Footprint::gather(batch.removed.iter().map(|uid| draft.plan.dependents_of(*uid)))?;
     for uid in &batch.removed {
         let dependents = draft.dependents_of(*uid)?;
         let stay: Vec<Uid> = dependents.into_iter().filter(|uid| !batch.removed.contains(uid)).collect();

@@ -6,6 +6,7 @@ mod equality;
 mod pair;
 mod phases;
 mod sample;
+mod slices;
 mod undo;
 mod vectors;
 mod view;
