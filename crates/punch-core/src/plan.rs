@@ -181,6 +181,9 @@ impl Plan {
                 Dep::On(to) | Dep::Suspended(to) => {
                     if let Some(set) = self.dependents.get_mut(to) {
                         set.remove(&old.uid);
+                        if set.is_empty() {
+                            self.dependents.remove(to);
+                        }
                     }
                 }
                 Dep::Dangling(id) => {
@@ -257,6 +260,15 @@ impl Plan {
     /// The todo, or what must be loaded first.
     pub fn need(&self, uid: Uid) -> Result<&Todo, Need> {
         self.todos.get(&uid).ok_or_else(|| Box::new(Footprint { todos: [uid].into(), ..Footprint::default() }))
+    }
+
+    /// The live todo with that uid, `None` if there is none, or what must be loaded first.
+    pub fn find_uid(&self, uid: Uid) -> Result<Option<&Todo>, Need> {
+        match self.todos.get(&uid) {
+            Some(todo) => Ok(Some(todo).filter(|todo| todo.is_live())),
+            None if self.loaded.all || self.loaded.todos.contains(&uid) => Ok(None),
+            None => Err(Box::new(Footprint { todos: [uid].into(), ..Footprint::default() })),
+        }
     }
 
     /// The live todo with that id, `None` if there is none, or what must be loaded first.

@@ -22,7 +22,7 @@ impl Batch<'_> {
     pub fn find(&self, draft: &Draft<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
         match r {
             Ref::New(n) => Ok(self.added.get(*n).map(|(uid, _)| *uid)),
-            Ref::Uid(uid) => Ok(draft.get(*uid)?.is_live().then_some(*uid)),
+            Ref::Uid(uid) => draft.find_uid(*uid),
             Ref::Id(id) => draft.find_id(id),
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn resolve<'a>(draft: &mut Draft<'_>, ops: &'a [Op]) -> Result<Batch<
         match found {
             None => {
                 let id = name(draft, r);
-                let near = draft.near(&id);
+                let near = draft.near(&id, &refusals);
                 refusals.push(Refusal::UnknownTodo { id, near });
             }
             Some(uid) if batch.removed.contains(&uid) && !matches!(op, Op::Rm(_)) => {
