@@ -50,6 +50,7 @@ pub const CASES: &[Case] = &[
     },
     Case { title: "complete one, take next, layers", case: "layers/take", growth: Some(1.5), ..NONE },
     Case { title: "complete one, mixed priorities", case: "mixed/complete", ..NONE },
+    Case { title: "complete the last one, layers", case: "layers/last", against: &[], ..NONE },
     Case { title: "complete one, chain", case: "chain/complete", ..NONE },
     Case { title: "complete one, all wait for one", case: "hub/complete", ..NONE },
     Case { title: "complete one, one waits for all", case: "sink/complete", ..NONE },
@@ -61,6 +62,7 @@ pub const CASES: &[Case] = &[
         bytes: Some(120.0),
         ..NONE
     },
+    Case { title: "add an edge, neighbours", case: "layers/near", ..NONE },
     Case { title: "add an edge, any two todos", case: "layers/edge", ..NONE },
-    Case { title: "whole apply with events: complete one", case: "layers/apply", against: &[], ..NONE },
+    Case { title: "whole apply, events: complete one", case: "layers/apply", against: &[], ..NONE },
 ];

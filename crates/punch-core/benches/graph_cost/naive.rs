@@ -1,4 +1,4 @@
-//! What the todo tools of today do: after every change, look through everything again.
+//! The plain way: after every change, look through everything again. It keeps no levels, priorities or order.
 
 use crate::shape::{Random, Shape};
 use crate::{Report, measured};
@@ -62,8 +62,8 @@ pub fn run(shape: &Shape, op: &str) -> Option<Report> {
             }
             Some(sample.into())
         }
-        "edge" => {
-            let pairs = shape.pairs(sample);
+        "edge" | "near" => {
+            let pairs = shape.pairs(op, sample);
             for &(from, to) in &pairs {
                 measured(|| {
                     if !plan.reaches(to, from) {

@@ -1,4 +1,5 @@
-//! A general graph library with an ordered set of what is ready beside it.
+//! A general graph library with an ordered set of what is ready beside it. It does less than the index: no levels,
+//! no counters, and a todo's own priority instead of the effective one.
 
 use std::collections::BTreeSet;
 
@@ -59,8 +60,13 @@ pub fn run(shape: &Shape, op: &str) -> Option<Report> {
     match op {
         "complete" | "take" => {
             let mut ops = 0;
-            while let Some(&(_, n)) = plan.ready.first() {
-                measured(|| plan.complete(n, &shape.priorities));
+            let mut next = plan.ready.first().copied();
+            while let Some((_, n)) = next {
+                next = measured(|| {
+                    plan.complete(n, &shape.priorities);
+                    if op == "take" { plan.ready.first().copied() } else { None }
+                });
+                next = next.or_else(|| plan.ready.first().copied());
                 ops += 1;
             }
             Some(ops.into())
@@ -82,8 +88,8 @@ pub fn run(shape: &Shape, op: &str) -> Option<Report> {
             }
             Some(count.into())
         }
-        "edge" => {
-            let pairs = shape.pairs((2_000_000 / shape.deps.len()).clamp(5, 200));
+        "edge" | "near" => {
+            let pairs = shape.pairs(op, (2_000_000 / shape.deps.len()).clamp(5, 200));
             let mut space = DfsSpace::new(&plan.graph);
             for &(from, to) in &pairs {
                 let (from, to) = (NodeIndex::from(from), NodeIndex::from(to));

@@ -16,13 +16,14 @@ pub fn run(shape: &Shape, op: &str) -> Option<Report> {
     drop((specs, edges));
     match op {
         "complete" => Some(complete(&mut index).into()),
+        "last" => last(&mut index),
         "take" => Some(take(&mut index).into()),
         "append" => {
             let ops = append(shape, &mut index);
             Some(Report { ops, bytes: Some(index.memory() * shape.deps.len() / index.len()) })
         }
-        "edge" => {
-            let pairs = shape.pairs(1_000);
+        "edge" | "near" => {
+            let pairs = shape.pairs(op, 1_000);
             for &(from, to) in &pairs {
                 let _ = measured(|| index.add_edge(from, to));
             }
@@ -49,7 +50,19 @@ fn complete(index: &mut Index) -> usize {
     ops
 }
 
-/// The same, with choosing: what a worker's "done, what next?" costs.
+/// Completes everything but counts only the last one: nothing open is left, so every pull in the plan changes.
+fn last(index: &mut Index) -> Option<Report> {
+    let mut freed = Vec::with_capacity(index.len());
+    for _ in 1..index.len() {
+        let n = index.first_ready()?;
+        index.set_status(n, State::DONE, &mut freed);
+    }
+    let n = index.first_ready()?;
+    measured(|| index.set_status(n, State::DONE, &mut freed));
+    Some(1.into())
+}
+
+/// Like [`complete`], with choosing: what a worker's "done, what next?" costs.
 fn take(index: &mut Index) -> usize {
     let mut freed = Vec::with_capacity(index.len());
     let mut ops = 0;

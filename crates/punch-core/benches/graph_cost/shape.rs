@@ -32,10 +32,15 @@ impl Shape {
         (0..self.len()).flat_map(|n| self.deps[n as usize].iter().map(move |&d| (n, d)))
     }
 
-    /// `count` pairs (dependent, dependency) of any two todos, as somebody might tie them together.
-    pub fn pairs(&self, count: usize) -> Vec<(u32, u32)> {
-        let mut random = Random(2);
-        (0..count).map(|_| (random.below(self.len()), random.below(self.len()))).collect()
+    /// Pairs (dependent, dependency) as somebody might tie them together: `edge` any two, `near` two from layers
+    /// next to each other. They are new, and some of them close a cycle.
+    pub fn pairs(&self, op: &str, count: usize) -> Vec<(u32, u32)> {
+        let (mut random, len, width) = (Random(2), self.len(), self.len().isqrt());
+        let mut pair = || {
+            let a = random.below(len);
+            (a, if op == "near" { (a + len - width + random.below(2 * width)) % len } else { random.below(len) })
+        };
+        (0..count).map(|_| pair()).collect()
     }
 
     /// Three dependencies for one more todo, from the last layers.
