@@ -1,0 +1,8 @@
+//! The integration tests of the engine, one binary. Repositories are real and made by git.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
+
+mod locate_git;
+mod locate_in_tree;
+mod locate_outside;
+mod locate_read_only;
+mod sandbox;
