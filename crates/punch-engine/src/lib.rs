@@ -3,7 +3,7 @@
 //! Nothing here prints or reads arguments, environment or home folder: the caller hands them in as plain values, so
 //! that a library user, a server and a test decide for themselves.
 
-//pub mod config;
+pub mod config;
 pub mod copies;
 pub mod locate;
 mod platform;

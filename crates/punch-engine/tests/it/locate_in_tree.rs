@@ -92,10 +92,9 @@ fn two_stores_are_an_error_until_one_is_chosen() {
     git.create().unwrap();
     assert_eq!(sandbox.locate("p"), Ok(in_tree.clone()), "an empty folder is no store");
     fs::write(&git.database, "").unwrap();
-    let two = Err(LocateError::TwoStores { in_tree: in_tree.dir.clone(), git: git.dir.clone() });
-    assert_eq!(sandbox.locate("p"), two);
-    assert_eq!(locate_in_tree(&sandbox.around("p")), two);
-    let error = two.unwrap_err();
+    let error = LocateError::TwoStores { in_tree: in_tree.dir.clone(), git: git.dir.clone() };
+    assert_eq!(sandbox.locate("p"), Err(error.clone()));
+    assert_eq!(locate_in_tree(&sandbox.around("p")), Err(error.clone()));
     for dir in [&in_tree.dir, &git.dir] {
         assert!(error.message().contains(dir.to_str().unwrap()) && error.hint().contains(dir.to_str().unwrap()));
     }
