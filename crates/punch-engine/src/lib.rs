@@ -3,11 +3,15 @@
 //! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
 
 mod claim;
+pub mod config;
+pub mod copies;
 mod doctor;
 mod engine;
 mod error;
 mod exchange;
 mod history;
+pub mod locate;
+mod platform;
 mod reference;
 mod submit;
 
