@@ -12,6 +12,7 @@ mod exchange;
 mod history;
 pub mod locate;
 mod platform;
+mod prune;
 mod reference;
 mod submit;
 
