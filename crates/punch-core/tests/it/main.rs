@@ -3,6 +3,7 @@
 
 mod bridge;
 mod equality;
+mod lists;
 mod pair;
 mod phases;
 mod sample;
