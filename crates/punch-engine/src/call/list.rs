@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use punch_core::dialect::list::{Item, List, diff, match_rows};
 use punch_core::dialect::{cursor, phases, todowrite};
-use punch_core::{Footprint, Op, Plan, Policy, Refusal, Stop, Uid};
+use punch_core::{Footprint, Op, Plan, Policy, Refusal, Status, Stop, Uid};
 use punch_store::{PlanId, Tx};
 use serde_json::{Value, json};
 
@@ -133,7 +133,7 @@ fn step(
     // What somebody else is working on is not archived by being left out.
     let busy = |uid: &Uid| {
         whole.get(*uid).is_some_and(|t| {
-            t.status == punch_core::Status::InProgress && t.leased_by_other(caller.owner.as_deref(), now)
+            t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.owner.as_deref()
         })
     };
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !busy(&uid));
