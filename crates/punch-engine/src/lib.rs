@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
 
+pub mod call;
 mod claim;
 pub mod config;
 pub mod copies;
@@ -14,6 +15,7 @@ pub mod locate;
 mod platform;
 mod prune;
 mod reference;
+mod session;
 mod submit;
 
 pub use claim::Claimed;
@@ -22,4 +24,5 @@ pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
 pub use error::EngineError;
 pub use exchange::{Format, How, Imported};
 pub use history::{Entry, at_revision};
+pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
