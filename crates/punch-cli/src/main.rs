@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     failure::guard(|| {
         let arguments = match Arguments::try_parse() {
             Ok(arguments) => arguments,
-            Err(answer) => return output::usage(&answer),
+            Err(answer) => return output::usage(&answer, environment::wants_json()),
         };
         let as_json = arguments.global.json;
         match arguments.command.run(arguments.global) {

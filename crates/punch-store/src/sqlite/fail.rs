@@ -3,9 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use rusqlite::{Error, ErrorCode};
+use rusqlite::{Error, ErrorCode, ffi};
 
 use crate::{Reason, StoreError};
+
+/// Writing, growing or mapping a file failed. SQLite calls it full only if the system said exactly that; quotas, limits
+/// and the shared memory of a full file system come as these.
+const NO_ROOM: [i32; 4] =
+    [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_TRUNCATE, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_FSYNC];
 
 /// An error of SQLite while doing `what`.
 pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
@@ -17,6 +22,10 @@ pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Reason::Busy,
         ErrorCode::ReadOnly => Reason::ReadOnly,
         ErrorCode::DiskFull => Reason::Full,
+        ErrorCode::SystemIoFailure if NO_ROOM.contains(&cause.extended_code) => {
+            let why = format!("{why} (a full disk or quota, a limit on file sizes, or a failing disk)");
+            return StoreError::Unavailable { path, reason: Reason::Full, why };
+        }
         ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure => Reason::System,
         _ => return StoreError::Failed { path, why },
     };

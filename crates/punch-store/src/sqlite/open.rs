@@ -48,13 +48,15 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
     Ok(Opened { path, link, access, newer: standing == Standing::Newer })
 }
 
-/// Connects and finds out what the file is. In a folder that cannot be written, SQLite may be unable to share it.
+/// Connects and finds out what the file is. In a folder that cannot be written, or on a full disk, SQLite may be unable
+/// to share it.
 fn look(path: &Path, wait: Duration) -> Result<(Link, Standing, Access), StoreError> {
     let link = Link::open(path, Access::Shared, wait)?;
     match schema::examine(&link.conn, path) {
         Ok(standing) => Ok((link, standing, Access::Shared)),
-        Err(StoreError::Unavailable { reason: Reason::System | Reason::ReadOnly, .. })
-            if !companions(path)[0].exists() =>
+        // An empty log, which the failed attempt may have made, is as good as none.
+        Err(StoreError::Unavailable { reason: Reason::System | Reason::ReadOnly | Reason::Full, .. })
+            if fs::metadata(&companions(path)[0]).map_or(0, |log| log.len()) == 0 =>
         {
             let link = Link::open(path, Access::Still, wait)?;
             let standing = schema::examine(&link.conn, path)?;
@@ -142,7 +144,9 @@ pub(super) fn writable(conn: &Connection, path: &Path) -> Result<(), StoreError>
 
 /// Makes a change of the folder survive power loss.
 pub(super) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    path.parent().map_or(Ok(()), platform::sync_dir)
+    // The folder of a bare name is the working folder.
+    let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    folder.map_or(Ok(()), platform::sync_dir)
 }
 
 /// The names SQLite gives to the files beside a database.
