@@ -1,6 +1,7 @@
 //! Project tasks: what the build cannot express by itself. `cargo xtask` lists them.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task runner talks to the person who runs it")]
 
+mod bench;
 mod crates;
 mod deny;
 mod licences;
@@ -17,7 +18,8 @@ Usage: cargo xtask <TASK>
 
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
-  test --list                          the steps of `test`";
+  test --list                          the steps of `test`
+  bench core                           instructions of the graph index, beside naive and petgraph";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test", rest @ ..] => test::run(rest),
+        ["bench", "core"] => bench::core(),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

@@ -2,6 +2,11 @@
 
 use std::{any::Any, io, panic};
 
+use punch_engine::EngineError;
+use punch_engine::config::ConfigError;
+use punch_engine::locate::LocateError;
+use punch_store::StoreError;
+
 use crate::output;
 
 /// The exit codes of every verb.
@@ -41,6 +46,47 @@ pub enum Failure {
     Input(io::Error),
     /// Standard output could not be written.
     Output(io::Error),
+    /// The working folder is gone or out of reach.
+    Folder(io::Error),
+    /// A file that was named could not be read or written.
+    File(String, io::Error),
+    /// The arguments make no sense together.
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The rules, the store or the names said no.
+    Engine(EngineError),
+    /// There is no usable place for a store.
+    Locate(LocateError),
+    /// A setting is wrong.
+    Config(ConfigError),
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Engine(EngineError::Store(error))
+    }
+}
+
+impl From<LocateError> for Failure {
+    fn from(error: LocateError) -> Self {
+        Self::Locate(error)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
 }
 
 impl Failure {
@@ -49,26 +95,67 @@ impl Failure {
         if error.kind() == io::ErrorKind::BrokenPipe { Self::ReaderGone } else { Self::Output(error) }
     }
 
+    /// Arguments that make no sense together.
+    pub fn usage(message: &str, hint: &str) -> Self {
+        Self::Usage { message: message.to_owned(), hint: hint.to_owned() }
+    }
+
     /// The exit code it leads to.
-    pub const fn exit(&self) -> Exit {
+    pub fn exit(&self) -> Exit {
         match self {
             Self::ReaderGone => Exit::Ok,
-            Self::Input(_) | Self::Output(_) => Exit::Unavailable,
+            Self::Usage { .. } => Exit::Usage,
+            Self::Input(_) | Self::Output(_) | Self::Folder(_) => Exit::Unavailable,
+            Self::File(..) | Self::Config(_) | Self::Locate(_) => Exit::Refused,
+            Self::Engine(EngineError::Store(error)) => match error {
+                StoreError::Conflict { .. } | StoreError::Unavailable { .. } => Exit::Unavailable,
+                StoreError::Failed { .. } | StoreError::Abort => Exit::Bug,
+                StoreError::UnknownPlan { .. } | StoreError::TooNew { .. } | StoreError::Damaged { .. } => {
+                    Exit::Refused
+                }
+            },
+            Self::Engine(error) if error.code() == "conflict" => Exit::Unavailable,
+            Self::Engine(_) => Exit::Refused,
+        }
+    }
+
+    /// The stable code that programs match on.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ReaderGone => "reader_gone",
+            Self::Usage { .. } => "usage",
+            Self::Input(_) => "input",
+            Self::Output(_) => "output",
+            Self::Folder(_) => "folder",
+            Self::File(..) => "file",
+            Self::Config(error) => error.code(),
+            Self::Locate(error) => error.code(),
+            Self::Engine(error) => error.code(),
         }
     }
 
     /// What is wrong, and what to do about it. `None` where silence is right.
-    pub fn text(&self) -> Option<(String, &'static str)> {
-        match self {
-            Self::ReaderGone => None,
+    pub fn text(&self) -> Option<(String, String)> {
+        Some(match self {
+            Self::ReaderGone => return None,
             Self::Input(cause) => {
-                Some((format!("cannot read standard input: {cause}"), "pipe or redirect a readable file into it"))
+                (format!("cannot read standard input: {cause}"), "pipe or redirect a readable file into it".into())
             }
-            Self::Output(cause) => Some((
+            Self::Output(cause) => (
                 format!("cannot write standard output: {cause}"),
-                "make room where it goes, or send it somewhere else",
-            )),
-        }
+                "make room where it goes, or send it somewhere else".into(),
+            ),
+            Self::Folder(cause) => {
+                (format!("cannot use the working folder: {cause}"), "change to a folder that exists".into())
+            }
+            Self::File(path, cause) => {
+                (format!("cannot use the file `{path}`: {cause}"), "check its name and its permissions".into())
+            }
+            Self::Usage { message, hint } => (message.clone(), hint.clone()),
+            Self::Engine(error) => (error.message(), error.hint()),
+            Self::Locate(error) => (error.message(), error.hint()),
+            Self::Config(error) => (error.message(), error.hint()),
+        })
     }
 }
 

@@ -1,8 +1,13 @@
 //! The binary `punch`: reads arguments, calls the library crates, prints. No rule about todos is decided here.
 
+mod arguments;
 mod commands;
+mod environment;
 mod failure;
+mod named;
 mod output;
+mod project;
+mod reply;
 
 use std::process::ExitCode;
 
@@ -17,6 +22,8 @@ use crate::failure::Exit;
 struct Arguments {
     #[command(subcommand)]
     command: commands::Command,
+    #[command(flatten)]
+    global: arguments::Global,
 }
 
 fn main() -> ExitCode {
@@ -25,10 +32,11 @@ fn main() -> ExitCode {
             Ok(arguments) => arguments,
             Err(answer) => return output::usage(&answer),
         };
-        match arguments.command.run() {
+        let as_json = arguments.global.json;
+        match arguments.command.run(arguments.global) {
             Ok(exit) => exit,
             Err(failure) => {
-                output::failure(&failure);
+                output::failure(&failure, as_json);
                 failure.exit()
             }
         }

@@ -4,9 +4,10 @@
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use punch_core::text;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
+use crate::reply::Reply;
 
 /// Standard output as JSON lines, locked once.
 pub struct JsonLines {
@@ -43,11 +44,44 @@ pub fn usage(answer: &clap::Error) -> Exit {
     if answer.exit_code() == 0 { Exit::Ok } else { Exit::Usage }
 }
 
-/// Tells why a command stopped.
-pub fn failure(failure: &Failure) {
-    if let Some((message, hint)) = failure.text() {
-        say(&message, hint);
+/// Tells why a command stopped: to people on standard error, to programs on standard output.
+pub fn failure(failure: &Failure, as_json: bool) {
+    let Some((message, hint)) = failure.text() else { return };
+    if as_json {
+        let error = json!({"schema": 1, "error": {"code": failure.code(), "message": message, "hint": hint}});
+        let _ = writeln!(io::stdout(), "{error}");
+    } else {
+        say(&safe_lines(&message), &safe_lines(&hint));
     }
+}
+
+/// Prints the answer of a verb.
+pub fn reply(reply: &Reply, as_json: bool) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+    if as_json {
+        serde_json::to_writer(&mut out, &reply.json).map_err(|error| Failure::writing(error.into()))?;
+        out.write_all(b"\n").map_err(Failure::writing)?;
+    } else if !reply.text.is_empty() {
+        out.write_all(reply.text.trim_end_matches('\n').as_bytes()).map_err(Failure::writing)?;
+        out.write_all(b"\n").map_err(Failure::writing)?;
+    }
+    out.flush().map_err(Failure::writing)
+}
+
+/// Prints a document as it is.
+pub fn document(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::writing)
+}
+
+/// Says something about the run that is no data.
+pub fn remark(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", safe_lines(text));
+}
+
+/// Names from outside may hold terminal escapes; line breaks of ours stay.
+fn safe_lines(message: &str) -> String {
+    message.split('\n').map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// Tells about a mistake of ours in two lines.

@@ -3,30 +3,36 @@
 /// Two globs may name the same file: one's literal prefix leads into the other's. Errs on the side of yes.
 pub fn overlap(a: &str, b: &str) -> bool {
     let (a, b) = (Prefix::of(a), Prefix::of(b));
-    a.covers(&b) || b.covers(&a)
+    a.covers(b) || b.covers(a)
 }
 
-struct Prefix<'a> {
-    literal: &'a str,
-    /// A wildcard follows, so the last component may go on.
-    open: bool,
+/// What is fixed of a glob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Prefix<'a> {
+    /// Everything before the first wildcard.
+    pub text: &'a str,
+    /// There is a wildcard.
+    wild: bool,
 }
 
 impl<'a> Prefix<'a> {
-    fn of(glob: &'a str) -> Self {
-        let glob = glob.strip_prefix("./").unwrap_or(glob);
+    pub fn of(glob: &'a str) -> Self {
+        let mut glob = glob.trim();
+        while let Some(rest) = glob.strip_prefix("./") {
+            glob = rest.trim_start_matches('/');
+        }
         match glob.find(['*', '?', '[', '{']) {
-            Some(at) => Self { literal: &glob[..at], open: true },
-            None => Self { literal: glob.trim_end_matches('/'), open: false },
+            Some(end) => Self { text: &glob[..end], wild: true },
+            None => Self { text: glob.trim_end_matches('/'), wild: false },
         }
     }
 
-    /// Everything under `other` starts with this prefix, at a boundary of components unless a wildcard follows.
-    fn covers(&self, other: &Prefix<'_>) -> bool {
-        match other.literal.strip_prefix(self.literal) {
-            Some(rest) => self.open || self.literal.is_empty() || rest.is_empty() || rest.starts_with('/'),
-            None => false,
-        }
+    /// What this glob matches may lie under it. A name without wildcards stands for itself and what is below it as
+    /// a folder, so `src/a` covers `src/a/b` and not `src/ab`.
+    pub fn covers(self, other: Self) -> bool {
+        other.text.strip_prefix(self.text).is_some_and(|rest| {
+            self.wild || rest.is_empty() || rest.starts_with('/') || self.text.is_empty() || self.text == "."
+        })
     }
 }
 
@@ -35,22 +41,22 @@ mod tests {
     use super::overlap;
 
     #[test]
-    fn a_folder_overlaps_what_is_in_it_and_nothing_beside_it() {
-        for (a, b, expected) in [
-            ("src", "src/main.rs", true),
-            ("src/", "src/main.rs", true),
-            ("src/a", "src/ab", false),
-            ("src/a*", "src/ab", true),
-            ("src/*.rs", "src/lib.rs", true),
-            ("src/**", "docs/**", false),
-            ("**/x.rs", "anything", true),
-            ("./src", "src/x", true),
-            ("", "a", true),
-            ("Cargo.toml", "Cargo.lock", false),
-            ("src/{a,b}.rs", "src/c.rs", true),
+    fn prefixes_decide() {
+        for (a, b) in [
+            ("src/**", "src/a.rs"),
+            ("src", "src/a.rs"),
+            ("./src/", "src/*.rs"),
+            ("src/a*", "src/ab.rs"),
+            ("*.rs", "docs/x.md"),
+            ("a.rs", "a.rs"),
+            ("**/x.rs", "anything"),
+            ("", "a"),
+            ("src/{a,b}.rs", "src/c.rs"),
         ] {
-            assert_eq!(overlap(a, b), expected, "{a} {b}");
-            assert_eq!(overlap(b, a), expected, "{b} {a}");
+            assert!(overlap(a, b) && overlap(b, a), "{a} {b}");
+        }
+        for (a, b) in [("src/a", "src/ab.rs"), ("src/*", "docs/*"), ("a.rs", "b.rs"), ("src/ab*", "src/a")] {
+            assert!(!overlap(a, b) && !overlap(b, a), "{a} {b}");
         }
     }
 }

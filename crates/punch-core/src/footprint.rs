@@ -43,6 +43,18 @@ impl Footprint {
         self.all |= other.all;
     }
 
+    /// Everything that is missing at once, so that a slice is loaded in few rounds.
+    pub fn gather<T>(answers: impl IntoIterator<Item = Result<T, Need>>) -> Result<(), Need> {
+        let mut missing: Option<Need> = None;
+        for need in answers.into_iter().filter_map(Result::err) {
+            match &mut missing {
+                Some(all) => all.merge(*need),
+                None => missing = Some(need),
+            }
+        }
+        missing.map_or(Ok(()), Err)
+    }
+
     /// A first guess for a batch: what it names. `apply` asks for the rest as it meets it.
     pub fn of(ops: &[Op]) -> Self {
         let mut out = Self::default();

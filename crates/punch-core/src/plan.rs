@@ -113,6 +113,12 @@ impl Default for PlanRow {
     }
 }
 
+/// The number in an id of the form `T-7`. Numbers beyond 2^53 are left alone: the counter never gets there.
+pub(crate) fn made_number(id: &str) -> Option<u64> {
+    let digits = id.strip_prefix("T-").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?;
+    digits.parse().ok().filter(|number| *number < 1 << 53)
+}
+
 /// Todos with their graph, whole or partial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
@@ -181,6 +187,9 @@ impl Plan {
                 Dep::On(to) | Dep::Suspended(to) => {
                     if let Some(set) = self.dependents.get_mut(to) {
                         set.remove(&old.uid);
+                        if set.is_empty() {
+                            self.dependents.remove(to);
+                        }
                     }
                 }
                 Dep::Dangling(id) => {
@@ -257,6 +266,15 @@ impl Plan {
     /// The todo, or what must be loaded first.
     pub fn need(&self, uid: Uid) -> Result<&Todo, Need> {
         self.todos.get(&uid).ok_or_else(|| Box::new(Footprint { todos: [uid].into(), ..Footprint::default() }))
+    }
+
+    /// The live todo with that uid, `None` if there is none, or what must be loaded first.
+    pub fn find_uid(&self, uid: Uid) -> Result<Option<&Todo>, Need> {
+        match self.todos.get(&uid) {
+            Some(todo) => Ok(Some(todo).filter(|todo| todo.is_live())),
+            None if self.loaded.all || self.loaded.todos.contains(&uid) => Ok(None),
+            None => Err(Box::new(Footprint { todos: [uid].into(), ..Footprint::default() })),
+        }
     }
 
     /// The live todo with that id, `None` if there is none, or what must be loaded first.

@@ -14,27 +14,38 @@ impl Engine {
         self.read(plan, |snapshot| resolve(snapshot, given))
     }
 
-    /// Submits ops on todos that a person named. Ids are tried first, in one transaction; only if one is unknown are
-    /// contents looked at.
+    /// Submits ops on todos that a person named, and answers which ones they were. Ids are tried first, in one
+    /// transaction; only if one is unknown are contents looked at.
     pub fn submit_named(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         names: &[String],
         ops: &dyn Fn(&[Ref]) -> Vec<Op>,
-    ) -> Result<Changed, EngineError> {
+    ) -> Result<(Changed, Vec<Uid>), EngineError> {
         let ids: Vec<Ref> = names.iter().cloned().map(Ref::Id).collect();
         match self.submit(plan, request, &ops(&ids)) {
             Err(EngineError::Refused(refusals)) if refusals.iter().any(|r| names_unknown(r, names)) => {
-                let mut refs = Vec::with_capacity(names.len());
+                let mut uids = Vec::with_capacity(names.len());
                 for name in names {
-                    refs.push(Ref::Uid(self.resolve(plan, name)?));
+                    uids.push(self.resolve(plan, name)?);
                 }
-                self.submit(plan, request, &ops(&refs))
+                let refs: Vec<Ref> = uids.iter().copied().map(Ref::Uid).collect();
+                Ok((self.submit(plan, request, &ops(&refs))?, uids))
             }
-            other => other,
+            Err(error) => Err(error),
+            Ok(changed) => {
+                let uids = names.iter().filter_map(|name| named(&changed, name)).collect();
+                Ok((changed, uids))
+            }
         }
     }
+}
+
+/// The todo that had the id during the write; it may have been archived by it.
+fn named(changed: &Changed, id: &str) -> Option<Uid> {
+    let live = changed.plan.by_id(id).map(|t| t.uid);
+    live.or_else(|| changed.outcome.rows.iter().rev().find(|t| t.id == id).map(|t| t.uid))
 }
 
 fn names_unknown(refusal: &Refusal, names: &[String]) -> bool {

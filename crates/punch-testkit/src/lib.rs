@@ -1,1 +1,13 @@
-//! Placeholder replaced below.
+//! Test tools: a naive model of the engine, literal models of two outside formats, generators, and fuzz bodies.
+//!
+//! Nothing here uses the engine or shares code with it: what judges must not repeat the mistakes of what it judges.
+//! Tests translate between the words of both sides.
+
+pub mod ask;
+pub mod batches;
+pub mod calls;
+pub mod fuzz;
+pub mod model;
+pub mod rules;
+pub mod seeds;
+pub mod source;

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::Stop;
 use super::draft::Draft;
 use crate::graph::kahn::{self, Csr};
-use crate::graph::{relevel, repull, strengthen};
-use crate::{CancelledDep, Counts, Dep, Derived, Event, NO_PULL, Need, Patch, Plan, Status, Todo, Uid};
+use crate::graph::{Net, relevel, repull, strengthen};
+use crate::{CancelledDep, Counts, Dep, Derived, Event, Footprint, NO_PULL, Need, Patch, Plan, Status, Todo, Uid};
 
 /// Brings levels and pulls in step with what the write changed.
 pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
@@ -15,6 +15,7 @@ pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
     relevel(draft, &seeds)?;
     let seeds = std::mem::take(&mut draft.repull);
     let seeds = live_only(draft, seeds)?;
+    Footprint::gather(seeds.iter().filter(|uid| draft.open(**uid) == Ok(true)).map(|uid| draft.has_dependents(*uid)))?;
     repull(draft, &seeds)?;
     let seeds = std::mem::take(&mut draft.strengthen);
     let seeds = live_only(draft, seeds)?;
@@ -23,6 +24,7 @@ pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
 }
 
 fn live_only(draft: &Draft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Need> {
+    Footprint::gather(seeds.iter().map(|uid| draft.get(*uid)))?;
     let mut out = Vec::with_capacity(seeds.len());
     for uid in seeds {
         if draft.get(uid)?.is_live() {

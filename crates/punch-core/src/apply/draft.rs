@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{Context, Stop};
 use crate::graph::Net;
 use crate::{
-    CancelledDep, Dep, Event, Fields, Kind, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid, Warning,
+    CancelledDep, Dep, Event, Fields, Footprint, Kind, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid,
+    Warning,
 };
 
 pub(super) struct Draft<'a> {
@@ -102,6 +103,15 @@ impl<'a> Draft<'a> {
             Some(found) => Ok(*found),
             None => self.plan.find_id(id),
         }
+    }
+
+    /// The live todo with that uid as this write has it.
+    pub fn find_uid(&self, uid: Uid) -> Result<Option<Uid>, Need> {
+        let found = match self.rows.get(&uid) {
+            Some(todo) => Some(todo).filter(|todo| todo.is_live()),
+            None => self.plan.find_uid(uid)?,
+        };
+        Ok(found.map(|todo| todo.uid))
     }
 
     /// The id of a todo for messages; never fails.
@@ -208,8 +218,10 @@ impl<'a> Draft<'a> {
 
     /// Counts the unmet dependencies of a todo from scratch.
     pub fn recount(&mut self, uid: Uid) -> Result<(), Need> {
+        let deps = &self.get(uid)?.depends_on;
+        Footprint::gather(deps.iter().map(|dep| self.is_unmet(dep)))?;
         let mut unmet = 0;
-        for dep in &self.get(uid)?.depends_on {
+        for dep in deps {
             unmet += u32::from(self.is_unmet(dep)?);
         }
         if self.get(uid)?.derived.unmet != unmet {
@@ -234,9 +246,9 @@ impl<'a> Draft<'a> {
         Ok(out)
     }
 
-    /// Known ids that look like `given`.
-    pub fn near(&self, given: &str) -> Vec<String> {
-        crate::text::nearest(given, self.plan.ids(), 3)
+    /// Known ids that look like `given`. Only the first refusals are read by anybody, and the search is not cheap.
+    pub fn near(&self, given: &str, refusals: &[Refusal]) -> Vec<String> {
+        if refusals.len() < 8 { crate::text::nearest(given, self.plan.ids(), 3) } else { Vec::new() }
     }
 
     pub fn refuse(&self, refusals: Vec<Refusal>) -> Result<(), Stop> {

@@ -25,23 +25,38 @@ pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop
     if added > MANY || tolerant || circles {
         return sort_all(draft, wanted);
     }
-    for (uid, deps) in wanted {
+    for (uid, deps) in &wanted {
         for to in deps.iter().filter_map(Dep::target) {
-            let known = draft.get(uid)?.depends_on.contains(&Dep::On(to));
+            let known = draft.get(*uid)?.depends_on.contains(&Dep::On(to));
             // Nothing can come back to a todo that nobody depends on.
             if !known
-                && (to == uid || draft.has_dependents(uid)?)
-                && let Some(path) = find_path(draft, uid, to)?
+                && (to == *uid || draft.has_dependents(*uid)?)
+                && let Some(path) = find_path(draft, *uid, to)?
             {
+                // What the batch takes away further on may open the circle again: only the end state is judged.
+                if any_dropped(draft, &wanted)? {
+                    return sort_all(draft, wanted);
+                }
                 let path = path.into_iter().map(|uid| draft.id(uid)).collect();
                 return Err(Refusal::Cycle { path }.into());
             }
         }
-        draft.set_deps(uid, deps)?;
+        draft.set_deps(*uid, deps.clone())?;
         // The next search relies on exact levels.
-        relevel(draft, &[uid])?;
+        relevel(draft, &[*uid])?;
     }
     Ok(())
+}
+
+/// Does any todo lose an edge that it still has?
+fn any_dropped(draft: &Draft<'_>, wanted: &BTreeMap<Uid, Vec<Dep>>) -> Result<bool, Need> {
+    for (uid, deps) in wanted {
+        let kept: HashSet<Uid> = deps.iter().filter_map(Dep::target).collect();
+        if draft.get(*uid)?.depends_on.iter().filter_map(Dep::target).any(|to| !kept.contains(&to)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The dependencies that todos are to have, for those where the batch says anything about them.
@@ -59,7 +74,7 @@ fn wanted(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<BTreeMap<Uid, Vec<
         for r in &edit.blocks {
             let Some(blocked) = lookup(draft, batch, r)? else {
                 let missing = name(draft, r);
-                let near = draft.near(&missing);
+                let near = draft.near(&missing, &refusals);
                 refusals.push(Refusal::UnknownDependency { id: draft.id(*uid), missing, near });
                 continue;
             };
@@ -100,10 +115,14 @@ fn read(
     for r in refs {
         let dep = match lookup(draft, batch, r)? {
             Some(to) => Dep::On(to),
-            None if draft.ctx.policy.missing_dep == MissingDep::Dangle => Dep::Dangling(name(draft, r)),
+            None if draft.ctx.policy.missing_dep == MissingDep::Dangle && has_id(draft, r) => {
+                // What was archived is waited for by its id, which somebody else may have by now.
+                let id = name(draft, r);
+                draft.find_id(&id)?.map_or(Dep::Dangling(id), Dep::On)
+            }
             None => {
                 let missing = name(draft, r);
-                let near = draft.near(&missing);
+                let near = draft.near(&missing, refusals);
                 refusals.push(Refusal::UnknownDependency { id: draft.id(uid), missing, near });
                 continue;
             }
@@ -117,6 +136,15 @@ fn read(
         }
     }
     Ok(deps)
+}
+
+/// Only what has an id can be waited for by it: a number nobody was given has none.
+fn has_id(draft: &Draft<'_>, r: &Ref) -> bool {
+    match r {
+        Ref::Id(_) => true,
+        Ref::Uid(uid) => draft.get(*uid).is_ok(),
+        Ref::New(_) => false,
+    }
 }
 
 /// Adds one edge to what a todo is to depend on.
@@ -141,7 +169,13 @@ fn bind(draft: &mut Draft<'_>, batch: &Batch<'_>, wanted: &mut BTreeMap<Uid, Vec
         (Op::Edit(_, Edit { id: Keep::Set(id), .. }), Some(uid)) => Some((*uid, id.clone())),
         _ => None,
     });
-    let arrived: HashMap<String, Uid> = batch.added.iter().cloned().chain(renamed).map(|(uid, id)| (id, uid)).collect();
+    let mut arrived: HashMap<String, Uid> = HashMap::new();
+    for (uid, id) in batch.added.iter().cloned().chain(renamed) {
+        // Renamed twice: only the last name counts.
+        if draft.find_id(&id)? == Some(uid) {
+            arrived.insert(id, uid);
+        }
+    }
     let mut waiting: Vec<Uid> = Vec::new();
     for id in arrived.keys() {
         waiting.extend(draft.plan.waiting_for_id(id)?);
@@ -160,18 +194,21 @@ fn bind(draft: &mut Draft<'_>, batch: &Batch<'_>, wanted: &mut BTreeMap<Uid, Vec
             None => &draft.get(uid)?.depends_on,
         };
         if has(deps) {
-            let mut deps = deps.clone();
-            for dep in &mut deps {
-                if let Dep::Dangling(id) = dep
-                    && let Some(to) = arrived.get(id)
-                {
-                    *dep = Dep::On(*to);
-                }
-            }
+            let deps = bound(deps, &arrived);
             wanted.insert(uid, deps);
         }
     }
     Ok(())
+}
+
+/// The dependencies with arrived ids bound. What was waited for under another name already is not waited for twice.
+pub(super) fn bound(deps: &[Dep], arrived: &HashMap<String, Uid>) -> Vec<Dep> {
+    let mut seen = HashSet::new();
+    let bind = |dep: &Dep| match dep {
+        Dep::Dangling(id) => arrived.get(id).map_or_else(|| dep.clone(), |to| Dep::On(*to)),
+        Dep::On(_) | Dep::Suspended(_) => dep.clone(),
+    };
+    deps.iter().map(bind).filter(|dep| dep.target().is_none_or(|to| seen.insert(to))).collect()
 }
 
 /// Puts every wanted edge in, then sorts the whole graph: an edge is suspended exactly if both its ends are in the
@@ -179,19 +216,24 @@ fn bind(draft: &mut Draft<'_>, batch: &Batch<'_>, wanted: &mut BTreeMap<Uid, Vec
 fn sort_all(draft: &mut Draft<'_>, wanted: BTreeMap<Uid, Vec<Dep>>) -> Result<(), Stop> {
     draft.plan.need_whole()?;
     let touched: HashSet<Uid> = wanted.keys().copied().collect();
-    for (uid, deps) in wanted {
-        let old = &draft.get(uid)?.depends_on;
-        // Naming the same todos again is no change, whichever of them are suspended.
-        let same = old.len() == deps.len() && old.iter().zip(&deps).all(|(a, b)| a == b || same_target(a, b));
-        if !same {
-            draft.set_deps(uid, deps)?;
+    for (uid, mut deps) in wanted {
+        let suspended: HashSet<Uid> = draft
+            .get(uid)?
+            .depends_on
+            .iter()
+            .filter_map(|dep| if let Dep::Suspended(to) = dep { Some(*to) } else { None })
+            .collect();
+        // Naming a todo again is no change: what is suspended stays so until its circle opens.
+        for dep in &mut deps {
+            if let Dep::On(to) = dep
+                && suspended.contains(to)
+            {
+                *dep = Dep::Suspended(*to);
+            }
         }
+        draft.set_deps(uid, deps)?;
     }
     settle_circles(draft, &touched)
-}
-
-fn same_target(a: &Dep, b: &Dep) -> bool {
-    a.target().is_some() && a.target() == b.target()
 }
 
 /// Suspends, activates or refuses so that the active graph is acyclic, and sets every level.

@@ -51,7 +51,7 @@ fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &Place) -> Resu
             let found = batch.find(draft, r)?.filter(|uid| !batch.removed.contains(uid));
             found.ok_or_else(|| {
                 let id = resolve::name(draft, r);
-                let near = draft.near(&id);
+                let near = draft.near(&id, &[]);
                 Refusal::UnknownTodo { id, near }
             })?
         }

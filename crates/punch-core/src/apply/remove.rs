@@ -1,17 +1,31 @@
 //! Removals archive; what depended on the todo follows the policy (rule 17).
 
+use std::collections::BTreeSet;
+
 use super::Stop;
 use super::draft::Draft;
 use super::resolve::Batch;
-use crate::{Dep, Kind, OnRemove, Uid, Warning};
+use crate::{Dep, Footprint, Kind, Need, OnRemove, Uid, Warning};
 
 pub(super) fn remove(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+    let mut left: BTreeSet<Uid> = BTreeSet::new();
+    Footprint::gather(batch.removed.iter().map(|uid| draft.plan.dependents_of(*uid)))?;
     for uid in &batch.removed {
-        for dependent in draft.dependents_of(*uid)? {
-            if !batch.removed.contains(&dependent) {
-                release(draft, dependent, *uid)?;
-            }
+        let dependents = draft.dependents_of(*uid)?;
+        let stay: Vec<Uid> = dependents.into_iter().filter(|uid| !batch.removed.contains(uid)).collect();
+        let todo = draft.get(*uid)?;
+        if !stay.is_empty() && draft.ctx.policy.on_remove == OnRemove::Detach && !draft.satisfies(todo.status) {
+            let (id, dependents) = (todo.id.clone(), stay.iter().map(|uid| draft.id(*uid)).collect());
+            draft.warnings.push(Warning::Detached { id, dependents });
         }
+        left.extend(stay);
+    }
+    // Each of those who stay is rewired once, however many of its dependencies go.
+    for uid in left {
+        let deps = without(draft, uid, &batch.removed)?;
+        draft.set_deps(uid, deps)?;
+    }
+    for uid in &batch.removed {
         archive(draft, *uid)?;
     }
     Ok(())
@@ -32,29 +46,15 @@ pub(super) fn archive(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Lets `dependent` go on without `gone`.
-fn release(draft: &mut Draft<'_>, dependent: Uid, gone: Uid) -> Result<(), Stop> {
-    let (id, open) = {
-        let todo = draft.get(gone)?;
-        (todo.id.clone(), !draft.satisfies(todo.status))
-    };
-    let mut deps = draft.get(dependent)?.depends_on.clone();
-    match draft.ctx.policy.on_remove {
-        OnRemove::Detach => {
-            deps.retain(|dep| dep.target() != Some(gone));
-            if open {
-                let name = draft.id(dependent);
-                match draft.warnings.last_mut() {
-                    Some(Warning::Detached { id: last, dependents }) if *last == id => dependents.push(name),
-                    _ => draft.warnings.push(Warning::Detached { id, dependents: vec![name] }),
-                }
-            }
-        }
-        OnRemove::Dangle => {
-            for dep in deps.iter_mut().filter(|dep| dep.target() == Some(gone)) {
-                *dep = Dep::Dangling(id.clone());
-            }
+/// The dependencies of a todo that goes on without `gone`.
+fn without(draft: &Draft<'_>, uid: Uid, gone: &BTreeSet<Uid>) -> Result<Vec<Dep>, Need> {
+    let mut deps = Vec::new();
+    for dep in &draft.get(uid)?.depends_on {
+        match (dep.target().filter(|to| gone.contains(to)), draft.ctx.policy.on_remove) {
+            (None, _) => deps.push(dep.clone()),
+            (Some(_), OnRemove::Detach) => {}
+            (Some(to), OnRemove::Dangle) => deps.push(Dep::Dangling(draft.get(to)?.id.clone())),
         }
     }
-    Ok(draft.set_deps(dependent, deps)?)
+    Ok(deps)
 }

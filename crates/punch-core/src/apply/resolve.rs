@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Stop;
 use super::draft::Draft;
+use crate::plan::made_number;
 use crate::{Need, Op, Ref, Refusal, Uid};
 
 /// A batch with its names looked up.
@@ -22,7 +23,7 @@ impl Batch<'_> {
     pub fn find(&self, draft: &Draft<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
         match r {
             Ref::New(n) => Ok(self.added.get(*n).map(|(uid, _)| *uid)),
-            Ref::Uid(uid) => Ok(draft.get(*uid)?.is_live().then_some(*uid)),
+            Ref::Uid(uid) => draft.find_uid(*uid),
             Ref::Id(id) => draft.find_id(id),
         }
     }
@@ -66,7 +67,7 @@ pub(super) fn resolve<'a>(draft: &mut Draft<'_>, ops: &'a [Op]) -> Result<Batch<
         match found {
             None => {
                 let id = name(draft, r);
-                let near = draft.near(&id);
+                let near = draft.near(&id, &refusals);
                 refusals.push(Refusal::UnknownTodo { id, near });
             }
             Some(uid) if batch.removed.contains(&uid) && !matches!(op, Op::Rm(_)) => {
@@ -138,13 +139,9 @@ fn name_adds(draft: &mut Draft<'_>, batch: &mut Batch<'_>, refusals: &mut Vec<Re
     Ok(())
 }
 
-/// A given `T-7` moves the counter on. Numbers beyond 2^53 are left alone: the counter never gets there.
+/// A given `T-7` moves the counter on.
 pub(super) fn keep_number(draft: &mut Draft<'_>, id: &str) {
-    if let Some(digits) = id.strip_prefix("T-")
-        && digits.bytes().all(|b| b.is_ascii_digit())
-        && let Ok(number) = digits.parse::<u64>()
-        && number < 1 << 53
-    {
+    if let Some(number) = made_number(id) {
         draft.row.next_number = draft.row.next_number.max(number + 1);
     }
 }

@@ -1,11 +1,11 @@
 //! Undo: the inverse patches of one revision, as a new revision. Refused where later writes changed the same fields.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::draft::Draft;
 use super::resolve::Batch;
-use super::{Stop, derive, edges};
-use crate::{Change, Dep, Event, Footprint, Kind, Op, Patch, Refusal, Swap, Todo, Uid};
+use super::{Stop, derive, edges, transition};
+use crate::{Change, Dep, Event, Footprint, Kind, Op, Patch, Refusal, Status, Swap, Todo, Uid};
 
 pub(super) fn revert(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
     for op in batch.ops {
@@ -59,7 +59,13 @@ fn take_back(draft: &mut Draft<'_>, revision: u64) -> Result<(), Stop> {
         }
     }
     if conflicts.is_empty() {
-        adopt(draft, work, &mut conflicts)?;
+        let running = adopt(draft, work, &mut conflicts)?;
+        // The state before the last write is always had back; an older one must fit what was started since.
+        if revision < plan.row.revision && conflicts.is_empty() {
+            for uid in running {
+                transition::within_limit(draft, uid, draft.get(uid)?.owner.as_deref())?;
+            }
+        }
     }
     conflicts.sort_unstable();
     conflicts.dedup();
@@ -92,13 +98,14 @@ fn back(
     }
 }
 
-/// Takes the older fields over and derives everything again.
+/// Takes the older fields over and derives everything again; answers what is in progress again.
 fn adopt(
     draft: &mut Draft<'_>,
     work: BTreeMap<Uid, Todo>,
     conflicts: &mut Vec<(String, &'static str)>,
-) -> Result<(), Stop> {
+) -> Result<Vec<Uid>, Stop> {
     let touched: HashSet<Uid> = work.keys().copied().collect();
+    let mut running = Vec::new();
     for (uid, todo) in work {
         let old = draft.get(uid)?;
         let (was_live, old_status, old_deps) = (old.is_live(), old.status, old.depends_on.clone());
@@ -112,9 +119,15 @@ fn adopt(
         }
         draft.edit(uid, Kind::Reverted, |t| t.fields = todo.fields)?;
         let todo = draft.touch(uid)?;
-        todo.lease_until = None;
         if !todo.is_live() {
             todo.derived = crate::Derived::default();
+        }
+        // A lease is never taken back; it ends with the work it was given for.
+        if !todo.is_live() || todo.status != old_status {
+            todo.lease_until = None;
+        }
+        if todo.is_live() && todo.status == Status::InProgress && (!was_live || old_status != Status::InProgress) {
+            running.push(uid);
         }
         draft.repull.insert(uid);
         draft.strengthen.insert(uid);
@@ -122,8 +135,23 @@ fn adopt(
     }
     check(draft, conflicts)?;
     if conflicts.is_empty() {
+        bind(draft)?;
         derive::recount_all(draft)?;
         edges::settle_circles(draft, &touched)?;
+    }
+    Ok(running)
+}
+
+/// An id that is back is no longer missing (rule 13).
+fn bind(draft: &mut Draft<'_>) -> Result<(), Stop> {
+    if draft.row.dangling == 0 {
+        return Ok(());
+    }
+    let live: Vec<Uid> = edges::live(draft).collect();
+    let ids: HashMap<String, Uid> = live.iter().map(|uid| (draft.id(*uid), *uid)).collect();
+    for uid in live {
+        let deps = edges::bound(&draft.get(uid)?.depends_on, &ids);
+        draft.set_deps(uid, deps)?;
     }
     Ok(())
 }

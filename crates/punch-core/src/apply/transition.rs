@@ -161,7 +161,7 @@ fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), St
         return Ok(());
     }
     gate(draft, uid, gated)?;
-    within_limit(draft, uid)?;
+    within_limit(draft, uid, draft.ctx.owner.as_deref())?;
     // Once a todo has been claimed, whoever starts it next makes answers to the old claim late.
     let fenced = draft.get(uid)?.fence > 0;
     begin(draft, uid, Kind::Started, fenced)
@@ -186,11 +186,10 @@ fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -> Result<()
 }
 
 /// One in progress per owner (rule 18).
-fn within_limit(draft: &Draft<'_>, uid: Uid) -> Result<(), Stop> {
+pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> Result<(), Stop> {
     if draft.ctx.policy.in_progress == InProgressLimit::Any {
         return Ok(());
     }
-    let owner = draft.ctx.owner.as_deref();
     let base = draft.plan.running_of(owner)?.into_iter().filter(|t| !draft.rows.contains_key(&t.uid));
     let running = base.chain(draft.rows.values()).find(|t| {
         t.uid != uid
@@ -305,12 +304,15 @@ fn cascade(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     let mut queue = vec![uid];
     while let Some(closed) = queue.pop() {
         for dependent in draft.dependents_of(closed)? {
+            // What time alone has put back to pending goes too.
+            expire(draft, dependent)?;
             if draft.get(dependent)?.status != Status::Pending {
                 continue;
             }
             set_status(draft, dependent, Status::Cancelled, Kind::Cancelled, |t| {
                 t.finished_at = Some(now);
                 t.hold = None;
+                t.flags = crate::Flags::default();
             })?;
             let id = draft.id(dependent);
             draft.warnings.push(Warning::Cascaded { uid: dependent, id });

@@ -8,12 +8,16 @@ use crate::{Add, Edit, Fields, Keep, Kind, Note, Op, Patch, Phase, PhaseRef, Pha
 
 pub(super) fn update(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
     let phases = phases(draft, batch)?;
+    // Everything new exists before anything is said about it: an edit may stand before the add it belongs to.
+    let adds = batch.ops.iter().filter_map(|op| if let Op::Add(add) = op { Some(add) } else { None });
+    for ((uid, id), add) in batch.added.iter().zip(adds) {
+        insert(draft, *uid, id, add);
+    }
     let mut added = batch.added.iter();
     for (op, target) in batch.ops.iter().zip(&batch.targets) {
         match (op, target) {
             (Op::Add(add), _) => {
-                if let Some((uid, id)) = added.next() {
-                    insert(draft, *uid, id, add);
+                if let Some((uid, _)) = added.next() {
                     edit(draft, *uid, &add.edit, &phases)?;
                 }
             }

@@ -28,35 +28,35 @@ impl Csr {
         Self::sorted(self.len(), self.to.len(), || self.edges().map(|(from, to)| (to, from)))
     }
 
-    /// Counting sort by the first of each pair.
-    fn sorted<I: Iterator<Item = (u32, u32)>>(len: usize, edges: usize, pairs: impl Fn() -> I) -> Self {
-        let mut start = vec![0u32; len + 1];
-        for (row, _) in pairs() {
-            start[row as usize] += 1;
-        }
+    /// Counting sort by the first of each pair; `pairs` must give the same ones twice.
+    #[inline(never)]
+    pub(super) fn sorted<I: Iterator<Item = (u32, u32)>>(len: usize, edges: usize, pairs: impl Fn() -> I) -> Self {
+        // Counted two slots further on, so that filling a row moves the slot before it to where the next row begins.
+        let mut start = vec![0u32; len + 2];
+        pairs().for_each(|(row, _)| start[row as usize + 2] += 1);
         let mut end = 0;
         for slot in &mut start {
             end += *slot;
             *slot = end;
         }
-        // Rows are filled back to front, which leaves `start` where each row begins; then they are turned round.
         let mut to = vec![0; edges];
-        for (row, value) in pairs() {
-            let at = &mut start[row as usize];
-            *at -= 1;
+        pairs().for_each(|(row, value)| {
+            let at = &mut start[row as usize + 1];
             to[*at as usize] = value;
-        }
-        let mut out = Self { start, to };
-        for n in 0..len {
-            let (from, end) = (out.start[n] as usize, out.start[n + 1] as usize);
-            out.to[from..end].reverse();
-        }
-        out
+            *at += 1;
+        });
+        start.pop();
+        Self { start, to }
     }
 
     /// Nodes.
     pub fn len(&self) -> usize {
         self.start.len().saturating_sub(1)
+    }
+
+    /// Edges.
+    pub fn edges_len(&self) -> usize {
+        self.to.len()
     }
 
     /// No nodes.
@@ -95,34 +95,38 @@ pub struct Sorted {
 }
 
 /// Levels by Kahn's algorithm, or the residue: every node that is in a cycle or waits for one.
-/// `dependents` must be `deps` reversed.
-pub fn sort(deps: &Csr, dependents: &Csr) -> Result<Sorted, Vec<u32>> {
-    let mut waiting: Vec<u32> = (0..deps.len() as u32).map(|n| deps.row(n).len() as u32).collect();
-    let mut order = Vec::with_capacity(deps.len());
-    order.extend((0..deps.len() as u32).filter(|&n| waiting[n as usize] == 0));
-    let mut levels = vec![1u32; deps.len()];
+/// Rows are what depends on a node, that is the graph [reversed](Csr::reversed).
+pub fn sort(dependents: &Csr) -> Result<Sorted, Vec<u32>> {
+    let len = dependents.len();
+    let mut waiting = vec![0u32; len];
+    for &n in &dependents.to {
+        waiting[n as usize] += 1;
+    }
+    let mut order = Vec::with_capacity(len);
+    order.extend((0..len as u32).filter(|&n| waiting[n as usize] == 0));
+    let mut levels = vec![1u32; len];
     let mut next = 0;
     while let Some(&n) = order.get(next) {
         next += 1;
         let above = levels[n as usize] + 1;
         for &d in dependents.row(n) {
-            let level = &mut levels[d as usize];
-            *level = above.max(*level);
-            waiting[d as usize] -= 1;
-            if waiting[d as usize] == 0 {
+            let at = d as usize;
+            levels[at] = levels[at].max(above);
+            waiting[at] -= 1;
+            if waiting[at] == 0 {
                 order.push(d);
             }
         }
     }
-    if order.len() == deps.len() {
+    if order.len() == len {
         return Ok(Sorted { levels, order });
     }
-    Err((0..deps.len() as u32).filter(|&n| waiting[n as usize] > 0).collect())
+    Err((0..len as u32).filter(|&n| waiting[n as usize] > 0).collect())
 }
 
 /// Levels by Kahn's algorithm, or the residue of [`sort`].
 pub fn levels(deps: &Csr) -> Result<Vec<u32>, Vec<u32>> {
-    sort(deps, &deps.reversed()).map(|sorted| sorted.levels)
+    sort(&deps.reversed()).map(|sorted| sorted.levels)
 }
 
 /// A real cycle `[a, b, …, a]` (each depends on the next) out of a residue; empty for an empty residue.

@@ -1,9 +1,10 @@
 //! Levels after edges came or went.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use super::Net;
+use super::hash::Map;
 
 /// How many nodes may come up too early before the order is made anew.
 const PATIENCE: usize = 64;
@@ -17,7 +18,7 @@ const PATIENCE: usize = 64;
 /// too often the rest is put into a true topological order first, so the work stays linear.
 pub fn relevel<N: Net>(net: &mut N, seeds: &[N::Node]) -> Result<(), N::Need> {
     let mut heap = BinaryHeap::with_capacity(seeds.len());
-    let mut old_levels: HashMap<N::Node, u32> = HashMap::new();
+    let mut old_levels: Map<N::Node, u32> = Map::default();
     let mut scratch = Vec::new();
     let mut late = 0;
     for &n in seeds {
@@ -66,7 +67,7 @@ fn evaluate<N: Net>(net: &N, n: N::Node, scratch: &mut Vec<N::Node>) -> Result<u
 
 /// Evaluates everything downstream of `seeds`, each node once, after all of its dependencies.
 fn in_order<N: Net>(net: &mut N, seeds: Vec<N::Node>) -> Result<(), N::Need> {
-    let mut waiting: HashMap<N::Node, usize> = seeds.iter().map(|&n| (n, 0)).collect();
+    let mut waiting: Map<N::Node, usize> = seeds.iter().map(|&n| (n, 0)).collect();
     let mut all: Vec<N::Node> = waiting.keys().copied().collect();
     let mut scratch = Vec::new();
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! What the algorithms see of a graph. Two things implement it: the dense `Index` over a whole plan, and
+//! What the algorithms see of a graph. Two things implement it: the dense [`super::Index`] over a whole plan, and
 //! the draft of a write over a plan that may be partial, so the rules of propagation are written once.
 
 use crate::NO_PULL;

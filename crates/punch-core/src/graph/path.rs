@@ -1,8 +1,7 @@
 //! Would one more edge close a cycle?
 
-use std::collections::HashMap;
-
 use super::Net;
+use super::hash::Map;
 
 /// The cycle `[dependent, dep, …, dependent]` that the edge "`dependent` depends on `dep`" would close, if any.
 ///
@@ -45,14 +44,14 @@ pub fn find_path<N: Net>(net: &N, dependent: N::Node, dep: N::Node) -> Result<Op
 
 /// One half of the search: where each node was reached from, and what is still to be expanded.
 struct Side<T> {
-    from: HashMap<T, T>,
+    from: Map<T, T>,
     frontier: Vec<T>,
     cost: usize,
 }
 
 impl<T: Copy + Eq + std::hash::Hash> Side<T> {
     fn new(start: T) -> Self {
-        Self { from: HashMap::from([(start, start)]), frontier: vec![start], cost: 0 }
+        Self { from: Map::from_iter([(start, start)]), frontier: vec![start], cost: 0 }
     }
 
     /// Takes the neighbours of `n` that lie in the window; answers the node where the other side was met.

@@ -1,0 +1,63 @@
+//! `punch claim`: the best ready todo, or a named one, for one owner, under a lease.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::environment::duration;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::{self, Reply};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch claim --owner worker-1
+  punch claim T-7 --owner worker-1 --lease 30m --json     # todo, fence, leaseUntil";
+
+/// The arguments of `punch claim`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Claim {
+    /// An id, or a part of the content; without it the best ready todo
+    #[arg(value_name = "TODO")]
+    todo: Option<String>,
+    /// How long nobody else gets it without a sign of life, for example 90s, 15m, 2h
+    #[arg(long, value_name = "TIME")]
+    lease: Option<String>,
+}
+
+impl Claim {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        if project.owner().is_none() {
+            return Err(Failure::usage("a claim needs an owner", "say who claims it: `--owner NAME` or PUNCH_OWNER"));
+        }
+        let lease = match &self.lease {
+            Some(lease) => duration(lease)?,
+            None => project.lease(),
+        };
+        let open = match project.read()? {
+            Ok(open) => open,
+            Err(_) => return Ok(nothing()),
+        };
+        let request = open.project.request();
+        let claimed = match &self.todo {
+            Some(todo) => {
+                let uid = open.engine.resolve(open.plan, todo)?;
+                Some(open.engine.claim(open.plan, &request, uid, lease)?)
+            }
+            None => open.engine.claim_next(open.plan, &request, lease)?,
+        };
+        let Some(claimed) = claimed else { return Ok(nothing()) };
+        let mut reply = reply::changed(&claimed.changed, &[claimed.uid]);
+        if let Some(todo) = claimed.changed.plan.get(claimed.uid) {
+            reply.json["fence"] = json!(todo.fence);
+            reply.json["leaseUntil"] = json!(todo.lease_until);
+            reply.text.push_str(&format!("\nfence {}, lease {} s", todo.fence, lease / 1000));
+        }
+        Ok(reply)
+    }
+}
+
+fn nothing() -> Reply {
+    Reply::new("Nothing is ready.", json!({"todo": null, "fence": null, "leaseUntil": null}))
+}

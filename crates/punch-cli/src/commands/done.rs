@@ -1,0 +1,39 @@
+//! `punch done`: finish todos.
+
+use clap::Args;
+use punch_core::{Evidence, Op, Ref};
+
+use crate::failure::Failure;
+use crate::named::act;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch done T-3
+  punch done T-3 T-4 --evidence 'cargo test passes'
+  punch done T-7 --owner worker-2 --fence 12     # a claimed todo";
+
+/// The arguments of `punch done`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Done {
+    /// Ids, or parts of the content
+    #[arg(required = true, value_name = "TODO")]
+    todos: Vec<String>,
+    /// What speaks for it; stored with the todo
+    #[arg(long, value_name = "TEXT")]
+    evidence: Option<String>,
+    /// The fence of the claim; refused if somebody else has claimed it since
+    #[arg(long, value_name = "N")]
+    fence: Option<u64>,
+}
+
+impl Done {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let evidence = self.evidence.map(|text| Evidence { text: Some(text), ..Evidence::default() });
+        let done = |r: &Ref| Op::Done { target: r.clone(), evidence: evidence.clone(), fence: self.fence };
+        act(project, &self.todos, &|refs| refs.iter().map(done).collect())
+    }
+}

@@ -1,0 +1,53 @@
+//! `punch hold`: a todo waits for something that is not a todo.
+
+use clap::Args;
+use punch_core::Op;
+use serde_json::json;
+
+use crate::environment::{clock, duration};
+use crate::failure::Failure;
+use crate::named::{act, native};
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch hold T-3 'needs a decision on the name'          # waits for a person
+  punch hold T-3 'deploy runs' --kind job
+  punch hold T-3 'rate limit' --kind timer --for 10m";
+
+/// The arguments of `punch hold`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Hold {
+    /// An id, or a part of the content
+    #[arg(value_name = "TODO")]
+    todo: String,
+    /// What it waits for
+    #[arg(value_name = "REASON")]
+    reason: String,
+    /// Whom or what: human, external, timer, job or other
+    #[arg(long, value_name = "KIND", default_value = "human")]
+    kind: String,
+    /// How long a timer holds, for example 90s, 10m, 2h
+    #[arg(long = "for", value_name = "TIME")]
+    time: Option<String>,
+}
+
+impl Hold {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let mut op = json!({"op": "hold", "id": self.todo, "kind": self.kind, "reason": self.reason});
+        if let Some(time) = &self.time {
+            op["until"] = json!(clock()().saturating_add(duration(time)?));
+        }
+        let ops = native(&project, op)?;
+        act(project, &[self.todo], &|refs| {
+            let hold = |op: &Op| match (op, refs.first()) {
+                (Op::Hold(_, hold), Some(r)) => Op::Hold(r.clone(), hold.clone()),
+                (other, _) => other.clone(),
+            };
+            ops.iter().map(hold).collect()
+        })
+    }
+}

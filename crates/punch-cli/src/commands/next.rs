@@ -1,0 +1,59 @@
+//! `punch next`: what to work on now: what is in progress already, else the best ready todo.
+
+use clap::Args;
+use punch_core::Plan;
+use punch_store::Which;
+use serde_json::json;
+
+use super::show;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::{self, Reply};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch next
+  punch next --owner worker-1 --json";
+
+/// The arguments of `punch next`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Next {}
+
+impl Next {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let nothing = |text: &str| Reply::new(text, json!({"todo": null}));
+        let open = match project.read()? {
+            Ok(open) => open,
+            Err(_) => return Ok(nothing("No todos. `punch add` makes one.")),
+        };
+        let now = open.engine.now();
+        let owner = open.project.owner();
+        let (plan, uid) = open.engine.read(open.plan, |snapshot| {
+            let mut plan = Plan::slice(snapshot.row()?);
+            let running = match plan.row.counts.in_progress {
+                0 => Vec::new(),
+                _ => snapshot.list(Which::Running, None, usize::MAX)?,
+            };
+            let mine =
+                |t: &punch_core::Todo| t.owner.as_deref() == owner && !t.lease_expired(now) && t.derived.unmet == 0;
+            let todo = match running.into_iter().find(mine) {
+                Some(todo) => Some(todo),
+                None => snapshot.ready(now, None, 1)?.pop(),
+            };
+            let Some(todo) = todo else { return Ok((plan, None)) };
+            let uid = todo.uid;
+            plan.put(todo);
+            reply::load_names(snapshot, &mut plan, &[uid])?;
+            Ok((plan, Some(uid)))
+        })?;
+        match uid.and_then(|uid| plan.get(uid)) {
+            Some(todo) => {
+                Ok(Reply::new(show::fields(&plan, todo, now), json!({"todo": reply::record(&plan, todo, now)})))
+            }
+            None if plan.row.counts.open() == 0 => Ok(nothing("Nothing is open.")),
+            None => Ok(nothing("Nothing is ready; `punch why` tells what the open todos wait for.")),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `punch note`: append a remark to a todo.
+
+use clap::Args;
+use punch_core::Op;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::named::{act, native};
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch note T-3 the flag is called --frozen";
+
+/// The arguments of `punch note`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Note {
+    /// An id, or a part of the content
+    #[arg(value_name = "TODO")]
+    todo: String,
+    /// The remark
+    #[arg(required = true, value_name = "TEXT", allow_hyphen_values = true)]
+    text: Vec<String>,
+}
+
+impl Note {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let ops = native(&project, json!({"op": "note", "id": self.todo, "text": self.text.join(" ")}))?;
+        act(project, &[self.todo], &|refs| {
+            let note = |op: &Op| match (op, refs.first()) {
+                (Op::Note(_, text), Some(r)) => Op::Note(r.clone(), text.clone()),
+                (other, _) => other.clone(),
+            };
+            ops.iter().map(note).collect()
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! `punch ready`: what can be started now, best first.
+
+use clap::Args;
+use punch_core::{Plan, Todo, Uid};
+use serde_json::json;
+
+use super::list;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::{self, Reply};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch ready
+  punch ready --limit 3 --json";
+
+/// The arguments of `punch ready`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Ready {
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+impl Ready {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let open = match project.read()? {
+            Ok(open) => open,
+            Err(_) => return Ok(list::empty()),
+        };
+        let now = open.engine.now();
+        let json = open.project.global.json;
+        let (plan, uids) = open.engine.read(open.plan, |snapshot| {
+            let mut plan = Plan::slice(snapshot.row()?);
+            let ready = snapshot.ready(now, None, self.limit)?;
+            let uids: Vec<Uid> = ready.iter().map(|t| t.uid).collect();
+            ready.into_iter().for_each(|todo| plan.put(todo));
+            if json {
+                reply::load_names(snapshot, &mut plan, &uids)?;
+            }
+            Ok((plan, uids))
+        })?;
+        let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
+        if json {
+            let records: Vec<_> = todos.iter().map(|t| reply::record(&plan, t, now)).collect();
+            return Ok(Reply::new("", json!({"todos": records})));
+        }
+        let text = match (todos.is_empty(), plan.row.counts.open()) {
+            (false, _) => list::lines(&plan, &todos, now),
+            (true, 0) => "Nothing is open.".to_owned(),
+            (true, open) => format!("Nothing is ready; {open} open. `punch why` tells what they wait for."),
+        };
+        Ok(Reply::new(text, json!({})))
+    }
+}

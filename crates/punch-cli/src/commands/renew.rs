@@ -1,0 +1,41 @@
+//! `punch renew`: lengthen the lease of a claim.
+
+use clap::Args;
+use punch_core::Op;
+use serde_json::json;
+
+use crate::environment::{clock, duration};
+use crate::failure::Failure;
+use crate::named::act;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch renew T-7 --owner worker-1 --lease 30m";
+
+/// The arguments of `punch renew`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Renew {
+    /// An id, or a part of the content
+    #[arg(value_name = "TODO")]
+    todo: String,
+    /// From now on, for example 90s, 15m, 2h
+    #[arg(long, value_name = "TIME")]
+    lease: Option<String>,
+}
+
+impl Renew {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let lease = match &self.lease {
+            Some(lease) => duration(lease)?,
+            None => project.lease(),
+        };
+        let until = clock()().saturating_add(lease);
+        let mut reply = act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Renew(r.clone(), until)).collect())?;
+        reply.json["leaseUntil"] = json!(until);
+        Ok(reply)
+    }
+}

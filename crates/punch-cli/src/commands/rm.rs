@@ -1,0 +1,60 @@
+//! `punch rm`: archive todos. Many at once only with `--all` or `--phase`.
+
+use clap::Args;
+use punch_core::{Footprint, Op, Plan, Ref, Refusal, Stop};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::named::act;
+use crate::project::Project;
+use crate::reply::{self, Reply};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch rm T-3
+  punch rm --phase Docs
+  punch rm --all            # `punch undo` brings them back";
+
+/// The arguments of `punch rm`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Rm {
+    /// Ids, or parts of the content
+    #[arg(required_unless_present_any = ["all", "phase"], conflicts_with_all = ["all", "phase"], value_name = "TODO")]
+    todos: Vec<String>,
+    /// Every todo of the plan
+    #[arg(long, conflicts_with = "phase")]
+    all: bool,
+    /// Every todo of this phase
+    #[arg(long, value_name = "PHASE")]
+    phase: Option<String>,
+}
+
+impl Rm {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        if !self.all && self.phase.is_none() {
+            return act(project, &self.todos, &|refs| refs.iter().map(|r| Op::Rm(r.clone())).collect());
+        }
+        let open = project.write()?;
+        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+            plan.need_whole()?;
+            let phase = match &self.phase {
+                None => None,
+                Some(name) => {
+                    let found = plan.row.phases.iter().find(|p| p.name == *name);
+                    Some(found.ok_or_else(|| Refusal::UnknownPhase { name: name.clone() })?.uid)
+                }
+            };
+            let meant = plan.live().into_iter().filter(|t| phase.is_none() || t.phase == phase);
+            Ok(meant.map(|t| Op::Rm(Ref::Uid(t.uid))).collect())
+        };
+        let request = open.project.request();
+        let changed = open.engine.submit_with(open.plan, &request, &Footprint::everything(), &mut ask)?;
+        let gone = changed.outcome.rows.iter().filter(|t| !t.is_live()).count();
+        let mut reply = reply::changed(&changed, &[]);
+        reply.text = format!("{gone} todos archived; `punch undo` brings them back");
+        reply.json["removed"] = json!(gone);
+        Ok(reply)
+    }
+}

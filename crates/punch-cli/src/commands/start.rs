@@ -1,0 +1,30 @@
+//! `punch start`: begin work on todos.
+
+use clap::Args;
+use punch_core::Op;
+
+use crate::failure::Failure;
+use crate::named::act;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch start T-3
+  punch start 'fix login'      # by content, if only one fits";
+
+/// The arguments of `punch start`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Start {
+    /// Ids, or parts of the content
+    #[arg(required = true, value_name = "TODO")]
+    todos: Vec<String>,
+}
+
+impl Start {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        act(project, &self.todos, &|refs| refs.iter().map(|r| Op::Start(r.clone())).collect())
+    }
+}

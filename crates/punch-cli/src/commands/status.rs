@@ -1,0 +1,59 @@
+//! `punch status`: the plan on one line.
+
+use clap::Args;
+use punch_core::Todo;
+use punch_core::view::{Progress, Row, line};
+use punch_store::Which;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch status
+  punch status --json        # completed, total, percent, inProgress";
+
+/// Rows that a line could ever show.
+const ROWS: usize = 200;
+
+/// The arguments of `punch status`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Status {}
+
+impl Status {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let (glyphs, width) = (project.glyphs(), project.width());
+        let (progress, todos, running, now) = match project.read()? {
+            Err(_) => (Progress::default(), Vec::new(), Vec::new(), 0),
+            Ok(open) => {
+                let now = open.engine.now();
+                let (counts, todos, mut running) = open.engine.read(open.plan, |snapshot| {
+                    let counts = snapshot.row()?.counts;
+                    let running = match counts.in_progress {
+                        0 => Vec::new(),
+                        _ => snapshot.list(Which::Running, None, usize::MAX)?,
+                    };
+                    Ok((counts, snapshot.list(Which::Live, None, ROWS)?, running))
+                })?;
+                running.retain(|t| !t.lease_expired(now));
+                (Progress::of_counts(&counts), todos, running, now)
+            }
+        };
+        let rows: Vec<Row<'_>> = todos.iter().map(|t| Row::of(t, now)).collect();
+        let ids: Vec<&str> = running.iter().map(|t: &Todo| t.id.as_str()).collect();
+        Ok(Reply::new(
+            line::draw(&rows, progress, width, glyphs),
+            json!({
+                "completed": progress.completed,
+                "total": progress.total,
+                "percent": progress.percent(),
+                "inProgress": ids.first(),
+                "inProgressAll": ids,
+            }),
+        ))
+    }
+}

@@ -1,0 +1,82 @@
+//! What comes from the process: working folder, home, variables, clock, screen. Nothing else reads them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use punch_engine::Clock;
+use punch_engine::config::{Config, Inputs, parse_duration};
+use punch_engine::locate::Surroundings;
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+
+/// All that decides where the store lives.
+pub fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
+    let path = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let cwd = std::env::current_dir().map_err(Failure::Folder)?;
+    let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES");
+    Ok(Surroundings {
+        cwd,
+        home: home(),
+        state_home: state_home(),
+        store_env: path("PUNCH_STORE"),
+        store_flag: global.store.clone(),
+        git_dir_env: path("GIT_DIR"),
+        git_common_dir_env: path("GIT_COMMON_DIR"),
+        git_work_tree_env: path("GIT_WORK_TREE"),
+        git_ceilings: ceilings.iter().flat_map(std::env::split_paths).collect(),
+    })
+}
+
+/// The settings, with what the flags say first.
+pub fn config(global: &Global, project: Option<&Path>) -> Result<Config, Failure> {
+    let mut flags = Vec::new();
+    flags.extend(global.plan.iter().map(|plan| ("plan".to_owned(), plan.clone())));
+    flags.extend(global.owner.iter().map(|owner| ("owner".to_owned(), owner.clone())));
+    if global.ascii {
+        flags.push(("view.ascii".to_owned(), "true".to_owned()));
+    }
+    let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let env: Vec<(String, OsString)> = env.filter(|(name, _)| name.starts_with("PUNCH_")).collect();
+    Ok(Config::load(&Inputs { flags, env, project: project.map(Path::to_owned), user: user_config() })?)
+}
+
+/// The user's own settings.
+pub fn user_config() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_CONFIG_HOME").filter(|v| !v.is_empty()).map(PathBuf::from);
+    base.or_else(|| Some(home()?.join(".config"))).map(|base| base.join("punch").join("config.toml"))
+}
+
+/// Where copies of stores go.
+pub fn state_home() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_STATE_HOME").filter(|v| !v.is_empty()).map(PathBuf::from);
+    base.or_else(|| Some(home()?.join(".local").join("state")))
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
+}
+
+/// Milliseconds since the epoch. A clock before it counts as 0; the engine never goes back behind its last write.
+pub fn clock() -> Clock {
+    Box::new(|| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
+}
+
+/// Reads a time such as `90s`, `15m`, `1h30m`, in milliseconds.
+pub fn duration(text: &str) -> Result<i64, Failure> {
+    let parsed = parse_duration(text).and_then(|time| i64::try_from(time.as_millis()).ok());
+    parsed.ok_or_else(|| {
+        Failure::usage(&format!("`{text}` is no time"), "write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`")
+    })
+}
+
+/// The width of the screen; 80 where there is none.
+pub fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let screen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    columns.or_else(screen).unwrap_or(80).clamp(20, 400)
+}

@@ -1,0 +1,40 @@
+//! What the verbs on named todos share.
+
+use punch_core::dialect::native::{self, Limits};
+use punch_core::{Op, Plan, Ref};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::{self, Reply};
+
+/// Asks for ops on todos that a person named, and tells what they are now.
+pub fn act(project: Project, names: &[String], ops: &dyn Fn(&[Ref]) -> Vec<Op>) -> Result<Reply, Failure> {
+    let open = match project.read()? {
+        Ok(open) => open,
+        Err(_) => {
+            let given = names.first().cloned().unwrap_or_default();
+            return Err(punch_engine::EngineError::NotFound { given, near: Vec::new() }.into());
+        }
+    };
+    let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), names, ops)?;
+    Ok(reply::changed(&changed, &uids))
+}
+
+/// Reads one op in the words of the native dialect, which knows what every field may be.
+pub fn native(project: &Project, op: Value) -> Result<Vec<Op>, Failure> {
+    let limits = Limits {
+        content: project.config.settings.limits_content.value,
+        long: project.config.settings.limits_long.value,
+    };
+    native::read(&Plan::new(), &json!({"ops": [op]}), &limits).map_err(|refusal| {
+        // `ops[0].content` means something to programs only.
+        let refusal = match refusal {
+            punch_core::Refusal::Invalid { at, what } => {
+                punch_core::Refusal::Invalid { at: at.trim_start_matches("ops[0].").to_owned(), what }
+            }
+            other => other,
+        };
+        punch_engine::EngineError::from(refusal).into()
+    })
+}

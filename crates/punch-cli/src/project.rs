@@ -1,0 +1,130 @@
+//! The project a command works on: where its store is, its settings, the plan that is meant.
+
+use punch_core::view::{ClearDelay, Glyphs};
+use punch_engine::config::Config;
+use punch_engine::locate::{self, Location};
+use punch_engine::{Choice, Engine, Request};
+use punch_store::{OpenMode, PlanId, SqliteStore};
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+
+/// Place and settings; nothing is opened yet.
+pub struct Project {
+    /// The flags that every verb has.
+    pub global: Global,
+    /// Where the store is or will be.
+    pub location: Location,
+    /// Every setting with its source.
+    pub config: Config,
+}
+
+/// A project with its store open and the plan chosen.
+pub struct Open {
+    /// Place and settings.
+    pub project: Project,
+    /// The engine over the store.
+    pub engine: Engine,
+    /// The plan.
+    pub plan: PlanId,
+}
+
+impl Project {
+    /// Finds the project. Opens nothing and writes nothing.
+    pub fn find(global: Global) -> Result<Self, Failure> {
+        let location = locate::locate(&environment::surroundings(&global)?)?;
+        let config = environment::config(&global, Some(&location.config))?;
+        Ok(Self { global, location, config })
+    }
+
+    /// Opens the store if there is one.
+    pub fn engine(&self) -> Result<Option<Engine>, Failure> {
+        if !self.location.exists {
+            return Ok(None);
+        }
+        let store = SqliteStore::open(&self.location.database, OpenMode::Existing)?;
+        Ok(Some(Engine::new(Box::new(store), environment::clock())))
+    }
+
+    /// Opens the store to read. `None` if there is no store or no plan in it: that reads as an empty plan.
+    pub fn read(self) -> Result<Result<Open, Self>, Failure> {
+        let Some(engine) = self.engine()? else {
+            return match &self.choice().name {
+                Some(name) => {
+                    Err(Failure::from(punch_engine::EngineError::UnknownPlan { name: name.clone(), near: Vec::new() }))
+                }
+                None => Ok(Err(self)),
+            };
+        };
+        match engine.choose(&self.choice())? {
+            Some(plan) => Ok(Ok(Open { engine, plan: plan.id, project: self })),
+            None => Ok(Err(self)),
+        }
+    }
+
+    /// Opens the store to write, making it and the default plan if there are none.
+    pub fn write(self) -> Result<Open, Failure> {
+        let engine = self.engine_or_new()?;
+        let plan = engine.choose_or_create(&self.choice())?;
+        Ok(Open { engine, plan, project: self })
+    }
+
+    /// Opens the store, making it if there is none.
+    pub fn engine_or_new(&self) -> Result<Engine, Failure> {
+        if !self.location.exists {
+            self.location.create()?;
+        }
+        let store = SqliteStore::open(&self.location.database, OpenMode::Create)?;
+        Ok(Engine::new(Box::new(store), environment::clock()))
+    }
+
+    /// Which plan is meant.
+    pub fn choice(&self) -> Choice {
+        Choice { name: self.config.settings.plan.value.clone(), session: None, worktree: Some(self.worktree()) }
+    }
+
+    /// What tells worktrees that share a store apart.
+    pub fn worktree(&self) -> String {
+        self.location.project_root.display().to_string()
+    }
+
+    /// The owner under which work is started.
+    pub fn owner(&self) -> Option<&str> {
+        self.config.settings.owner.value.as_deref()
+    }
+
+    /// Who acts, for events and notes.
+    pub fn by(&self) -> &str {
+        self.owner().unwrap_or("user")
+    }
+
+    /// A request of this person or agent.
+    pub fn request(&self) -> Request<'_> {
+        Request {
+            detail: self.global.json,
+            settings: Some(&self.config.settings),
+            ..Request::by(self.by(), self.owner())
+        }
+    }
+
+    /// Symbols for the views.
+    pub fn glyphs(&self) -> Glyphs {
+        if self.config.settings.view_ascii.value { Glyphs::Ascii } else { Glyphs::Unicode }
+    }
+
+    /// When closed todos leave the views.
+    pub fn clear_delay(&self) -> ClearDelay {
+        ClearDelay(self.config.settings.view_clear_delay.value)
+    }
+
+    /// The width of the screen, or a sensible one.
+    pub fn width(&self) -> usize {
+        environment::width()
+    }
+
+    /// How long a claim lasts, in milliseconds.
+    pub fn lease(&self) -> i64 {
+        i64::try_from(self.config.settings.lease.value.as_millis()).unwrap_or(i64::MAX)
+    }
+}

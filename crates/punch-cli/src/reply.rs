@@ -1,0 +1,99 @@
+//! What a verb answers: text for people, or one JSON object with `"schema": 1`.
+
+use punch_core::{Dep, Footprint, Plan, Record, Status, Todo, Uid, text};
+use punch_engine::Changed;
+use serde_json::{Map, Value, json};
+
+use crate::failure::Exit;
+
+/// The answer of a verb.
+pub struct Reply {
+    /// For people; printed to standard output with a final newline unless empty.
+    pub text: String,
+    /// For programs.
+    pub json: Value,
+    /// How it ends.
+    pub exit: Exit,
+}
+
+impl Reply {
+    /// An answer that ends well.
+    pub fn new(text: impl Into<String>, json: Value) -> Self {
+        Self { text: text.into(), json: with_schema(json), exit: Exit::Ok }
+    }
+}
+
+/// Puts `"schema": 1` first.
+pub fn with_schema(value: Value) -> Value {
+    let mut out = Map::from_iter([("schema".to_owned(), json!(1))]);
+    if let Value::Object(map) = value {
+        out.extend(map);
+    }
+    Value::Object(out)
+}
+
+/// A todo in the extended format, with the fields that programs look for first always present.
+pub fn record(plan: &Plan, todo: &Todo, now: i64) -> Value {
+    let mut map = Record::of(plan, todo, now).to_map();
+    map.entry("priority").or_insert_with(|| json!(todo.priority));
+    map.entry("dependsOn").or_insert_with(|| json!([]));
+    map.entry("blocks").or_insert_with(|| json!([]));
+    map.insert("effectivePriority".into(), json!(todo.effective_priority()));
+    Value::Object(map)
+}
+
+/// One todo on one line: symbol, id, content.
+pub fn line(todo: &Todo, now: i64) -> String {
+    let symbol = match todo.status_at(now) {
+        Status::Pending if todo.is_blocked(now) => "[.]",
+        Status::Pending => "[ ]",
+        Status::InProgress => "[>]",
+        Status::Completed => "[x]",
+        Status::Cancelled => "[-]",
+        Status::Failed => "[!]",
+    };
+    let content = text::neutral(&todo.content);
+    format!("{symbol} {}  {}", text::neutral(&todo.id), text::clip(&content, 200))
+}
+
+/// The answer to a change of some todos: what they are now, what became ready, what to know.
+pub fn changed(changed: &Changed, uids: &[Uid]) -> Reply {
+    let (plan, now, outcome) = (&changed.plan, changed.now, &changed.outcome);
+    let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
+    let ids = |uids: &[Uid]| -> Vec<&str> { uids.iter().filter_map(|u| plan.get(*u)).map(|t| t.id.as_str()).collect() };
+    let mut lines: Vec<String> = todos.iter().take(50).map(|t| line(t, now)).collect();
+    if todos.len() > 50 {
+        lines.push(format!("and {} more", todos.len() - 50));
+    }
+    let unblocked = ids(&outcome.unblocked);
+    if !unblocked.is_empty() {
+        let shown: Vec<String> = unblocked.iter().take(10).map(|id| text::neutral(id).into_owned()).collect();
+        let more = if unblocked.len() > 10 { format!(" and {} more", unblocked.len() - 10) } else { String::new() };
+        lines.push(format!("ready now: {}{more}", shown.join(", ")));
+    }
+    let warnings: Vec<String> = outcome.warnings.iter().map(|w| text::neutral(&w.message()).into_owned()).collect();
+    lines.extend(warnings.iter().take(10).map(|w| format!("note: {w}")));
+    if warnings.len() > 10 {
+        lines.push(format!("note: {} more", warnings.len() - 10));
+    }
+    let mut json = json!({"todo": todos.first().map(|t| record(plan, t, now))});
+    if todos.len() > 1 {
+        json["todos"] = todos.iter().map(|t| record(plan, t, now)).collect();
+    }
+    json["unblocked"] = json!(unblocked);
+    json["warnings"] = json!(warnings);
+    json["revision"] = json!(outcome.plan.revision);
+    Reply::new(lines.join("\n"), json)
+}
+
+/// Loads what the dependencies and the dependents of todos are called, so that records can name them.
+pub fn load_names(
+    snapshot: &dyn punch_store::Snapshot,
+    plan: &mut Plan,
+    uids: &[Uid],
+) -> Result<(), punch_store::StoreError> {
+    let deps = uids.iter().filter_map(|uid| plan.get(*uid)).flat_map(|t| t.depends_on.iter());
+    let todos = deps.filter_map(Dep::target).filter(|uid| plan.get(*uid).is_none()).collect();
+    let dependents = uids.iter().copied().collect();
+    snapshot.load(&Footprint { todos, dependents, ..Footprint::default() }, plan)
+}

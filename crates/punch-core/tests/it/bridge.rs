@@ -1,0 +1,215 @@
+//! Between the words of the model and those of the engine. Nothing is judged here.
+
+use punch_core::dialect::extended;
+use punch_core::{
+    Add, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Hold, HoldKind, InProgressLimit, Keep, MissingDep,
+    OnCycle, OnRemove, Op, Outcome, PhaseRef, Place, Plan, Policy, Ref, Refusal, StartGate, Status, Stop, Todo, Uid,
+    Verify, VerifyMode, apply,
+};
+use punch_testkit::ask::{self, Ask, Batch, Fields, Name, New, Spot};
+use punch_testkit::model::{Edge, Item, Row, State};
+use punch_testkit::rules::{Cancelled, Gate, Proof, Rules};
+
+pub fn policy(rules: &Rules) -> Policy {
+    Policy {
+        start_gate: match rules.gate {
+            Gate::Strict => StartGate::Strict,
+            Gate::AtEnd => StartGate::AtEnd,
+            Gate::Warn => StartGate::Warn,
+        },
+        in_progress: if rules.one { InProgressLimit::One } else { InProgressLimit::Any },
+        on_cycle: if rules.suspend { OnCycle::Suspend } else { OnCycle::Refuse },
+        missing_dep: if rules.dangle_missing { MissingDep::Dangle } else { MissingDep::Refuse },
+        cancelled_dep: match rules.cancelled {
+            Cancelled::Block => CancelledDep::Block,
+            Cancelled::Satisfy => CancelledDep::Satisfy,
+            Cancelled::Cascade => CancelledDep::Cascade,
+        },
+        on_remove: if rules.dangle_removed { OnRemove::Dangle } else { OnRemove::Detach },
+        dep_on_running: if rules.demote { DepOnRunning::Demote } else { DepOnRunning::Keep },
+        verify: match rules.proof {
+            Proof::Trust => VerifyMode::Trust,
+            Proof::Claim => VerifyMode::Claim,
+            Proof::Command => VerifyMode::Command,
+        },
+    }
+}
+
+pub fn context(batch: &Batch, now: i64) -> Context {
+    Context { now, by: "test".into(), owner: batch.owner.clone(), policy: policy(&batch.rules) }
+}
+
+fn name(name: &Name) -> Ref {
+    match name {
+        Name::Id(id) => Ref::Id(id.clone()),
+        Name::Key(key) => Ref::Uid(Uid(*key as u64 + 1)),
+        Name::New(n) => Ref::New(*n),
+    }
+}
+
+fn names(list: &[Name]) -> Vec<Ref> {
+    list.iter().map(name).collect()
+}
+
+const fn status(status: ask::Status) -> Status {
+    match status {
+        ask::Status::Pending => Status::Pending,
+        ask::Status::Active => Status::InProgress,
+        ask::Status::Completed => Status::Completed,
+        ask::Status::Cancelled => Status::Cancelled,
+        ask::Status::Failed => Status::Failed,
+    }
+}
+
+fn hold(hold: &ask::Hold) -> Hold {
+    let kind = if hold.until.is_some() { HoldKind::Timer } else { HoldKind::Other };
+    Hold { kind, reason: hold.reason.clone(), until: hold.until, by: String::new(), at: 0 }
+}
+
+fn keep<T: Clone>(value: &Option<T>) -> Keep<T> {
+    Keep::from_option(value.clone())
+}
+
+fn edit(fields: &Fields) -> Edit {
+    Edit {
+        id: keep(&fields.id),
+        content: keep(&fields.content),
+        active_form: keep(&fields.active_form),
+        depends_on: Keep::from_option(fields.deps.as_deref().map(names)),
+        blocks: names(&fields.blocks),
+        phase: Keep::from_option(fields.phase.clone().map(|phase| phase.map(PhaseRef::Name))),
+        priority: keep(&fields.priority),
+        verify: Keep::from_option(fields.command.clone().map(|line| line.map(Verify::Shell))),
+        ..Edit::default()
+    }
+}
+
+fn place(spot: &Spot) -> Place {
+    match spot {
+        Spot::End => Place::End,
+        Spot::First => Place::First,
+        Spot::Before(anchor) => Place::Before(name(anchor)),
+        Spot::After(anchor) => Place::After(name(anchor)),
+    }
+}
+
+fn add(new: &New) -> Add {
+    Add {
+        id: new.id.clone(),
+        edit: edit(&new.fields),
+        place: place(&new.spot),
+        status: status(new.status),
+        hold: new.hold.as_ref().map(hold),
+        notes: new.notes.clone(),
+        carried: None,
+    }
+}
+
+pub fn op(ask: &Ask) -> Op {
+    match ask {
+        Ask::Add(new) => Op::Add(add(new)),
+        Ask::Edit(target, fields) => Op::Edit(name(target), edit(fields)),
+        Ask::Start(target) => Op::Start(name(target)),
+        Ask::Claim(target, until) => Op::Claim(name(target), *until),
+        Ask::Renew(target, until) => Op::Renew(name(target), *until),
+        Ask::Done(target, evidence, fence) => Op::Done {
+            target: name(target),
+            evidence: evidence.as_ref().map(|e| Evidence {
+                command: e.command.clone().map(Verify::Shell),
+                exit_code: e.exit,
+                ..Evidence::default()
+            }),
+            fence: *fence,
+        },
+        Ask::Drop(target) => Op::Drop(name(target)),
+        Ask::Fail(target, error) => Op::Fail(name(target), error.clone()),
+        Ask::Reopen(target) => Op::Reopen(name(target)),
+        Ask::Hold(target, why) => Op::Hold(name(target), hold(why)),
+        Ask::Release(target) => Op::Release(name(target)),
+        Ask::Block(target) => Op::Block(name(target)),
+        Ask::Rm(target) => Op::Rm(name(target)),
+        Ask::Note(target, text) => Op::Note(name(target), text.clone()),
+        Ask::Move(target, spot) => Op::Move(name(target), place(spot)),
+        Ask::Arrange(list) => Op::Arrange(names(list)),
+        Ask::Rules(rules) => Op::SetPolicy(policy(rules)),
+    }
+}
+
+pub fn ops(batch: &Batch) -> Vec<Op> {
+    batch.asks.iter().map(op).collect()
+}
+
+/// Applies to a whole plan, which must never ask for more.
+pub fn submit(plan: &Plan, ops: &[Op], ctx: &Context) -> Result<Outcome, Vec<Refusal>> {
+    match apply(plan, ops, ctx) {
+        Ok(outcome) => Ok(outcome),
+        Err(Stop::Refused(refusals)) => Err(refusals),
+        Err(Stop::Need(need)) => panic!("a whole plan asked for {need:?}"),
+    }
+}
+
+/// What readers see of the engine's plan, in the words of the model.
+pub fn state(plan: &Plan, now: i64) -> State {
+    let live = plan.live();
+    let mut counts = plan.row.counts;
+    State {
+        rows: live.iter().map(|todo| row(plan, todo, now)).collect(),
+        removed: plan.all().filter(|t| !t.is_live()).map(|t| (t.id.clone(), t.content.clone())).collect(),
+        ready: extended::ready(plan, now),
+        counts: Status::ALL.map(|status| *counts.of(status)),
+        phases: plan.row.phases.iter().map(|p| p.name.clone()).collect(),
+        loose: (plan.row.suspended, plan.row.dangling),
+        number: plan.row.next_number,
+        fence: plan.row.last_fence,
+    }
+}
+
+fn row(plan: &Plan, todo: &Todo, now: i64) -> Row {
+    let id = |uid: &Uid| plan.get(*uid).unwrap().id.clone();
+    let edge = |dep: &Dep| match dep {
+        Dep::On(to) => Edge::Active(id(to)),
+        Dep::Suspended(to) => Edge::Suspended(id(to)),
+        Dep::Dangling(missing) => Edge::Missing(missing.clone()),
+    };
+    let mut blocks: Vec<String> = plan.dependents_of(todo.uid).unwrap().iter().map(id).collect();
+    blocks.sort();
+    Row {
+        item: item(plan, todo),
+        edges: todo.depends_on.iter().map(edge).collect(),
+        blocks,
+        unmet: todo.derived.unmet as usize,
+        level: todo.derived.level as usize,
+        effective: todo.effective_priority(),
+        ready: todo.is_ready(now),
+        blocked: todo.is_blocked(now),
+    }
+}
+
+fn item(plan: &Plan, todo: &Todo) -> Item {
+    Item {
+        id: todo.id.clone(),
+        content: todo.content.clone(),
+        active_form: todo.active_form.clone(),
+        status: ask::Status::ALL.into_iter().find(|s| status(*s) == todo.status).unwrap(),
+        deps: Vec::new(),
+        hold: todo.hold.as_ref().map(|h| ask::Hold { reason: h.reason.clone(), until: h.until }),
+        phase: todo.phase.map(|uid| plan.phase(uid).unwrap().name.clone()),
+        priority: todo.priority,
+        command: todo.verify.as_ref().map(|verify| match verify {
+            Verify::Shell(line) => line.clone(),
+            Verify::Argv(words) => words.join(" "),
+        }),
+        evidence: todo.evidence.len(),
+        owner: todo.owner.clone(),
+        fence: todo.fence,
+        lease: todo.lease_until,
+        attempts: todo.attempts,
+        error: todo.last_error.clone(),
+        notes: todo.notes.iter().map(|note| note.text.clone()).collect(),
+        resume: todo.flags.resume,
+        stale_dependency: todo.flags.stale_dependency,
+        started: todo.started_at,
+        finished: todo.finished_at,
+        removed: !todo.is_live(),
+    }
+}

@@ -1,0 +1,228 @@
+//! Reasons over small plans, and the index of a plan.
+
+use proptest::prelude::*;
+use punch_core::graph::reason::{Cause, Clash, Standing, conflicts, unblocks, why};
+use punch_core::graph::{Index, State};
+use punch_core::{CancelledDep, Dep, Hold, HoldKind, Plan, Status, Todo, Uid};
+
+const NOW: i64 = 1_000;
+
+fn todo(uid: u64, deps: &[u64]) -> Todo {
+    let mut todo = Todo::blank(Uid(uid));
+    todo.id = format!("T-{uid}");
+    todo.content = format!("task {uid}");
+    todo.position = uid as i64;
+    todo.depends_on = deps.iter().map(|d| Dep::On(Uid(*d))).collect();
+    todo
+}
+
+fn hold(reason: &str) -> Option<Hold> {
+    Some(Hold { kind: HoldKind::Human, reason: reason.to_owned(), until: None, by: "me".to_owned(), at: 0 })
+}
+
+/// A plan with its derived values, the way a write leaves it.
+fn plan_under(cancelled: CancelledDep, todos: Vec<Todo>) -> Plan {
+    let mut plan = Plan::new();
+    plan.row.policy.cancelled_dep = cancelled;
+    todos.iter().for_each(|t| plan.put(t.clone()));
+    let derived = Index::of(&plan, NOW).map(|(index, uids)| {
+        let one = |(n, uid): (u32, &Uid)| (*uid, (index.unmet(n), index.level_of(n), index.pull_of(n)));
+        (0u32..).zip(uids.all()).map(one).collect::<Vec<_>>()
+    });
+    for (uid, (unmet, level, pull)) in derived.unwrap_or_default() {
+        if let Some(mut todo) = plan.get(uid).cloned() {
+            (todo.derived.unmet, todo.derived.level, todo.derived.pull) = (unmet, level, pull);
+            plan.put(todo);
+        }
+    }
+    plan
+}
+
+fn plan(todos: Vec<Todo>) -> Plan {
+    plan_under(CancelledDep::Block, todos)
+}
+
+fn with(mut todo: Todo, change: impl FnOnce(&mut Todo)) -> Todo {
+    change(&mut todo);
+    todo
+}
+
+#[test]
+fn a_chain_begins_with_its_first_todo() {
+    let plan = plan(vec![todo(1, &[]), todo(2, &[1]), todo(3, &[2])]);
+    let Some(answer) = why(&plan, Uid(3), NOW) else { panic!("it is there") };
+    assert_eq!(answer.standing, Standing::Blocked);
+    assert_eq!(answer.text(), "T-3 is blocked\nwaits for 1: T-2 (waits itself)\nbegins with 1: T-1 (ready)");
+    assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is ready".to_owned()));
+    assert_eq!(why(&plan, Uid(9), NOW), None);
+    let one = unblocks(&plan, Uid(1), NOW).map(|u| u.text());
+    assert_eq!(one, Some("T-1 makes 1 ready: T-2; 2 wait for it".to_owned()));
+    let two = unblocks(&plan, Uid(2), NOW).map(|u| u.text());
+    assert_eq!(two, Some("T-2 makes 1 ready: T-3; 1 wait for it".to_owned()));
+    assert_eq!(unblocks(&plan, Uid(3), NOW).map(|u| u.text()), Some("nothing waits for T-3".to_owned()));
+}
+
+#[test]
+fn every_kind_of_waiting_is_named() {
+    let plan = plan(vec![
+        with(todo(1, &[]), |t| t.status = Status::Cancelled),
+        with(todo(2, &[]), |t| t.status = Status::InProgress),
+        with(todo(3, &[]), |t| t.hold = hold("ask \u{1b}[31mAnn\nnow")),
+        with(todo(4, &[]), |t| t.depends_on = vec![Dep::Suspended(Uid(5)), Dep::Dangling("deploy".to_owned())]),
+        with(todo(5, &[1, 2, 3, 4]), |t| t.hold = hold("budget")),
+        with(todo(6, &[5]), |t| t.status = Status::InProgress),
+        with(todo(7, &[]), |t| t.hold = hold("x")),
+        with(todo(8, &[]), |t| t.status = Status::Completed),
+    ]);
+    let standing = |uid| why(&plan, Uid(uid), NOW).map(|w| w.standing);
+    assert_eq!(standing(2), Some(Standing::Running));
+    assert_eq!(standing(4), Some(Standing::Blocked));
+    assert_eq!(standing(6), Some(Standing::Stalled));
+    assert_eq!(standing(7), Some(Standing::Held));
+    assert_eq!(why(&plan, Uid(8), NOW).map(|w| w.text()), Some("T-8 is completed".to_owned()));
+    let Some(answer) = why(&plan, Uid(5), NOW) else { panic!("it is there") };
+    assert_eq!(answer.standing, Standing::Stuck);
+    let causes: Vec<Cause> = answer.waits_for.list.iter().map(|b| b.cause).collect();
+    assert_eq!(causes, [Cause::Dropped, Cause::Running, Cause::Held, Cause::Waiting]);
+    assert_eq!(
+        answer.text(),
+        "T-5 is stuck\nheld (human): budget\nwaits for 4: T-1 (cancelled, so this is stuck), T-2 (in_progress), \
+         T-3 (held: ask ␛[31mAnn now), T-4 (waits itself)\nbegins with 5: T-1 (cancelled, so this is stuck), \
+         T-2 (in_progress), T-3 (held: ask ␛[31mAnn now), T-5 (in a circle with T-4, held: budget), \
+         deploy (no such todo)"
+    );
+    // Seen from further up the hold of T-5 is a beginning too, though T-5 waits for todos as well.
+    let above = why(&plan, Uid(6), NOW).map(|w| w.roots.list);
+    assert!(above.is_some_and(|roots| roots.iter().any(|b| b.id == "T-5" && b.cause == Cause::Waiting)));
+}
+
+#[test]
+fn a_satisfied_policy_lets_go() {
+    let todos = vec![with(todo(1, &[]), |t| t.status = Status::Failed), todo(2, &[1])];
+    let satisfied = plan_under(CancelledDep::Satisfy, todos);
+    assert_eq!(why(&satisfied, Uid(2), NOW).map(|w| w.standing), Some(Standing::Ready));
+}
+
+#[test]
+fn long_lists_are_cut_and_counted() {
+    let mut todos: Vec<Todo> = (1..=100).map(|n| todo(n, &[])).collect();
+    todos.push(todo(101, &(1..=100).collect::<Vec<_>>()));
+    todos.extend((102..=201).map(|n| todo(n, &[101])));
+    let plan = plan(todos);
+    let Some(answer) = why(&plan, Uid(101), NOW) else { panic!("it is there") };
+    assert_eq!((answer.waits_for.total, answer.waits_for.list.len(), answer.roots.total), (100, 20, 100));
+    assert!(answer.text().ends_with("T-5 (ready), 95 more"), "{}", answer.text());
+    let Some(free) = unblocks(&plan, Uid(101), NOW) else { panic!("it is there") };
+    assert_eq!((free.ready.total, free.ready.list.len(), free.waiting), (100, 20, 100));
+}
+
+#[test]
+fn the_same_words_conflict() {
+    let plan = plan(vec![
+        with(todo(1, &[]), |t| t.content = "Write   the Docs!".to_owned()),
+        with(todo(2, &[]), |t| t.content = "write the docs".to_owned()),
+        with(todo(3, &[]), |t| (t.content, t.priority) = ("WRITE-THE-DOCS".to_owned(), 1)),
+        with(todo(4, &[]), |t| (t.content, t.status) = ("write the docs".to_owned(), Status::Completed)),
+        // Ordered: meant to be done again.
+        with(todo(5, &[]), |t| t.content = "run tests".to_owned()),
+        with(todo(6, &[5]), |t| t.content = "run tests".to_owned()),
+        with(todo(7, &[]), |t| t.content = "!!".to_owned()),
+        with(todo(8, &[]), |t| t.content = "??".to_owned()),
+    ]);
+    let found = conflicts(&plan, NOW);
+    let pairs: Vec<_> = found.pairs.list.iter().map(|c| (c.first.0, c.second.0)).collect();
+    assert_eq!(pairs, [(3, 1), (3, 2)]);
+    assert_eq!(found.text(), "2 in conflict: T-1 says the same as T-3, T-2 says the same as T-3");
+}
+
+#[test]
+fn the_same_files_conflict_unless_ordered() {
+    let files = |uid, deps: &[u64], globs: &[&str]| {
+        with(todo(uid, deps), |t| t.files = globs.iter().map(|g| (*g).to_owned()).collect())
+    };
+    let plan = plan(vec![
+        files(1, &[], &["src/**", "src/a.rs"]),
+        files(2, &[], &["src/a.rs"]),
+        files(3, &[1, 2], &["src/b.rs"]),
+        files(4, &[], &["docs/x", "srca"]),
+        files(5, &[], &["docs/x.md"]),
+        files(6, &[3], &["docs"]),
+    ]);
+    let found = conflicts(&plan, NOW);
+    let pairs: Vec<_> = found.pairs.list.iter().map(|c| (c.first.0, c.second.0)).collect();
+    assert_eq!(pairs, [(1, 2), (4, 6), (5, 6)]);
+    assert!(matches!(&found.pairs.list[0].clash, Clash::Files(_, b) if b == "src/a.rs"));
+    assert_eq!(found.pairs.list[1].text(), "T-6 touches docs, T-4 touches docs/x");
+    // Everything over everything is cut, not compared.
+    let many = plan_under(CancelledDep::Block, (1..=2_000).map(|n| files(n, &[], &["src/**"])).collect());
+    let found = conflicts(&many, NOW);
+    assert!(found.cut && found.pairs.total >= 1_000 && found.text().contains("or more"));
+}
+
+#[test]
+fn an_index_of_a_plan_knows_what_is_gone() {
+    let mut plan = plan(vec![
+        with(todo(1, &[]), |t| (t.status, t.removed) = (Status::Completed, Some(5))),
+        todo(2, &[1]),
+        with(todo(3, &[77]), |t| t.depends_on.push(Dep::Dangling("later".to_owned()))),
+    ]);
+    let Ok((index, uids)) = Index::of(&plan, NOW) else { panic!("no cycle") };
+    assert_eq!((uids.all(), uids.handle(Uid(1)), uids.handle(Uid(3))), (&[Uid(2), Uid(3)][..], None, Some(1)));
+    assert!(index.ready().eq([0]));
+    assert_eq!(index.unmet(1), 2);
+    plan.put(todo(2, &[3]));
+    plan.put(todo(3, &[2]));
+    assert_eq!(Index::of(&plan, NOW).map(|_| ()), Err(vec![Uid(2), Uid(3), Uid(2)]));
+}
+
+/// Any small plan: the statuses and holds are drawn, edges go downwards, some are suspended or dangling.
+fn any_plan() -> impl Strategy<Value = Plan> {
+    let one = (0usize..7, prop::bool::weighted(0.2), prop::collection::btree_set(0u64..12, 0..4), 0u8..12);
+    prop::collection::vec(one, 1..12).prop_map(|drawn| {
+        let todos = drawn.into_iter().zip(1u64..).map(|((status, held, deps, extra), uid)| {
+            with(todo(uid, &deps.into_iter().filter(|d| *d > 0 && *d < uid).collect::<Vec<_>>()), |t| {
+                t.status = [Status::InProgress, Status::Completed, Status::Cancelled][status.min(2)];
+                if status > 2 {
+                    t.status = Status::Pending;
+                    t.hold = if held { hold("no") } else { None };
+                }
+                match extra {
+                    0 => t.depends_on.push(Dep::Suspended(Uid(uid))),
+                    1 => t.depends_on.push(Dep::Dangling("later".to_owned())),
+                    _ => {}
+                }
+            })
+        });
+        plan(todos.collect())
+    })
+}
+
+proptest! {
+    #[test]
+    fn reasons_agree_with_the_counters(plan in any_plan()) {
+        for t in plan.all() {
+            let Some(answer) = why(&plan, t.uid, NOW) else { panic!("it is there") };
+            let open = matches!(t.status, Status::Pending | Status::InProgress);
+            prop_assert_eq!(answer.standing == Standing::Ready, t.is_ready(NOW));
+            prop_assert_eq!(answer.standing == Standing::Stalled, t.is_stalled(NOW));
+            if open {
+                prop_assert_eq!(answer.waits_for.total, t.derived.unmet as usize);
+                // Whatever waits has a beginning, and no beginning is only waiting.
+                prop_assert_eq!(answer.roots.total > 0, t.derived.unmet > 0);
+                prop_assert!(answer.roots.list.iter().all(|b| b.cause != Cause::Waiting || b.reason.is_some()));
+            }
+        }
+    }
+
+    #[test]
+    fn unblocks_is_what_completing_does(plan in any_plan()) {
+        let Ok((index, uids)) = Index::of(&plan, NOW) else { panic!("no cycle") };
+        for t in plan.all().filter(|t| matches!(t.status, Status::Pending | Status::InProgress)) {
+            let (mut index, mut freed) = (index.clone(), Vec::new());
+            index.set_status(uids.handle(t.uid).unwrap_or(u32::MAX), State::DONE, &mut freed);
+            freed.sort_unstable();
+            let ids: Vec<String> = freed.into_iter().map(|n| format!("T-{}", uids.uid(n).0)).collect();
+            prop_assert_eq!(unblocks(&plan, t.uid, NOW).map(|u| u.ready.list), Some(ids));
+        }
+    }
+}

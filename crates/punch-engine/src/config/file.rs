@@ -1,0 +1,146 @@
+//! Reading a configuration file into dotted names with values and lines.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{ErrorKind, Read},
+    path::Path,
+};
+
+use toml_edit::{Document, Item, TableLike};
+
+use super::{
+    ConfigError, Place,
+    key::{self, Known},
+    scalar::Scalar,
+};
+use crate::platform;
+
+/// Bytes that a file may have: far more than all settings need.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// Parts that the longest name has.
+const MAX_DEPTH: usize = 4;
+
+/// A value with the line it stands in.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    pub scalar: Scalar,
+    pub line: usize,
+}
+
+/// The settings of a file by name; none if there is no file. Everything in it is known and well-formed.
+pub(super) fn load(path: &Path) -> Result<BTreeMap<String, Entry>, ConfigError> {
+    match read(path)? {
+        Some(text) => checked(path, &text),
+        None => Ok(BTreeMap::new()),
+    }
+}
+
+/// The settings in a text, all known and well-formed; `path` is for messages.
+pub(super) fn checked(path: &Path, text: &str) -> Result<BTreeMap<String, Entry>, ConfigError> {
+    let entries = parse(path, text)?;
+    let mut in_order: Vec<(&String, &Entry)> = entries.iter().collect();
+    in_order.sort_by_key(|(_, entry)| entry.line);
+    for (name, entry) in in_order {
+        check(name, &entry.scalar, || Place::File { path: path.to_owned(), line: entry.line })?;
+    }
+    Ok(entries)
+}
+
+/// Fails unless the name is known and the value fits; gives the value in the form of a file.
+pub(super) fn check(name: &str, scalar: &Scalar, place: impl FnOnce() -> Place) -> Result<Option<String>, ConfigError> {
+    let Some(Known { key, .. }) = key::lookup(name) else {
+        if key::is_section(name) && !matches!(scalar, Scalar::Loose(_)) {
+            let expected = format!("a section, as in `[{name}]`");
+            return Err(ConfigError::BadValue {
+                place: place(),
+                key: name.into(),
+                given: scalar.to_string(),
+                expected,
+            });
+        }
+        return Err(ConfigError::UnknownKey { place: place(), key: name.into(), near: key::nearest(name) });
+    };
+    (key.check)(scalar).ok_or_else(|| ConfigError::BadValue {
+        place: place(),
+        key: name.into(),
+        given: scalar.to_string(),
+        expected: key.expected(),
+    })
+}
+
+/// The text of a file; `None` if there is none.
+pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
+    let unreadable = |cause: String| ConfigError::Unreadable { path: path.to_owned(), cause };
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            // A link that leads nowhere was meant to lead somewhere.
+            return if path.is_symlink() { Err(unreadable("the link leads nowhere".into())) } else { Ok(None) };
+        }
+        Err(error) => return Err(unreadable(error.to_string())),
+    };
+    if found.is_dir() {
+        return Err(unreadable("it is a folder".into()));
+    }
+    if platform::may_block(found.file_type()) {
+        return Err(unreadable("it is no ordinary file".into()));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(unreadable(format!("it has more than {MAX_BYTES} bytes")));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        ConfigError::NotUtf8 { place: Place::File { path: path.to_owned(), line: line_of(good, good.len()) } }
+    })
+}
+
+/// Every value of a text by dotted name, known or not.
+pub(super) fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Entry>, ConfigError> {
+    let document = document(path, text)?;
+    let mut out = BTreeMap::new();
+    collect(document.as_table(), "", 1, text, &mut out);
+    Ok(out)
+}
+
+/// The text as TOML with the places of its parts.
+pub(super) fn document<'t>(path: &Path, text: &'t str) -> Result<Document<&'t str>, ConfigError> {
+    Document::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let place = Place::File { path: path.to_owned(), line: line_of(text.as_bytes(), at) };
+        ConfigError::Syntax { place, what: error.message().to_owned() }
+    })
+}
+
+/// Goes no deeper than names do: below that everything is unknown, and depth is the file's choice.
+fn collect(table: &dyn TableLike, above: &str, depth: usize, text: &str, out: &mut BTreeMap<String, Entry>) {
+    for (part, item) in table.iter() {
+        // `"view.ascii"` in quotes is one part and no known name.
+        let part_name = if part.contains('.') || part.is_empty() { format!("{part:?}") } else { part.to_owned() };
+        let name = if above.is_empty() { part_name } else { format!("{above}.{part_name}") };
+        let span = table.get_key_value(part).and_then(|(key, _)| key.span()).or_else(|| item.span());
+        let line = line_of(text.as_bytes(), span.map_or(0, |span| span.start));
+        let below = item.as_table_like().filter(|_| depth < MAX_DEPTH);
+        match below {
+            Some(below) if !below.is_empty() => collect(below, &name, depth + 1, text, out),
+            // An empty section says nothing, unless it is misspelt.
+            Some(_) if key::is_section(&name) => {}
+            _ => {
+                let scalar = match item {
+                    Item::Value(value) => Scalar::from_toml(value),
+                    Item::ArrayOfTables(_) => Scalar::Other("an array of tables"),
+                    Item::Table(_) | Item::None => Scalar::Other("a table"),
+                };
+                out.insert(name, Entry { scalar, line });
+            }
+        }
+    }
+}
+
+fn line_of(bytes: &[u8], at: usize) -> usize {
+    1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count()
+}

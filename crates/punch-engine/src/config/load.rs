@@ -1,0 +1,180 @@
+//! Putting the sources together: for each setting the first source that says something.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fmt,
+    path::PathBuf,
+};
+
+use super::{
+    ConfigError, KEYS, Place, Settings, Source, Sourced,
+    file::{self, check},
+    key::{self, Known},
+    scalar::Scalar,
+    setting::{Range, Setting},
+};
+
+/// What the caller knows. Files that do not exist say nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Settings given as flags: name and text.
+    pub flags: Vec<(String, String)>,
+    /// The environment, or the part of it that begins with `PUNCH_`. An empty variable says nothing.
+    pub env: Vec<(String, OsString)>,
+    /// `config.toml` beside the store.
+    pub project: Option<PathBuf>,
+    /// The user's `config.toml`.
+    pub user: Option<PathBuf>,
+}
+
+/// All settings, in general and per agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What holds for every agent without settings of its own.
+    pub settings: Settings,
+    agents: BTreeMap<String, Settings>,
+    /// Settings of single agents that some source has.
+    agent_keys: BTreeSet<String>,
+}
+
+/// One setting as `config show` has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Its name.
+    pub key: String,
+    /// Its value in the form of a file; `None` if it is not set.
+    pub value: Option<String>,
+    /// Where the value comes from.
+    pub source: Source,
+}
+
+/// `lease = "15m"  # default`; what is not set is a comment, so that the whole is a valid file.
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(value) => write!(f, "{} = {value}  # {}", self.key, self.source),
+            None => write!(f, "# {} is not set", self.key),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the sources. One wrong setting anywhere is an error, even where another source overrides it.
+    pub fn load(inputs: &Inputs) -> Result<Self, ConfigError> {
+        let mut layers = vec![flags(&inputs.flags)?, env(&inputs.env)?];
+        type Make = fn(PathBuf) -> Source;
+        for (path, source) in [(&inputs.project, Source::Project as Make), (&inputs.user, Source::User)] {
+            let Some(path) = path else { continue };
+            let entry = |(name, entry): (String, file::Entry)| {
+                let place = Place::File { path: path.clone(), line: entry.line };
+                (name, Found { scalar: entry.scalar, source: source(path.clone()), place })
+            };
+            layers.push(file::load(path)?.into_iter().map(entry).collect());
+        }
+        let names = || layers.iter().flat_map(Layer::keys);
+        let agents: BTreeSet<&str> = names().filter_map(|name| key::lookup(name)?.agent).collect();
+        let mut per_agent = BTreeMap::new();
+        for agent in agents {
+            per_agent.insert(agent.to_owned(), Settings::resolve(&|key| find(&layers, Some(agent), key))?);
+        }
+        Ok(Self {
+            settings: Settings::resolve(&|key| find(&layers, None, key))?,
+            agents: per_agent,
+            agent_keys: names().filter(|name| name.starts_with("agents.")).cloned().collect(),
+        })
+    }
+
+    /// The settings that hold for an agent. A source that says something in general still goes before a later source
+    /// that says it for this agent; inside one source the agent's own wins.
+    pub fn for_agent(&self, agent: &str) -> &Settings {
+        self.agents.get(agent).unwrap_or(&self.settings)
+    }
+
+    /// Every setting, then those of single agents.
+    pub fn show(&self) -> Vec<Shown> {
+        let mut out = self.settings.rows();
+        out.extend(self.agent_keys.iter().filter_map(|name| self.get(name).ok()));
+        out
+    }
+
+    /// One setting by name.
+    pub fn get(&self, name: &str) -> Result<Shown, ConfigError> {
+        let row = key::lookup(name).and_then(|Known { key, agent }| {
+            let settings = agent.map_or(&self.settings, |agent| self.for_agent(agent));
+            settings.rows().into_iter().find(|row| row.key == key.name)
+        });
+        row.map(|row| Shown { key: name.to_owned(), ..row }).ok_or_else(|| ConfigError::UnknownKey {
+            place: Place::Flag,
+            key: name.to_owned(),
+            near: key::nearest(name),
+        })
+    }
+}
+
+/// What one source says.
+type Layer = BTreeMap<String, Found>;
+
+/// A value with where it was written.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    scalar: Scalar,
+    source: Source,
+    place: Place,
+}
+
+/// The value of one setting, or its default.
+pub(super) fn resolve<T: Setting>(
+    name: &str,
+    default: &str,
+    range: Range,
+    find: &dyn Fn(&str) -> Option<Found>,
+) -> Result<Sourced<T>, ConfigError> {
+    let found = find(name).unwrap_or_else(|| Found {
+        scalar: Scalar::Loose(default.to_owned()),
+        source: Source::Default,
+        place: Place::Default,
+    });
+    match T::read(&found.scalar, range) {
+        Some(value) => Ok(Sourced { value, source: found.source }),
+        None => Err(ConfigError::BadValue {
+            place: found.place,
+            key: name.to_owned(),
+            given: found.scalar.to_string(),
+            expected: T::expected(range),
+        }),
+    }
+}
+
+fn find(layers: &[Layer], agent: Option<&str>, name: &str) -> Option<Found> {
+    let own = agent.and_then(|agent| key::of_agent(agent, name));
+    layers.iter().find_map(|layer| own.as_ref().and_then(|own| layer.get(own)).or_else(|| layer.get(name))).cloned()
+}
+
+fn flags(given: &[(String, String)]) -> Result<Layer, ConfigError> {
+    let mut out = Layer::new();
+    for (name, text) in given {
+        let scalar = Scalar::Loose(text.clone());
+        check(name, &scalar, || Place::Flag)?;
+        out.insert(name.clone(), Found { scalar, source: Source::Flag, place: Place::Flag });
+    }
+    Ok(out)
+}
+
+fn env(given: &[(String, OsString)]) -> Result<Layer, ConfigError> {
+    let mut out = Layer::new();
+    let known = KEYS.iter().flat_map(|key| key.env().into_iter().map(|variable| (key.name.to_owned(), variable)));
+    let of_agents = given.iter().filter_map(|(name, _)| Some((key::from_agent_variable(name)?, name.clone())));
+    for (name, variable) in known.chain(of_agents) {
+        let Some((_, value)) = given.iter().find(|(given, value)| *given == variable && !value.is_empty()) else {
+            continue;
+        };
+        let place = Place::Env(variable.clone());
+        let Some(text) = value.to_str() else { return Err(ConfigError::NotUtf8 { place }) };
+        let scalar = Scalar::Loose(text.to_owned());
+        check(&name, &scalar, || place.clone())?;
+        // The short name comes first and stays.
+        out.entry(name).or_insert(Found { scalar, source: Source::Env(variable), place });
+    }
+    Ok(out)
+}

@@ -1,0 +1,26 @@
+//! Settings from five sources: flag, environment, the project's file, the user's file, default, in that order. One
+//! table of keys ([`KEYS`]) is the origin of parsing, checking, showing and documentation. Every value knows where it
+//! comes from; what is not understood is refused with its file and line, never skipped.
+
+mod docs;
+mod duration;
+mod edit;
+mod error;
+mod file;
+mod key;
+mod load;
+mod scalar;
+mod setting;
+mod source;
+mod table;
+mod write;
+
+pub use docs::docs;
+pub use duration::{parse as parse_duration, print as print_duration};
+pub use error::{ConfigError, Place};
+pub use key::Key;
+pub use load::{Config, Inputs, Shown};
+pub use setting::{Color, Subagents};
+pub use source::{Source, Sourced};
+pub use table::{KEYS, Settings};
+pub use write::{Scope, set, unset};

@@ -1,0 +1,39 @@
+//! Where a value comes from.
+
+use std::{fmt, path::PathBuf};
+
+/// A source of settings; the earlier one wins.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// The command line.
+    Flag,
+    /// The named environment variable.
+    Env(String),
+    /// The project's file, beside the store.
+    Project(PathBuf),
+    /// The user's file.
+    User(PathBuf),
+    /// Nobody said anything.
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("flag"),
+            Self::Env(name) => f.write_str(name),
+            Self::Project(path) => write!(f, "project, {}", path.display()),
+            Self::User(path) => write!(f, "user, {}", path.display()),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value with its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// Where it comes from.
+    pub source: Source,
+}

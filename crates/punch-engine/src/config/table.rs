@@ -1,0 +1,168 @@
+//! The table of settings. A new one is a row here; parsing, checking, `config show` and the documentation follow.
+
+use std::time::Duration;
+
+use punch_core::{
+    CancelledDep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, VerifyMode,
+};
+
+use super::{
+    Color, ConfigError, Key, Shown, Source, Sourced, Subagents,
+    load::{Found, resolve},
+    setting::Setting,
+};
+
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $field:ident: $type:ty = $name:literal, $default:literal, $range:expr, $env:expr;)*) => {
+        /// Every key, in the order in which they are shown.
+        pub const KEYS: &[Key] = &[$(Key {
+            name: $name,
+            doc: concat!($($doc),+),
+            default: $default,
+            short_env: $env,
+            expected: || <$type as Setting>::expected($range),
+            check: |given| <$type as Setting>::read(given, $range).map(|value| value.toml()),
+        }),*];
+
+        /// Every setting with where it comes from.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Settings {
+            $($(#[doc = $doc])+ pub $field: Sourced<$type>,)*
+        }
+
+        impl Settings {
+            /// Asks for every key; what is not found has its default.
+            pub(super) fn resolve(find: &dyn Fn(&str) -> Option<Found>) -> Result<Self, ConfigError> {
+                Ok(Self { $($field: resolve::<$type>($name, $default, $range, find)?,)* })
+            }
+
+            /// One line per key.
+            pub(super) fn rows(&self) -> Vec<Shown> {
+                vec![$(Shown {
+                    key: $name.into(),
+                    value: self.$field.value.toml(),
+                    source: self.$field.source.clone(),
+                }),*]
+            }
+        }
+    };
+}
+
+/// For types that need no range.
+const ANY: (i64, i64) = (i64::MIN, i64::MAX);
+
+const SECOND: i64 = 1_000;
+const DAY: i64 = 86_400 * SECOND;
+
+settings! {
+    /// Who acts when a command names no owner.
+    owner: Option<String> = "owner", "", (1, 200), None;
+    /// The plan that commands mean when they name none.
+    plan: Option<String> = "plan", "", (1, 200), None;
+    /// How long an owner is believed to be alive after its last sign.
+    lease: Duration = "lease", "15m", (SECOND / 10, 30 * DAY), None;
+    /// Seconds after which views hide closed todos; -1 never, 0 at once. Nothing is deleted.
+    view_clear_delay: i64 = "view.clear_delay", "60", (-1, 366 * DAY / SECOND), None;
+    /// Draw with ASCII characters only.
+    view_ascii: bool = "view.ascii", "false", ANY, None;
+    /// When to use colours.
+    view_color: Color = "view.color", "auto", ANY, None;
+    /// Characters that the content of a todo may have.
+    limits_content: usize = "limits.content", "500", (1, 100_000), None;
+    /// Characters that a description or note may have.
+    limits_long: usize = "limits.long", "8000", (1, 1_000_000), None;
+    /// Open todos that a plan may have when written through MCP or HTTP.
+    limits_open_todos: usize = "limits.open_todos", "10000", (1, 1_000_000), None;
+    /// Bytes that one request over MCP or HTTP may have.
+    limits_request_bytes: usize = "limits.request_bytes", "1048576", (1_024, 1 << 30), None;
+    /// May a todo start before its dependencies are done?
+    policy_start_gate: StartGate = "policy.start_gate", "strict", ANY, None;
+    /// How many todos an owner may have in progress.
+    policy_in_progress: InProgressLimit = "policy.in_progress", "one", ANY, None;
+    /// What happens to a dependency that closes a cycle.
+    policy_on_cycle: OnCycle = "policy.on_cycle", "refuse", ANY, None;
+    /// What happens to a dependency on an id nobody has.
+    policy_missing_dep: MissingDep = "policy.missing_dep", "refuse", ANY, None;
+    /// What a cancelled or failed dependency means.
+    policy_cancelled_dep: CancelledDep = "policy.cancelled_dep", "block", ANY, None;
+    /// What happens to those that depend on a removed todo.
+    policy_on_remove: OnRemove = "policy.on_remove", "detach", ANY, None;
+    /// What happens to a running todo that gets a new unmet dependency.
+    policy_dep_on_running: DepOnRunning = "policy.dep_on_running", "keep", ANY, None;
+    /// What `done` needs.
+    policy_verify: VerifyMode = "policy.verify", "claim", ANY, None;
+    /// How eagerly work is handed to subagents.
+    subagents: Subagents = "subagents", "conservative", ANY, None;
+    /// Offer the tools to agents at all.
+    tools_enabled: bool = "tools.enabled", "true", ANY, None;
+    /// Let an agent that stops early go on while work is left.
+    keep_going_enabled: bool = "keep_going.enabled", "true", ANY, Some("PUNCH_KEEP_GOING");
+    /// Continuations after one message of the user.
+    keep_going_max_continuations: u32 =
+        "keep_going.max_continuations", "10", (0, 1_000), Some("PUNCH_MAX_CONTINUATIONS");
+    /// Milliseconds for which a decision at an unchanged revision is reused.
+    keep_going_check_interval_ms: u64 = "keep_going.check_interval_ms", "0", (0, 3_600_000), None;
+    /// The share of the context beyond which nothing is continued.
+    keep_going_token_limit: f64 = "keep_going.token_limit", "0.9", (0, 1), None;
+}
+
+impl Settings {
+    /// `base` with every policy that somebody set: a default never overrides what a plan or dialect chose.
+    pub fn policy_over(&self, base: Policy) -> Policy {
+        fn over<T: Copy>(base: T, set: &Sourced<T>) -> T {
+            if set.source == Source::Default { base } else { set.value }
+        }
+        Policy {
+            start_gate: over(base.start_gate, &self.policy_start_gate),
+            in_progress: over(base.in_progress, &self.policy_in_progress),
+            on_cycle: over(base.on_cycle, &self.policy_on_cycle),
+            missing_dep: over(base.missing_dep, &self.policy_missing_dep),
+            cancelled_dep: over(base.cancelled_dep, &self.policy_cancelled_dep),
+            on_remove: over(base.on_remove, &self.policy_on_remove),
+            dep_on_running: over(base.dep_on_running, &self.policy_dep_on_running),
+            verify: over(base.verify, &self.policy_verify),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn defaults() -> Settings {
+        Settings::resolve(&|_| None).unwrap()
+    }
+
+    #[test]
+    fn every_default_is_a_value_of_its_own_row() {
+        for row in defaults().rows() {
+            assert_eq!(row.source, Source::Default);
+        }
+        assert_eq!(defaults().rows().len(), KEYS.len());
+    }
+
+    #[test]
+    fn default_policies_are_those_of_the_core() {
+        let set = defaults();
+        let everything = Policy {
+            start_gate: set.policy_start_gate.value,
+            in_progress: set.policy_in_progress.value,
+            on_cycle: set.policy_on_cycle.value,
+            missing_dep: set.policy_missing_dep.value,
+            cancelled_dep: set.policy_cancelled_dep.value,
+            on_remove: set.policy_on_remove.value,
+            dep_on_running: set.policy_dep_on_running.value,
+            verify: set.policy_verify.value,
+        };
+        assert_eq!(everything, Policy::default());
+    }
+
+    #[test]
+    fn only_policies_that_somebody_set_override() {
+        let base = Policy { start_gate: StartGate::Warn, on_cycle: OnCycle::Suspend, ..Policy::default() };
+        let mut set = defaults();
+        assert_eq!(set.policy_over(base), base);
+        set.policy_on_cycle = Sourced { value: OnCycle::Refuse, source: Source::Flag };
+        assert_eq!(set.policy_over(base), Policy { on_cycle: OnCycle::Refuse, ..base });
+    }
+}

@@ -1,0 +1,135 @@
+//! `config set` and `config unset`: one setting in one file, checked before it is written, written whole or not at
+//! all.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    ConfigError, Place, edit,
+    file::{self, check},
+    key,
+    scalar::Scalar,
+};
+use crate::platform;
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The project's, in the store folder, which must exist. Private like the store.
+    Project,
+    /// The user's. Its folder is made if it is missing.
+    User,
+}
+
+/// Writes `name = value` into the file, making it if it is missing. The rest of the file stays as it is, to the byte.
+///
+/// Refused if the value does not fit, or if anything else in the file is wrong: a file that is written was understood.
+pub fn set(path: &Path, scope: Scope, name: &str, value: &str) -> Result<(), ConfigError> {
+    let toml = check(name, &Scalar::Loose(value.to_owned()), || Place::Flag)?;
+    let Some(toml) = toml else { return unset(path, scope, name).map(|_| ()) };
+    change(path, scope, |path, text| {
+        let before = file::checked(path, text)?;
+        let new = edit::put(path, text, name, &toml)?;
+        let after = file::checked(path, &new)?;
+        // What an editor of text may get wrong, it must not get onto the disk.
+        let others = |name_of: &String| name_of != name;
+        let same = before.keys().filter(|key| others(key)).eq(after.keys().filter(|key| others(key)))
+            && before.iter().filter(|(key, _)| others(key)).all(|(key, entry)| after[key].scalar == entry.scalar)
+            && after.get(name).is_some_and(|entry| {
+                check(name, &entry.scalar, || Place::Flag).is_ok_and(|written| written.as_deref() == Some(&toml))
+            });
+        if same { Ok(Some(new)) } else { Err(by_hand(path)) }
+    })
+    .map(|_| ())
+}
+
+/// Takes the setting out of the file; tells whether it was there. Works for names that are not known too, so that a
+/// file can be mended.
+pub fn unset(path: &Path, scope: Scope, name: &str) -> Result<bool, ConfigError> {
+    change(path, scope, |path, text| {
+        let mut before = file::parse(path, text)?;
+        let Some(new) = edit::take(path, text, name)? else {
+            return match key::lookup(name) {
+                Some(_) => Ok(None),
+                None => {
+                    Err(ConfigError::UnknownKey { place: Place::Flag, key: name.to_owned(), near: key::nearest(name) })
+                }
+            };
+        };
+        let after = file::parse(path, &new)?;
+        before.remove(name);
+        let same =
+            before.keys().eq(after.keys()) && before.iter().all(|(key, entry)| after[key].scalar == entry.scalar);
+        if same { Ok(Some(new)) } else { Err(by_hand(path)) }
+    })
+}
+
+/// Reads, edits and replaces the file while other processes that do the same wait. Tells whether it changed.
+fn change(
+    path: &Path,
+    scope: Scope,
+    edit: impl Fn(&Path, &str) -> Result<Option<String>, ConfigError>,
+) -> Result<bool, ConfigError> {
+    // Many keep their configuration elsewhere and link to it: the link stays.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let not_written = |error: io::Error| ConfigError::NotWritten { path: path.clone(), cause: error.to_string() };
+    let folder = path.parent().unwrap_or(&path);
+    if scope == Scope::User && !folder.exists() {
+        // Tried before the folder is made: a refused edit leaves nothing behind.
+        if edit(&path, "")?.is_none() {
+            return Ok(false);
+        }
+        fs::create_dir_all(folder).map_err(not_written)?;
+    }
+    let _lock = platform::lock_folder(folder);
+    let text = file::read(&path)?.unwrap_or_default();
+    match edit(&path, &text)? {
+        Some(new) if new != text => replace(&path, folder, scope, &new).map_err(not_written).map(|()| true),
+        Some(_) => Ok(true),
+        None => Ok(false),
+    }
+}
+
+/// Readers see the old file or the new one, also after a loss of power.
+fn replace(path: &Path, folder: &Path, scope: Scope, text: &str) -> io::Result<()> {
+    let (temporary, mut file) = temporary(folder, scope)?;
+    let written = (|| {
+        if let Ok(old) = fs::metadata(path) {
+            platform::keep_mode(&old, &file)?;
+        }
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    })();
+    if written.is_err() {
+        // Best effort: the error that matters is the first one.
+        let _ = fs::remove_file(&temporary);
+    }
+    platform::sync_folder(folder);
+    written
+}
+
+/// A new file in the same folder, so that renaming it moves no bytes.
+fn temporary(folder: &Path, scope: Scope) -> io::Result<(PathBuf, File)> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    platform::create_with(&mut options, if scope == Scope::Project { 0o600 } else { 0o644 });
+    let process = std::process::id();
+    for attempt in 0..100 {
+        let path = folder.join(format!(".config.toml.{process}.{attempt}.tmp"));
+        match options.open(&path) {
+            // Left behind by a process that was killed and had the same number, or another thread's.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (path, file)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+fn by_hand(path: &Path) -> ConfigError {
+    let cause = "its form is unusual, please edit it by hand".to_owned();
+    ConfigError::NotWritten { path: path.to_owned(), cause }
+}

@@ -1,0 +1,56 @@
+//! Making the folder of a store, which only a write asks for, and telling beforehand whether one could.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, ErrorKind, Write},
+    path::Path,
+};
+
+use super::{Kind, LocateError, Location, usable};
+use crate::platform;
+
+impl Location {
+    /// Makes the folder if it is missing: private to its owner, and beside code with a `.gitignore` that ignores the
+    /// whole folder and itself. Not the database.
+    pub fn create(&self) -> Result<(), LocateError> {
+        let mut builder = platform::private_folders();
+        // Only a place somebody chose may lack its parents; elsewhere a missing parent means that the project went.
+        builder.recursive(self.kind == Kind::Given);
+        match builder.create(&self.dir) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(self.read_only(&error)),
+            _ => {}
+        }
+        if self.kind != Kind::Given {
+            usable(&self.dir)?;
+        }
+        match self.kind {
+            // Outside git too: somebody may type `git init` and `git add .` later.
+            Kind::InTree | Kind::Outside => ignore_itself(&self.dir).map_err(|error| self.read_only(&error)),
+            Kind::Git | Kind::Given => Ok(()),
+        }
+    }
+
+    /// Fails with `store_read_only` if a write could not succeed: in a sandbox that protects `.git`, on a read-only
+    /// mount, in somebody else's folder. Changes nothing.
+    pub fn writable(&self) -> Result<(), LocateError> {
+        let there = |path: &&Path| path.symlink_metadata().is_ok();
+        let folder = self.dir.ancestors().find(there);
+        let database = Some(self.database.as_path()).filter(there);
+        for path in folder.into_iter().chain(database) {
+            platform::writable(path).map_err(|error| self.read_only(&error))?;
+        }
+        Ok(())
+    }
+
+    fn read_only(&self, cause: &io::Error) -> LocateError {
+        LocateError::ReadOnly { path: self.dir.clone(), cause: cause.to_string() }
+    }
+}
+
+fn ignore_itself(dir: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).open(dir.join(".gitignore")) {
+        Ok(mut file) => file.write_all(b"*\n"),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,189 @@
+//! The git repository around a folder, found the way git does but by reading its files: starting git costs more than
+//! most commands. Only whether a folder is tracked is asked of git itself.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use super::{LocateError, Surroundings};
+use crate::platform;
+
+/// Longer than any path; a bigger `.git` file is something else.
+const MAX_GIT_FILE: u64 = 1 << 16;
+
+/// A repository, seen from one of its work trees or from none.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Repository {
+    /// The git folder of this work tree.
+    pub git_dir: PathBuf,
+    /// The git folder that all work trees share.
+    pub common: PathBuf,
+    /// The top of the work tree; none in a bare repository.
+    pub top: Option<PathBuf>,
+}
+
+impl Repository {
+    /// What tells this work tree from the others.
+    pub fn root(&self) -> &Path {
+        self.top.as_deref().unwrap_or(&self.common)
+    }
+
+    /// Where a store beside the code may lie, nearest first: from `cwd` to the top, then the top of the main work
+    /// tree, so that linked work trees share a store there as they share one in the git folder.
+    pub fn folders(&self, cwd: &Path) -> Vec<PathBuf> {
+        let Some(top) = &self.top else { return Vec::new() };
+        let mut out: Vec<PathBuf> = Vec::new();
+        if cwd.starts_with(top) && !cwd.starts_with(&self.git_dir) {
+            out.extend(cwd.ancestors().take_while(|folder| *folder != top).map(Path::to_owned));
+        }
+        out.push(top.clone());
+        out.extend(self.main_top().filter(|main| *main != top).map(Path::to_owned));
+        out
+    }
+
+    /// Whether files in the folder are in git's index.
+    pub fn tracks(&self, dir: &Path) -> Result<bool, LocateError> {
+        let failed = |cause: String| LocateError::GitFailed { dir: dir.to_owned(), cause };
+        // The main work tree has the index of the common folder.
+        let main = self.main_top().filter(|main| self.top.as_deref() != Some(*main) && dir.starts_with(main));
+        let inside = self.top.as_deref().filter(|top| dir.starts_with(top));
+        let (git_dir, top) = match (inside, main) {
+            (Some(top), _) => (&self.git_dir, top),
+            (None, Some(main)) => (&self.common, main),
+            (None, None) => return Ok(false),
+        };
+        let mut git = Command::new("git");
+        git.arg("--git-dir").arg(git_dir).arg("--work-tree").arg(top);
+        // A monitor is a program named by the repository's configuration.
+        git.args(["--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files", "--cached", "-z", "--"]);
+        git.arg(dir).current_dir(top).stdin(Stdio::null());
+        // A hook's temporary index, or a caller's other repository, would answer another question.
+        for variable in ["GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+            git.env_remove(variable);
+        }
+        let output = git.output().map_err(|error| failed(format!("`git` does not start: {error}")))?;
+        if !output.status.success() {
+            return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+        }
+        Ok(!output.stdout.is_empty())
+    }
+
+    fn main_top(&self) -> Option<&Path> {
+        self.common.parent().filter(|_| self.common.file_name().is_some_and(|name| name == ".git"))
+    }
+}
+
+/// The repository around `cwd`, or the one named by the environment.
+pub(super) fn find(around: &Surroundings) -> Result<Option<Repository>, LocateError> {
+    let mut found = match &around.git_dir_env {
+        Some(given) => Some(named(&around.cwd, given)?),
+        None => search(around)?,
+    };
+    if let Some(repository) = &mut found {
+        if let Some(common) = &around.git_common_dir_env {
+            repository.common = real(&around.cwd.join(common))?;
+        }
+        if let Some(top) = &around.git_work_tree_env {
+            repository.top = Some(real(&around.cwd.join(top))?);
+        }
+    }
+    Ok(found)
+}
+
+fn named(cwd: &Path, given: &Path) -> Result<Repository, LocateError> {
+    let path = cwd.join(given);
+    let git_dir = if path.is_file() { read_git_file(&path)? } else { path.clone() };
+    if !is_git_dir(&git_dir) {
+        return Err(broken(&path, "it is no git folder"));
+    }
+    repository(&git_dir, None)
+}
+
+fn search(around: &Surroundings) -> Result<Option<Repository>, LocateError> {
+    let device = |folder: &Path| fs::metadata(folder).ok().and_then(|found| platform::device(&found));
+    let start = device(&around.cwd);
+    for folder in around.cwd.ancestors() {
+        let ceiling = folder != around.cwd && around.git_ceilings.iter().any(|ceiling| ceiling == folder);
+        // git does not look beyond the file system it is on either.
+        if ceiling || device(folder) != start {
+            return Ok(None);
+        }
+        let dot = folder.join(".git");
+        match fs::metadata(&dot) {
+            Ok(found) if found.is_file() => return repository(&read_git_file(&dot)?, Some(folder)).map(Some),
+            Ok(found) if found.is_dir() && is_git_dir(&dot) => return repository(&dot, Some(folder)).map(Some),
+            _ => {}
+        }
+        if is_git_dir(folder) {
+            return repository(folder, None).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// Follows the line `gitdir: PATH` that linked work trees and submodules have in place of a folder.
+fn read_git_file(file: &Path) -> Result<PathBuf, LocateError> {
+    if fs::metadata(file).is_ok_and(|found| found.len() > MAX_GIT_FILE) {
+        return Err(broken(file, "it is too long for a `gitdir:` line"));
+    }
+    let text = fs::read(file).map_err(|error| broken(file, &error.to_string()))?;
+    let Some(path) = text.strip_prefix(b"gitdir: ").and_then(as_path) else {
+        return Err(broken(file, "it has no `gitdir:` line"));
+    };
+    let git_dir = file.parent().unwrap_or(file).join(path);
+    if is_git_dir(&git_dir) {
+        return Ok(git_dir);
+    }
+    Err(broken(file, &format!("`{}` is no git folder", git_dir.display())))
+}
+
+/// Where a repository's parts are; `top` is known if it was found by its `.git`.
+fn repository(git_dir: &Path, top: Option<&Path>) -> Result<Repository, LocateError> {
+    let git_dir = real(git_dir)?;
+    let common = real(&common_dir(&git_dir))?;
+    let top = match top {
+        Some(top) => Some(real(top)?),
+        None => top_of(&git_dir),
+    };
+    Ok(Repository { git_dir, common, top })
+}
+
+/// The work tree of a git folder that was reached without it: from inside, or by `GIT_DIR`.
+fn top_of(git_dir: &Path) -> Option<PathBuf> {
+    if git_dir.file_name().is_some_and(|name| name == ".git") {
+        return git_dir.parent().map(Path::to_owned);
+    }
+    // The folder of a linked work tree names that tree's `.git`.
+    let back = fs::read(git_dir.join("gitdir")).ok()?;
+    git_dir.join(as_path(&back)?).canonicalize().ok()?.parent().map(Path::to_owned)
+}
+
+/// As git judges: a head, objects and references, the latter two perhaps in the common folder.
+fn is_git_dir(folder: &Path) -> bool {
+    if folder.join("HEAD").symlink_metadata().is_err() {
+        return false;
+    }
+    let common = common_dir(folder);
+    common.join("objects").is_dir() && common.join("refs").is_dir()
+}
+
+fn common_dir(git_dir: &Path) -> PathBuf {
+    let named = fs::read(git_dir.join("commondir")).ok();
+    named.as_deref().and_then(as_path).map_or_else(|| git_dir.to_owned(), |path| git_dir.join(path))
+}
+
+fn real(path: &Path) -> Result<PathBuf, LocateError> {
+    path.canonicalize().map_err(|error| broken(path, &error.to_string()))
+}
+
+fn broken(path: &Path, what: &str) -> LocateError {
+    LocateError::BrokenRepository { path: path.to_owned(), what: what.to_owned() }
+}
+
+/// The path in a one-line file of git.
+fn as_path(line: &[u8]) -> Option<PathBuf> {
+    let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))?;
+    platform::path(&line[..=end])
+}

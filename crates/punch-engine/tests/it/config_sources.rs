@@ -1,0 +1,208 @@
+//! Which source wins, for every setting.
+
+use std::time::Duration;
+
+use punch_core::StartGate;
+use punch_engine::config::{Color, Config, ConfigError, Inputs, KEYS, Place, Source, Sourced, Subagents};
+
+use crate::sandbox::Sandbox;
+
+/// Four values for every setting, as a flag or variable has them and as a file has them.
+fn samples(name: &str) -> [(&'static str, &'static str); 4] {
+    match name {
+        "owner" | "plan" => [("a", "\"a\""), ("b c", "\"b c\""), ("é", "\"é\""), ("d", "\"d\"")],
+        "lease" => [("1s", "\"1s\""), ("1h30m", "\"1h30m\""), ("250ms", "\"250ms\""), ("2d", "\"2d\"")],
+        "view.clear_delay" => [("-1", "-1"), ("0", "0"), ("5", "5"), ("600", "600")],
+        "view.color" => {
+            [("always", "\"always\""), ("never", "\"never\""), ("auto", "\"auto\""), ("never", "\"never\"")]
+        }
+        "limits.request_bytes" => [("1024", "1024"), ("2048", "2048"), ("4096", "4096"), ("8192", "8192")],
+        name if name.starts_with("limits.") => [("1", "1"), ("2", "2"), ("3", "3"), ("4", "4")],
+        "policy.start_gate" => {
+            [("warn", "\"warn\""), ("at_end", "\"at_end\""), ("strict", "\"strict\""), ("warn", "\"warn\"")]
+        }
+        "policy.in_progress" => [("any", "\"any\""), ("one", "\"one\""), ("any", "\"any\""), ("one", "\"one\"")],
+        "policy.on_cycle" => {
+            [("suspend", "\"suspend\""), ("refuse", "\"refuse\""), ("suspend", "\"suspend\""), ("refuse", "\"refuse\"")]
+        }
+        "policy.missing_dep" => {
+            [("dangle", "\"dangle\""), ("refuse", "\"refuse\""), ("dangle", "\"dangle\""), ("refuse", "\"refuse\"")]
+        }
+        "policy.cancelled_dep" => {
+            [("satisfy", "\"satisfy\""), ("cascade", "\"cascade\""), ("block", "\"block\""), ("satisfy", "\"satisfy\"")]
+        }
+        "policy.on_remove" => {
+            [("dangle", "\"dangle\""), ("detach", "\"detach\""), ("dangle", "\"dangle\""), ("detach", "\"detach\"")]
+        }
+        "policy.dep_on_running" => {
+            [("demote", "\"demote\""), ("keep", "\"keep\""), ("demote", "\"demote\""), ("keep", "\"keep\"")]
+        }
+        "policy.verify" => {
+            [("trust", "\"trust\""), ("command", "\"command\""), ("claim", "\"claim\""), ("trust", "\"trust\"")]
+        }
+        "subagents" => [
+            ("off", "\"off\""),
+            ("aggressive", "\"aggressive\""),
+            ("conservative", "\"conservative\""),
+            ("off", "\"off\""),
+        ],
+        "keep_going.max_continuations" | "keep_going.check_interval_ms" => {
+            [("0", "0"), ("1", "1"), ("2", "2"), ("3", "3")]
+        }
+        "keep_going.token_limit" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
+        _ => [("false", "false"), ("true", "true"), ("false", "false"), ("true", "true")],
+    }
+}
+
+#[test]
+fn every_setting_comes_from_the_first_source_that_has_it() {
+    let sandbox = Sandbox::new();
+    for key in KEYS {
+        let [(flag, flag_toml), (env, env_toml), (_, project), (_, user)] = samples(key.name);
+        let project_file = sandbox.file("p/config.toml", format!("{} = {project}\n", key.name));
+        let user_file = sandbox.file("u/config.toml", format!("{} = {user}\n", key.name));
+        let variable = key.env()[0].clone();
+        let mut inputs = Inputs {
+            flags: vec![(key.name.into(), flag.into())],
+            env: vec![(variable.clone(), env.into())],
+            project: Some(project_file.clone()),
+            user: Some(user_file.clone()),
+        };
+        let shown = |inputs: &Inputs| {
+            let shown = Config::load(inputs).unwrap().get(key.name).unwrap();
+            (shown.value, shown.source)
+        };
+        assert_eq!(shown(&inputs), (Some(flag_toml.into()), Source::Flag));
+        inputs.flags.clear();
+        assert_eq!(shown(&inputs), (Some(env_toml.into()), Source::Env(variable)));
+        inputs.env = vec![(key.env()[0].clone(), "".into())];
+        assert_eq!(
+            shown(&inputs),
+            (Some(project.into()), Source::Project(project_file)),
+            "an empty variable says nothing"
+        );
+        inputs.project = Some(sandbox.path("none.toml"));
+        assert_eq!(shown(&inputs), (Some(user.into()), Source::User(user_file)));
+        inputs.user = None;
+        assert_eq!(shown(&inputs).1, Source::Default);
+    }
+}
+
+#[test]
+fn defaults_are_what_the_documentation_promises() {
+    let set = Config::load(&Inputs::default()).unwrap().settings;
+    fn default<T>(value: T) -> Sourced<T> {
+        Sourced { value, source: Source::Default }
+    }
+    assert_eq!(set.owner, default(None));
+    assert_eq!(set.lease, default(Duration::from_secs(900)));
+    assert_eq!(set.view_clear_delay, default(60));
+    assert_eq!(set.view_color, default(Color::Auto));
+    assert_eq!((set.limits_content, set.limits_long), (default(500), default(8000)));
+    assert_eq!((set.limits_open_todos, set.limits_request_bytes), (default(10_000), default(1_048_576)));
+    assert_eq!(set.policy_start_gate, default(StartGate::Strict));
+    assert_eq!(set.subagents, default(Subagents::Conservative));
+    assert_eq!((set.keep_going_enabled, set.keep_going_max_continuations), (default(true), default(10)));
+    assert_eq!((set.keep_going_check_interval_ms, set.keep_going_token_limit), (default(0), default(0.9)));
+}
+
+#[test]
+fn short_and_general_variables_mean_the_same_and_the_short_one_wins() {
+    let load = |env: &[(&str, &str)]| {
+        let env = env.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        Config::load(&Inputs { env, ..Inputs::default() }).unwrap().settings
+    };
+    let both = [("PUNCH_KEEP_GOING_ENABLED", "on"), ("PUNCH_KEEP_GOING", "0"), ("PUNCH_OTHER", "?"), ("HOME", "/")];
+    assert_eq!(
+        load(&both).keep_going_enabled,
+        Sourced { value: false, source: Source::Env("PUNCH_KEEP_GOING".into()) }
+    );
+    assert!(load(&both[..1]).keep_going_enabled.value);
+    for (name, value) in [("PUNCH_MAX_CONTINUATIONS", "3"), ("PUNCH_KEEP_GOING_MAX_CONTINUATIONS", "3")] {
+        assert_eq!(load(&[(name, value)]).keep_going_max_continuations.value, 3);
+    }
+    let named = load(&[("PUNCH_PLAN", "main"), ("PUNCH_OWNER", "me"), ("PUNCH_LEASE", "1h")]);
+    assert_eq!((named.plan.value.as_deref(), named.owner.value.as_deref()), (Some("main"), Some("me")));
+    assert_eq!(named.lease.value, Duration::from_secs(3600));
+}
+
+#[test]
+fn an_agent_has_its_own_settings_inside_a_source_but_not_across() {
+    let sandbox = Sandbox::new();
+    let project =
+        sandbox.file("p.toml", "[keep_going]\nenabled = false\n\n[agents.claude.keep_going]\nenabled = true\n");
+    let user = sandbox.file("u.toml", "agents.codex.keep_going = { enabled = true, max_continuations = 3 }\n");
+    let mut inputs = Inputs { project: Some(project.clone()), user: Some(user.clone()), ..Inputs::default() };
+    let enabled =
+        |inputs: &Inputs, agent: &str| Config::load(inputs).unwrap().for_agent(agent).keep_going_enabled.clone();
+    assert_eq!(enabled(&inputs, "claude"), Sourced { value: true, source: Source::Project(project.clone()) });
+    assert_eq!(enabled(&inputs, "codex"), Sourced { value: false, source: Source::Project(project.clone()) });
+    assert_eq!(enabled(&inputs, "gemini"), Sourced { value: false, source: Source::Project(project.clone()) });
+    let config = Config::load(&inputs).unwrap();
+    assert_eq!(config.for_agent("codex").keep_going_max_continuations.value, 3);
+    assert_eq!(config.settings.keep_going_max_continuations.value, 10);
+
+    inputs.env = vec![("PUNCH_KEEP_GOING".into(), "off".into())];
+    assert!(!enabled(&inputs, "claude").value, "the switch in the environment stops every agent");
+    let own = "PUNCH_AGENTS_CLAUDE_KEEP_GOING_ENABLED";
+    inputs.env.push((own.into(), "on".into()));
+    assert_eq!(enabled(&inputs, "claude"), Sourced { value: true, source: Source::Env(own.into()) });
+    inputs.flags = vec![("agents.claude.keep_going.enabled".into(), "false".into())];
+    assert_eq!(enabled(&inputs, "claude"), Sourced { value: false, source: Source::Flag });
+}
+
+#[test]
+fn show_prints_every_setting_with_its_source_as_a_valid_file() {
+    let sandbox = Sandbox::new();
+    let project = sandbox.file("p.toml", "plan = \"a \\\"b\\\"\"\n[agents.codex.keep_going]\ntoken_limit = 1\n");
+    let env = vec![("PUNCH_LEASE".into(), "90s".into())];
+    let inputs = Inputs { project: Some(project.clone()), env, ..Inputs::default() };
+    let lines: Vec<String> = Config::load(&inputs).unwrap().show().iter().map(ToString::to_string).collect();
+    assert_eq!(lines.len(), KEYS.len() + 1);
+    assert_eq!(lines[0], "# owner is not set");
+    assert_eq!(lines[1], format!("plan = 'a \"b\"'  # project, {}", project.display()));
+    assert_eq!(lines[2], "lease = \"1m30s\"  # PUNCH_LEASE");
+    assert_eq!(lines[3], "view.clear_delay = 60  # default");
+    assert_eq!(
+        *lines.last().unwrap(),
+        format!("agents.codex.keep_going.token_limit = 1.0  # project, {}", project.display())
+    );
+    let again = sandbox.file("again.toml", lines.join("\n"));
+    Config::load(&Inputs { user: Some(again), ..Inputs::default() }).unwrap();
+}
+
+#[test]
+fn wrong_flags_and_variables_name_themselves() {
+    let flag = |name: &str, value: &str| {
+        let flags = vec![(name.to_owned(), value.to_owned())];
+        Config::load(&Inputs { flags, ..Inputs::default() }).unwrap_err()
+    };
+    assert_eq!(
+        flag("leese", "1m"),
+        ConfigError::UnknownKey { place: Place::Flag, key: "leese".into(), near: vec!["lease".into()] }
+    );
+    assert_eq!(
+        flag("keep_going", "off").message(),
+        "command line: no setting `keep_going` (nearest: `keep_going.enabled`, `keep_going.max_continuations`, \
+         `keep_going.check_interval_ms`)"
+    );
+    assert_eq!(
+        flag("lease", "15").message(),
+        "command line: `lease` is `15`, expected a duration such as \"15m\" or \"1h30m\", from 100ms to 30d"
+    );
+    let env = vec![("PUNCH_MAX_CONTINUATIONS".to_owned(), "many\u{1b}[31m".into())];
+    let error = Config::load(&Inputs { env, ..Inputs::default() }).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "variable `PUNCH_MAX_CONTINUATIONS`: `keep_going.max_continuations` is `many␛[31m`, expected a whole number \
+         from 0 to 1000"
+    );
+    assert_eq!(error.hint(), "correct it, or `unset PUNCH_MAX_CONTINUATIONS`");
+    #[cfg(unix)]
+    {
+        use std::{ffi::OsString, os::unix::ffi::OsStringExt};
+        let env = vec![("PUNCH_PLAN".to_owned(), OsString::from_vec(vec![0xff]))];
+        let error = Config::load(&Inputs { env, ..Inputs::default() }).unwrap_err();
+        assert_eq!(error, ConfigError::NotUtf8 { place: Place::Env("PUNCH_PLAN".into()) });
+    }
+}

@@ -1,0 +1,13 @@
+//! The integration tests of the engine, one binary. Repositories are real and made by git.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
+
+mod call;
+mod config_docs;
+mod config_edit;
+mod config_files;
+mod config_sources;
+mod locate_git;
+mod locate_in_tree;
+mod locate_outside;
+mod locate_read_only;
+mod sandbox;

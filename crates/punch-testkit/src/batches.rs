@@ -1,0 +1,143 @@
+//! Arbitrary batches over few ids, so that collisions, circles, unknown names, removals, returns and renames are
+//! common.
+
+use proptest::prelude::{Strategy, any};
+
+use crate::ask::{Ask, Batch, Evidence, Fields, Hold, Name, New, Spot, Status};
+use crate::model::Model;
+use crate::rules::Rules;
+use crate::source::Source;
+
+/// Ids that occur. `T-2` meets the made ones.
+pub const IDS: [&str; 7] = ["a", "b", "c", "d", "e", "T-2", "zz"];
+
+/// The choices of a sequence of writes; [`batch`] reads each against the plan as it is by then.
+pub fn sequences(writes: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
+    proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..48), 1..=writes)
+}
+
+/// One write that mostly names what the plan has.
+pub fn batch(bytes: &[u8], model: &Model) -> Batch {
+    let source = &mut Source::new(bytes);
+    let mut scene = Scene { live: model.order.iter().map(|key| model.items[*key].id.clone()).collect() };
+    let rules = rules(source);
+    let owner = source.pick(&[None, None, Some("ann".to_owned()), Some("bob".to_owned())]);
+    let elapsed = source.pick(&[1, 1, 1, 10, 40]);
+    let more = source.pick(&[0, 0, 0, 1, 1, 2, 3, 5]);
+    let asks = (0..=more).map(|_| scene.ask(source, model.now)).collect();
+    Batch { asks, owner, rules, elapsed }
+}
+
+/// A preset, or any rules.
+pub fn rules(source: &mut Source<'_>) -> Rules {
+    match source.below(7) {
+        n @ 0..5 => Rules::PRESETS[n].1,
+        _ => Rules::from_digits(Rules::SIZES.map(|size| source.below(size))),
+    }
+}
+
+fn optional<T>(source: &mut Source<'_>, rate: usize, make: impl FnOnce(&mut Source<'_>) -> T) -> Option<T> {
+    source.one_in(rate).then(|| make(source))
+}
+
+/// What the plan has.
+struct Scene {
+    live: Vec<String>,
+}
+
+impl Scene {
+    /// An id that is free, as far as this plan goes.
+    fn free(&mut self, source: &mut Source<'_>) -> String {
+        let free: Vec<&str> = IDS.into_iter().filter(|id| !self.live.iter().any(|live| live == id)).collect();
+        if free.is_empty() || source.one_in(12) {
+            return source.pick(&IDS).to_owned();
+        }
+        let id = source.pick(&free).to_owned();
+        self.live.push(id.clone());
+        id
+    }
+
+    fn name(&mut self, source: &mut Source<'_>) -> Name {
+        match source.below(24) {
+            0..20 if !self.live.is_empty() => Name::Id(source.pick(&self.live)),
+            0..22 => Name::Id(source.pick(&IDS).to_owned()),
+            22 => Name::Key(source.below(6)),
+            _ => Name::New(source.below(2)),
+        }
+    }
+
+    fn fields(&mut self, source: &mut Source<'_>, new: bool) -> Fields {
+        Fields {
+            id: if new {
+                None
+            } else {
+                optional(source, 5, |s| if s.one_in(12) { String::new() } else { self.free(s) })
+            },
+            content: Some(source.pick(&["x", "y", "", "long text"]).to_owned()).filter(|_| new || source.one_in(3)),
+            active_form: optional(source, 8, |s| s.pick(&[None, Some("doing".to_owned())])),
+            deps: optional(source, 2, |s| s.list(3, |s| self.name(s))),
+            blocks: if source.one_in(5) { source.list(2, |s| self.name(s)) } else { Vec::new() },
+            phase: optional(source, 8, |s| s.pick(&[None, Some("one".to_owned()), Some("two".to_owned())])),
+            priority: optional(source, 4, |s| s.pick(&[1, 2, 3, 4, 5, 5, 1, 2, 4, 3, 2, 1, 0, 6])),
+            command: optional(source, 10, |s| s.pick(&[None, Some("check".to_owned())])),
+        }
+    }
+
+    fn spot(&mut self, source: &mut Source<'_>) -> Spot {
+        match source.below(8) {
+            0..5 => Spot::End,
+            5 => Spot::First,
+            6 => Spot::Before(self.name(source)),
+            _ => Spot::After(self.name(source)),
+        }
+    }
+
+    fn add(&mut self, source: &mut Source<'_>) -> New {
+        New {
+            id: if source.one_in(5) { None } else { Some(self.free(source)) },
+            status: if source.one_in(3) { source.pick(&Status::ALL) } else { Status::Pending },
+            fields: self.fields(source, true),
+            spot: self.spot(source),
+            hold: optional(source, 12, |s| hold(s, 0)),
+            notes: if source.one_in(6) { source.list(2, |s| s.pick(&["n", "m"]).to_owned()) } else { Vec::new() },
+        }
+    }
+
+    fn ask(&mut self, source: &mut Source<'_>, now: i64) -> Ask {
+        match source.below(32) {
+            0..7 => Ask::Add(self.add(source)),
+            7..28 if self.live.is_empty() => Ask::Add(self.add(source)),
+            7..10 => Ask::Edit(self.name(source), self.fields(source, false)),
+            10..13 => Ask::Start(self.name(source)),
+            13 => Ask::Claim(self.name(source), now + i64::from(source.byte())),
+            14 => Ask::Renew(self.name(source), now + i64::from(source.byte())),
+            15..18 => {
+                let target = self.name(source);
+                let evidence = optional(source, 3, |s| Evidence {
+                    command: s.pick(&[Some("check".to_owned()), None]),
+                    exit: s.pick(&[Some(0), None, Some(1)]),
+                });
+                Ask::Done(target, evidence, optional(source, 6, |s| s.below(3) as u64))
+            }
+            18 => Ask::Drop(self.name(source)),
+            19 | 20 => Ask::Fail(self.name(source), source.pick(&["", "broke"]).to_owned()),
+            21 | 22 => Ask::Reopen(self.name(source)),
+            23 => Ask::Hold(self.name(source), hold(source, now)),
+            24 => Ask::Release(self.name(source)),
+            25 => Ask::Block(self.name(source)),
+            26 | 27 => Ask::Rm(match self.name(source) {
+                Name::New(_) => Name::Id("a".to_owned()),
+                other => other,
+            }),
+            28 => Ask::Note(self.name(source), source.pick(&["n", "m"]).to_owned()),
+            29 => Ask::Move(self.name(source), self.spot(source)),
+            30 => Ask::Arrange(source.list(5, |s| self.name(s))),
+            _ => Ask::Rules(rules(source)),
+        }
+    }
+}
+
+fn hold(source: &mut Source<'_>, now: i64) -> Hold {
+    let until = source.pick(&[None, Some(now + 5), Some(now + 30), Some(now + 90)]);
+    Hold { reason: source.pick(&["ask", "wait"]).to_owned(), until }
+}

@@ -1,0 +1,158 @@
+//! The naive model: a plain list of todos, every question answered by looking at all of them again.
+
+mod edges;
+mod fields;
+mod names;
+mod order;
+mod removal;
+mod state;
+mod status;
+
+use crate::ask::{Batch, Hold, Status};
+use crate::rules::Rules;
+
+pub use state::{Edge, Row, State};
+
+/// What a todo depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Dep {
+    /// A todo by its key. Whether the edge is suspended is found by looking for circles.
+    On(usize),
+    /// An id nobody has.
+    Missing(String),
+}
+
+/// One todo. Its key is its place in [`Model::items`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Item {
+    /// Unique among those not removed.
+    pub id: String,
+    /// What is to be done.
+    pub content: String,
+    /// The present-tense form.
+    pub active_form: Option<String>,
+    /// As stored.
+    pub status: Status,
+    /// In the order given.
+    pub deps: Vec<Dep>,
+    /// Why it waits.
+    pub hold: Option<Hold>,
+    /// Name of its phase.
+    pub phase: Option<String>,
+    /// 1 to 5.
+    pub priority: u8,
+    /// The command that proves it.
+    pub command: Option<String>,
+    /// How many pieces of evidence were kept.
+    pub evidence: usize,
+    /// Who works on it or did.
+    pub owner: Option<String>,
+    /// The fence of the last claim.
+    pub fence: u64,
+    /// End of the lease.
+    pub lease: Option<i64>,
+    /// Failed attempts.
+    pub attempts: u32,
+    /// Why the last one failed.
+    pub error: Option<String>,
+    /// Remarks.
+    pub notes: Vec<String>,
+    /// Was being worked on before.
+    pub resume: bool,
+    /// Something it was built on was reopened.
+    pub stale_dependency: bool,
+    /// When it was last started.
+    pub started: Option<i64>,
+    /// When it was closed.
+    pub finished: Option<i64>,
+    /// Archived.
+    pub removed: bool,
+}
+
+/// Why a write was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct No {
+    /// The stable code.
+    pub code: &'static str,
+    /// For a cycle: every edge as it would have been, by ids.
+    pub edges: Vec<(String, String)>,
+}
+
+impl No {
+    const fn new(code: &'static str) -> Self {
+        Self { code, edges: Vec::new() }
+    }
+}
+
+/// A plan.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Model {
+    /// Everything ever added.
+    pub items: Vec<Item>,
+    /// Keys of live todos in list order.
+    pub order: Vec<usize>,
+    /// Phase names in order.
+    pub phases: Vec<String>,
+    /// The plan's own rules.
+    pub rules: Rules,
+    /// The next number of a made id.
+    pub number: u64,
+    /// The last fence given.
+    pub fence: u64,
+    /// Now.
+    pub now: i64,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            order: Vec::new(),
+            phases: Vec::new(),
+            rules: Rules::NATIVE,
+            number: 1,
+            fence: 0,
+            now: 0,
+        }
+    }
+}
+
+/// A batch while it runs.
+struct Write<'a> {
+    model: Model,
+    before: &'a Model,
+    batch: &'a Batch,
+    /// For each ask, the todo it is about; for an add, the new one.
+    targets: Vec<Option<usize>>,
+    /// Keys of the adds.
+    added: Vec<usize>,
+    removed: Vec<usize>,
+}
+
+impl Model {
+    /// Runs a batch, all or nothing. Time passes also for a refused one.
+    pub fn apply(&mut self, batch: &Batch) -> Result<(), Vec<No>> {
+        self.now += batch.elapsed;
+        let mut write = Write {
+            model: self.clone(),
+            before: self,
+            batch,
+            targets: Vec::new(),
+            added: Vec::new(),
+            removed: Vec::new(),
+        };
+        write.names()?;
+        write.removals();
+        write.fields()?;
+        write.order()?;
+        write.edges()?;
+        write.statuses()?;
+        *self = write.model;
+        Ok(())
+    }
+
+    /// The live todo with that id.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.order.iter().copied().find(|key| self.items[*key].id == id)
+    }
+}

@@ -1,0 +1,93 @@
+//! Every target is looked up before anything changes.
+
+use super::{Item, No, Write};
+use crate::ask::{Ask, Name};
+
+impl Write<'_> {
+    pub(super) fn names(&mut self) -> Result<(), Vec<No>> {
+        let mut no = Vec::new();
+        for ask in &self.batch.asks {
+            if let Ask::Rm(name) = ask
+                && let Some(key) = self.old(name)
+                && !self.removed.contains(&key)
+            {
+                self.removed.push(key);
+            }
+        }
+        let mut given: Vec<&str> = Vec::new();
+        for ask in &self.batch.asks {
+            let Ask::Add(new) = ask else { continue };
+            let Some(id) = &new.id else { continue };
+            if id.is_empty() {
+                no.push(No::new("invalid"));
+            }
+            let lives = self.before.find(id).is_some_and(|key| !self.removed.contains(&key));
+            if lives || given.contains(&id.as_str()) {
+                no.push(No::new("duplicate_id"));
+            }
+            given.push(id);
+            self.model.count_id(id);
+        }
+        for ask in &self.batch.asks {
+            let Ask::Add(new) = ask else { continue };
+            let id = new.id.clone().unwrap_or_else(|| {
+                self.model.number += 1;
+                format!("T-{}", self.model.number - 1)
+            });
+            self.added.push(self.model.items.len());
+            self.model.items.push(Item { id, priority: 3, ..Item::default() });
+        }
+        let mut adds = self.added.clone().into_iter();
+        for ask in &self.batch.asks {
+            let found = match (ask, ask.target()) {
+                (Ask::Add(_), _) => adds.next(),
+                (_, None) => None,
+                (Ask::Rm(_), Some(name)) => self.old(name),
+                (_, Some(name)) => self.new_first(name),
+            };
+            if ask.target().is_some() {
+                match found {
+                    None => no.push(No::new("unknown_todo")),
+                    Some(key) if self.removed.contains(&key) && !matches!(ask, Ask::Rm(_)) => {
+                        no.push(No::new("removed_in_batch"));
+                    }
+                    Some(_) => {}
+                }
+            }
+            self.targets.push(found);
+        }
+        if no.is_empty() { Ok(()) } else { Err(no) }
+    }
+
+    /// Among the todos that were there before.
+    fn old(&self, name: &Name) -> Option<usize> {
+        match name {
+            Name::Id(id) => self.before.find(id),
+            Name::Key(key) => self.before.order.contains(key).then_some(*key),
+            Name::New(n) => self.added.get(*n).copied(),
+        }
+    }
+
+    /// An id that goes and comes in one batch means the one that comes.
+    fn new_first(&self, name: &Name) -> Option<usize> {
+        let added = |id: &str| self.added.iter().copied().find(|key| self.model.items[*key].id == id);
+        match name {
+            Name::Id(id) => added(id).or_else(|| self.old(name)),
+            _ => self.old(name),
+        }
+    }
+}
+
+impl super::Model {
+    /// A given `T-7` moves the counter on.
+    pub(super) fn count_id(&mut self, id: &str) {
+        let digits = id.strip_prefix("T-").unwrap_or("");
+        if !digits.is_empty()
+            && digits.chars().all(|c| c.is_ascii_digit())
+            && let Ok(number) = digits.parse::<u64>()
+            && number < 1 << 53
+        {
+            self.number = self.number.max(number + 1);
+        }
+    }
+}

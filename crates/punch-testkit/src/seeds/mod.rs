@@ -1,0 +1,4 @@
+//! Literal models of two outside formats, written from their descriptions over plain JSON values.
+
+pub mod cursor;
+pub mod todowrite;
