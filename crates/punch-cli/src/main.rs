@@ -8,6 +8,7 @@ mod named;
 mod output;
 mod project;
 mod reply;
+mod safety;
 
 use std::process::ExitCode;
 

@@ -13,6 +13,7 @@ mod exchange;
 mod history;
 pub mod locate;
 mod platform;
+mod prune;
 mod reference;
 mod session;
 mod submit;

@@ -2,10 +2,15 @@
 
 mod add;
 mod claim;
+mod completions;
+mod config;
+mod demo;
+mod doctor;
 mod done;
 mod drop;
 mod fail;
 mod hold;
+mod init;
 mod list;
 mod move_to;
 mod next;
@@ -19,7 +24,10 @@ mod rm;
 mod show;
 mod start;
 mod status;
+mod store;
 mod tree;
+
+use std::cell::OnceCell;
 
 use clap::Subcommand;
 
@@ -30,6 +38,7 @@ use crate::project::Project;
 
 /// What `punch` can do.
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one value in the life of the program")]
 pub enum Command {
     /// Add todos
     Add(add::Add),
@@ -69,6 +78,18 @@ pub enum Command {
     Claim(claim::Claim),
     /// Lengthen the lease of a claim
     Renew(renew::Renew),
+    /// Make the store of this project and say where it is
+    Init(init::Init),
+    /// Show and change settings
+    Config(config::Config),
+    /// Check the store, and repair what follows from other data
+    Doctor(doctor::Doctor),
+    /// Look at the store as a file: info, backup, restore, prune
+    Store(store::Store),
+    /// Show in ten seconds what punch does, in a temporary project
+    Demo(demo::Demo),
+    /// Print a script that lets a shell complete commands
+    Completions(completions::Completions),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Replay),
@@ -78,9 +99,16 @@ impl Command {
     /// Runs the chosen verb.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
         let as_json = global.json;
-        let project = || Project::find(global);
+        let safety = OnceCell::new();
+        let project = || Project::find(global.clone()).inspect(|project| drop(safety.set(project.safety())));
         let reply = match self {
             Self::Replay(verb) => return verb.run(),
+            Self::Demo(verb) => return verb.run(&global),
+            Self::Completions(verb) => return verb.run(),
+            Self::Init(verb) => verb.run(global),
+            Self::Config(verb) => verb.run(global),
+            Self::Doctor(verb) => verb.run(global),
+            Self::Store(verb) => verb.run(global),
             Self::Add(verb) => verb.run(project()?),
             Self::List(verb) => verb.run(project()?),
             Self::Tree(verb) => verb.run(project()?),
@@ -102,6 +130,9 @@ impl Command {
             Self::Renew(verb) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
+        if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {
+            safety.keep();
+        }
         Ok(reply.exit)
     }
 }

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use punch_core::PlanRow;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-pub use tools::{StoreInfo, restore};
+pub use tools::{StoreInfo, name_of, restore};
 
 use crate::{Catalogue, Changes, Durability, PlanId, Snapshot, Store, StoreError, Tx};
 use link::Pool;
