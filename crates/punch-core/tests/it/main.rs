@@ -1,9 +1,11 @@
 //! The integration tests of the core, one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
 
+mod bad_input;
 mod big;
 mod bridge;
 mod equality;
+mod fuzz;
 mod lists;
 mod merge;
 mod pair;
