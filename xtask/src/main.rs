@@ -3,6 +3,8 @@
 
 mod crates;
 mod deny;
+mod exhaustive;
+mod fuzz;
 mod licences;
 mod metadata;
 mod paths;
@@ -17,7 +19,9 @@ Usage: cargo xtask <TASK>
 
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
-  test --list                          the steps of `test`";
+  test --list                          the steps of `test`
+  exhaustive                           every state within more writes, through pairs of policy values
+  fuzz [--seconds N]                   every fuzz target for N seconds";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -31,6 +35,8 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test", rest @ ..] => test::run(rest),
+        ["exhaustive", rest @ ..] => exhaustive::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {
