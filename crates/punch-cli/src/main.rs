@@ -2,12 +2,16 @@
 
 mod arguments;
 mod commands;
+mod editor;
 mod environment;
 mod failure;
+mod files;
 mod named;
 mod output;
 mod project;
 mod reply;
+mod story;
+mod time;
 
 use std::process::ExitCode;
 

@@ -21,6 +21,11 @@ impl Reply {
     pub fn new(text: impl Into<String>, json: Value) -> Self {
         Self { text: text.into(), json: with_schema(json), exit: Exit::Ok }
     }
+
+    /// Nothing more to say: the verb has printed a document.
+    pub fn printed() -> Self {
+        Self { text: String::new(), json: Value::Null, exit: Exit::Ok }
+    }
 }
 
 /// Puts `"schema": 1` first.

@@ -15,31 +15,18 @@ pub struct PlanEntry {
     pub info: PlanInfo,
     /// Its live todos.
     pub counts: Counts,
-    /// It is the one that this worktree has chosen.
-    pub used: bool,
     /// It is the one where nothing is chosen.
     pub default: bool,
 }
 
 impl Engine {
-    /// Every plan, archived ones too, with its counts, as seen from a worktree.
-    pub fn plan_entries(&self, worktree: &str) -> Result<Vec<PlanEntry>, EngineError> {
-        let (plans, used) =
-            self.browse(|catalogue| Ok((catalogue.plans()?, catalogue.setting(&used_by(worktree))?)))?;
-        let used = used.and_then(|id| id.parse().ok().map(PlanId));
-        plans
-            .into_iter()
-            .map(|info| {
-                let counts = self.read(info.id, |snapshot| Ok(snapshot.row()?.counts))?;
-                let in_use = info.archived.is_none();
-                Ok(PlanEntry {
-                    counts,
-                    used: in_use && used == Some(info.id),
-                    default: in_use && info.name == DEFAULT_PLAN,
-                    info,
-                })
-            })
-            .collect()
+    /// Every plan, archived ones too, with its counts.
+    pub fn plan_entries(&self) -> Result<Vec<PlanEntry>, EngineError> {
+        let entry = |info: PlanInfo| {
+            let counts = self.read(info.id, |snapshot| Ok(snapshot.row()?.counts))?;
+            Ok(PlanEntry { counts, default: info.archived.is_none() && info.name == DEFAULT_PLAN, info })
+        };
+        self.plans()?.into_iter().map(entry).collect()
     }
 
     /// The plan of that name: the one in use, else an archived one.

@@ -4,12 +4,19 @@ mod add;
 mod claim;
 mod done;
 mod drop;
+mod edit;
+mod edit_whole;
+mod export;
 mod fail;
+mod graph;
 mod hold;
+mod import;
 mod list;
+mod log;
 mod move_to;
 mod next;
 mod note;
+mod plan;
 mod ready;
 mod release;
 mod renew;
@@ -19,7 +26,10 @@ mod rm;
 mod show;
 mod start;
 mod status;
+mod todo;
 mod tree;
+mod undo;
+mod why;
 
 use clap::Subcommand;
 
@@ -45,6 +55,10 @@ pub enum Command {
     Next(next::Next),
     /// Show what can be started, best first
     Ready(ready::Ready),
+    /// Tell what a todo, or everything, waits for
+    Why(why::Why),
+    /// Show who waits for whom: text, DOT, Mermaid
+    Graph(graph::Graph),
     /// Begin work on todos
     Start(start::Start),
     /// Finish todos
@@ -61,6 +75,8 @@ pub enum Command {
     Release(release::Release),
     /// Archive todos
     Rm(rm::Rm),
+    /// Change a todo, or the whole plan in the editor
+    Edit(edit::Edit),
     /// Append a remark to a todo
     Note(note::Note),
     /// Move a todo in the list
@@ -69,6 +85,18 @@ pub enum Command {
     Claim(claim::Claim),
     /// Lengthen the lease of a claim
     Renew(renew::Renew),
+    /// Show what happened, newest first
+    Log(log::Log),
+    /// Take a change back
+    Undo(undo::Undo),
+    /// Make, list, choose, rename and archive plans
+    Plan(plan::Plan),
+    /// Bring todos in from a file
+    Import(import::Import),
+    /// Write the whole plan out
+    Export(export::Export),
+    /// The /todo commands: phases and tasks by content
+    Todo(todo::Todo),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Replay),
@@ -100,6 +128,15 @@ impl Command {
             Self::Move(verb) => verb.run(project()?),
             Self::Claim(verb) => verb.run(project()?),
             Self::Renew(verb) => verb.run(project()?),
+            Self::Edit(verb) => verb.run(project()?),
+            Self::Why(verb) => verb.run(project()?),
+            Self::Graph(verb) => verb.run(project()?),
+            Self::Log(verb) => verb.run(project()?),
+            Self::Undo(verb) => verb.run(project()?),
+            Self::Plan(verb) => verb.run(project()?),
+            Self::Import(verb) => verb.run(project()?),
+            Self::Export(verb) => verb.run(project()?),
+            Self::Todo(verb) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
         Ok(reply.exit)
