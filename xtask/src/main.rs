@@ -21,12 +21,9 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
-<<<<<<< HEAD
-  bench core                           instructions of the graph index, beside naive and petgraph";
-=======
+  bench core                           instructions of the graph index, beside naive and petgraph
   exhaustive                           every state within more writes, through pairs of policy values
   fuzz [--seconds N]                   every fuzz target for N seconds";
->>>>>>> model
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -40,12 +37,9 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test", rest @ ..] => test::run(rest),
-<<<<<<< HEAD
         ["bench", "core"] => bench::core(),
-=======
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
->>>>>>> model
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

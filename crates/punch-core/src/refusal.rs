@@ -191,6 +191,7 @@ impl Refusal {
                 }
                 format!("revision {revision} cannot be taken back: changed since: {}", parts.join(", "))
             }
+            Self::UnknownRevision { revision: 0 } => "there is nothing to take back".to_owned(),
             Self::UnknownRevision { revision } => format!("no revision {revision} in this plan"),
             Self::Conflict { expected, current } => format!("expected revision {expected}, the plan is at {current}"),
         }
@@ -208,21 +209,21 @@ impl Refusal {
             Self::Cycle { .. } => "drop one dependency on this path".into(),
             Self::NotReady { waits_for, hold, id } => match (waits_for.first(), hold) {
                 (Some((first, _)), _) => {
-                    format!("finish `{}` first; `punch why {}` tells more", text::clip(first, 80), text::clip(id, 80))
+                    format!("finish `{}` first; `punch why {}` tells more", text::clip(first, 80), word(id))
                 }
-                (None, _) => format!("`punch release {}` ends the hold", text::clip(id, 80)),
+                (None, _) => format!("`punch release {}` ends the hold", word(id)),
             },
             Self::InProgressLimit { running, .. } => {
-                let running = text::clip(running, 80);
+                let running = word(running);
                 format!("finish it (`punch done {running}`) or put it back (`punch reopen {running}`)")
             }
             Self::Transition { status: Status::Completed | Status::Cancelled | Status::Failed, id, .. } => {
-                format!("`punch reopen {}` first", text::clip(id, 80))
+                format!("`punch reopen {}` first", word(id))
             }
             Self::Transition { .. } => "look at it with `punch show` first".into(),
             Self::Leased { .. } => "take another todo (`punch next`), or wait until the lease ends".into(),
             Self::StaleFence { .. } => "claim it again before reporting".into(),
-            Self::NeedsVerification { id } => format!("run `punch verify {}`", text::clip(id, 80)),
+            Self::NeedsVerification { id } => format!("run `punch verify {}`", word(id)),
             Self::RemovedInBatch { .. } => "remove it in a batch of its own".into(),
             Self::TooLong { field: "content", .. } => "shorten it and put the rest into description or a note".into(),
             Self::TooLong { .. } => "shorten it, or split it over several notes".into(),
@@ -232,6 +233,11 @@ impl Refusal {
             Self::Conflict { .. } => "read the plan again and repeat the change on what it says now".into(),
         }
     }
+}
+
+/// An id in a command to copy: as the shell wants it.
+fn word(id: &str) -> String {
+    text::shell(&text::clip(id, 80)).into_owned()
 }
 
 fn did_you_mean(near: &[String]) -> String {

@@ -4,6 +4,7 @@
 mod bad_input;
 mod big;
 mod bridge;
+mod diff;
 mod enumerate;
 mod equality;
 mod fuzz;
