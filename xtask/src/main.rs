@@ -4,6 +4,8 @@
 mod bench;
 mod crates;
 mod deny;
+mod exhaustive;
+mod fuzz;
 mod licences;
 mod metadata;
 mod paths;
@@ -19,7 +21,9 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
-  bench core                           instructions of the graph index, beside naive and petgraph";
+  bench core                           instructions of the graph index, beside naive and petgraph
+  exhaustive                           every state within more writes, through pairs of policy values
+  fuzz [--seconds N]                   every fuzz target for N seconds";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -34,6 +38,8 @@ fn main() -> ExitCode {
         }
         ["test", rest @ ..] => test::run(rest),
         ["bench", "core"] => bench::core(),
+        ["exhaustive", rest @ ..] => exhaustive::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

@@ -2,13 +2,17 @@
 
 mod arguments;
 mod commands;
+mod editor;
 mod environment;
 mod failure;
+mod files;
 mod named;
 mod output;
 mod project;
 mod reply;
 mod safety;
+mod story;
+mod time;
 
 use std::process::ExitCode;
 

@@ -23,6 +23,16 @@ impl Reply {
     pub fn new(text: impl Into<String>, json: Value) -> Self {
         Self { text: text.into(), json: with_schema(json), exit: Exit::Ok, wrote: false }
     }
+
+    /// Nothing more to say: the verb has printed a document.
+    pub fn printed() -> Self {
+        Self { text: String::new(), json: Value::Null, exit: Exit::Ok, wrote: false }
+    }
+
+    /// The same after a change.
+    pub fn after_write(self) -> Self {
+        Self { wrote: true, ..self }
+    }
 }
 
 /// Puts `"schema": 1` first.

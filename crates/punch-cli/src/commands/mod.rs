@@ -8,13 +8,20 @@ mod demo;
 mod doctor;
 mod done;
 mod drop;
+mod edit;
+mod edit_whole;
+mod export;
 mod fail;
+mod graph;
 mod hold;
+mod import;
 mod init;
 mod list;
+mod log;
 mod move_to;
 mod next;
 mod note;
+mod plan;
 mod ready;
 mod release;
 mod renew;
@@ -25,7 +32,10 @@ mod show;
 mod start;
 mod status;
 mod store;
+mod todo;
 mod tree;
+mod undo;
+mod why;
 
 use std::cell::OnceCell;
 
@@ -54,6 +64,10 @@ pub enum Command {
     Next(next::Next),
     /// Show what can be started, best first
     Ready(ready::Ready),
+    /// Tell what a todo, or everything, waits for
+    Why(why::Why),
+    /// Show who waits for whom: text, DOT, Mermaid
+    Graph(graph::Graph),
     /// Begin work on todos
     Start(start::Start),
     /// Finish todos
@@ -70,6 +84,8 @@ pub enum Command {
     Release(release::Release),
     /// Archive todos
     Rm(rm::Rm),
+    /// Change a todo, or the whole plan in the editor
+    Edit(edit::Edit),
     /// Append a remark to a todo
     Note(note::Note),
     /// Move a todo in the list
@@ -90,6 +106,18 @@ pub enum Command {
     Demo(demo::Demo),
     /// Print a script that lets a shell complete commands
     Completions(completions::Completions),
+    /// Show what happened, newest first
+    Log(log::Log),
+    /// Take a change back
+    Undo(undo::Undo),
+    /// Make, list, choose, rename and archive plans
+    Plan(plan::Plan),
+    /// Bring todos in from a file
+    Import(import::Import),
+    /// Write the whole plan out
+    Export(export::Export),
+    /// The /todo commands: phases and tasks by content
+    Todo(todo::Todo),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Replay),
@@ -128,6 +156,15 @@ impl Command {
             Self::Move(verb) => verb.run(project()?),
             Self::Claim(verb) => verb.run(project()?),
             Self::Renew(verb) => verb.run(project()?),
+            Self::Edit(verb) => verb.run(project()?),
+            Self::Why(verb) => verb.run(project()?),
+            Self::Graph(verb) => verb.run(project()?),
+            Self::Log(verb) => verb.run(project()?),
+            Self::Undo(verb) => verb.run(project()?),
+            Self::Plan(verb) => verb.run(project()?),
+            Self::Import(verb) => verb.run(project()?),
+            Self::Export(verb) => verb.run(project()?),
+            Self::Todo(verb) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
         if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {
