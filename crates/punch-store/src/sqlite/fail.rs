@@ -16,9 +16,22 @@ const NO_ROOM: [i32; 4] =
 pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
     let path = path.to_owned();
     let why = format!("cannot {what}: {error}");
-    let Error::SqliteFailure(cause, _) = error else { return StoreError::Failed { path, why } };
+    let Error::SqliteFailure(cause, _) = error else {
+        // A value of a kind that we never write.
+        let strange = matches!(
+            error,
+            Error::FromSqlConversionFailure(..)
+                | Error::InvalidColumnType(..)
+                | Error::IntegralValueOutOfRange(..)
+                | Error::Utf8Error(..)
+        );
+        return if strange { StoreError::Damaged { path, why } } else { StoreError::Failed { path, why } };
+    };
     let reason = match cause.code {
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => return StoreError::Damaged { path, why },
+        // What the tables promise was checked before, so a broken promise was broken already.
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation => {
+            return StoreError::Damaged { path, why };
+        }
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Reason::Busy,
         ErrorCode::ReadOnly => Reason::ReadOnly,
         ErrorCode::DiskFull => Reason::Full,
