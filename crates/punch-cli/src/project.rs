@@ -101,7 +101,11 @@ impl Project {
 
     /// A request of this person or agent.
     pub fn request(&self) -> Request<'_> {
-        Request { detail: self.global.json, ..Request::by(self.by(), self.owner()) }
+        Request {
+            detail: self.global.json,
+            settings: Some(&self.config.settings),
+            ..Request::by(self.by(), self.owner())
+        }
     }
 
     /// Symbols for the views.

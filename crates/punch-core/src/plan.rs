@@ -113,6 +113,12 @@ impl Default for PlanRow {
     }
 }
 
+/// The number in an id of the form `T-7`. Numbers beyond 2^53 are left alone: the counter never gets there.
+pub(crate) fn made_number(id: &str) -> Option<u64> {
+    let digits = id.strip_prefix("T-").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?;
+    digits.parse().ok().filter(|number| *number < 1 << 53)
+}
+
 /// Todos with their graph, whole or partial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {

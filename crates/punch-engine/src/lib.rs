@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
 
+pub mod call;
 mod claim;
 pub mod config;
 pub mod copies;
@@ -13,6 +14,7 @@ mod history;
 pub mod locate;
 mod platform;
 mod reference;
+mod session;
 mod submit;
 
 pub use claim::Claimed;
@@ -21,4 +23,5 @@ pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
 pub use error::EngineError;
 pub use exchange::{Format, How, Imported};
 pub use history::{Entry, at_revision};
+pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};

@@ -4,6 +4,7 @@
 mod bridge;
 mod equality;
 mod graph;
+mod lists;
 mod markdown;
 mod pair;
 mod phases;
