@@ -5,7 +5,9 @@ use punch_engine::call::Surface;
 /// The server's instructions.
 pub fn instructions(surface: Surface) -> String {
     let how = match surface {
-        Surface::Native => "Add all steps in one todo_write call, start a todo before you work on it, done right after.",
+        Surface::Native => {
+            "Add all steps in one todo_write call, start a todo before you work on it, done right after."
+        }
         Surface::Cursor | Surface::Todowrite | Surface::Extended => {
             "Mark a todo in_progress before you work on it, completed right after, never before it really is."
         }

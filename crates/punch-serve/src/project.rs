@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
 use punch_core::{Footprint, Patch, Plan};
-use punch_engine::config::{Settings, Subagents};
 use punch_engine::call::{Caller, Tool};
+use punch_engine::config::{Settings, Subagents};
 use punch_engine::{Choice, Engine, EngineError, Role};
 use punch_store::{Changes, PlanId, StoreError};
 use serde_json::json;
@@ -104,9 +104,8 @@ impl Desk for PlanDesk {
         let caller = self.caller(ask);
         let choice = self.choice(Some(ask));
         let key = ask.key.as_deref();
-        let run = |engine: &Engine, plan: PlanId| {
-            engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, key)
-        };
+        let run =
+            |engine: &Engine, plan: PlanId| engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, key);
         let answer = match ask.tool {
             Tool::Read | Tool::Claim => match self.on_plan(&choice, run)? {
                 Some(answer) => answer,

@@ -60,7 +60,8 @@ mod tests {
         assert_eq!(parse("punch://plan"), Some(Reading::Plan));
         assert_eq!(parse("punch://todo/T-1"), todo("T-1"));
         assert_eq!(parse("punch://todo/a%20b%2Fc"), todo("a b/c"));
-        for bad in ["", "punch://", "punch://plan/", "punch://todo/", "punch://todo/%", "punch://todo/%zz", "file:///x"] {
+        for bad in ["", "punch://", "punch://plan/", "punch://todo/", "punch://todo/%", "punch://todo/%zz", "file:///x"]
+        {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }

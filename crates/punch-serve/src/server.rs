@@ -136,7 +136,8 @@ impl Server {
     }
 
     fn unknown_resource(uri: &str) -> ErrorData {
-        let text = format!("no resource `{}`; there is punch://plan and punch://todo/ID", punch_core::text::clip(uri, 200));
+        let text =
+            format!("no resource `{}`; there is punch://plan and punch://todo/ID", punch_core::text::clip(uri, 200));
         ErrorData::resource_not_found(text, Some(json!({"uri": uri})))
     }
 
@@ -146,7 +147,6 @@ impl Server {
     }
 }
 
-#[expect(deprecated, reason = "resources/subscribe is what revisions before 2026-07-28 have")]
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("punch", env!("CARGO_PKG_VERSION"));
@@ -216,7 +216,9 @@ impl ServerHandler for Server {
         let Some(reading) = resources::parse(&uri) else { return Err(Self::unknown_resource(&uri)) };
         let mime = resources::mime(&reading);
         match self.reading(reading, context.ct).await? {
-            Some(text) => Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(mime)]).into()),
+            Some(text) => {
+                Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(mime)]).into())
+            }
             None => Err(Self::unknown_resource(&uri)),
         }
     }

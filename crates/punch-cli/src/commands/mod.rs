@@ -7,6 +7,7 @@ mod drop;
 mod fail;
 mod hold;
 mod list;
+mod mcp;
 mod move_to;
 mod next;
 mod note;
@@ -69,6 +70,9 @@ pub enum Command {
     Claim(claim::Claim),
     /// Lengthen the lease of a claim
     Renew(renew::Renew),
+    /// Serve the plan to agents that speak MCP
+    #[command(long_about = mcp::LONG_ABOUT)]
+    Mcp(mcp::Mcp),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Replay),
@@ -78,9 +82,10 @@ impl Command {
     /// Runs the chosen verb.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
         let as_json = global.json;
-        let project = || Project::find(global);
+        let project = || Project::find(global.clone());
         let reply = match self {
             Self::Replay(verb) => return verb.run(),
+            Self::Mcp(verb) => return verb.run(global),
             Self::Add(verb) => verb.run(project()?),
             Self::List(verb) => verb.run(project()?),
             Self::Tree(verb) => verb.run(project()?),

@@ -118,11 +118,6 @@ where
         }
     }
 
-    async fn reply(&self, value: &Value) -> bool {
-        self.log.say(&format!("refused a message: {}", value["error"]["message"].as_str().unwrap_or_default()));
-        write(&self.out, value.to_string().into_bytes()).await.is_ok()
-    }
-
     /// Keeps count of what waits. Listening goes on for as long as the client likes and does not count.
     fn count(&self, message: &ClientJsonRpcMessage) {
         match message {
@@ -213,9 +208,9 @@ where
                     return Some(message);
                 }
                 Err(answer) => {
-                    if !self.reply(&answer).await {
-                        return None;
-                    }
+                    let why = answer["error"]["message"].as_str().unwrap_or_default();
+                    self.log.say(&format!("refused a message: {why}"));
+                    write(&self.out, answer.to_string().into_bytes()).await.ok()?;
                 }
             }
         }
