@@ -18,6 +18,7 @@ mod import;
 mod init;
 mod list;
 mod log;
+mod mcp;
 mod move_to;
 mod next;
 mod note;
@@ -118,6 +119,9 @@ pub enum Command {
     Export(export::Export),
     /// The /todo commands: phases and tasks by content
     Todo(todo::Todo),
+    /// Serve the plan to agents that speak MCP
+    #[command(long_about = mcp::LONG_ABOUT)]
+    Mcp(mcp::Mcp),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Replay),
@@ -137,6 +141,7 @@ impl Command {
             Self::Config(verb) => verb.run(global),
             Self::Doctor(verb) => verb.run(global),
             Self::Store(verb) => verb.run(global),
+            Self::Mcp(verb) => return verb.run(global),
             Self::Add(verb) => verb.run(project()?),
             Self::List(verb) => verb.run(project()?),
             Self::Tree(verb) => verb.run(project()?),
