@@ -19,7 +19,8 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
-  bench core                           instructions of the graph index, beside naive and petgraph";
+  bench core                           instructions of the graph index, beside naive and petgraph
+  bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         }
         ["test", rest @ ..] => test::run(rest),
         ["bench", "core"] => bench::core(),
+        ["bench", "cli"] => bench::cli::run(),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {
