@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod environment;
 mod failure;
+mod later;
 mod named;
 mod output;
 mod project;

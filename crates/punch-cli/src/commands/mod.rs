@@ -25,6 +25,7 @@ use clap::Subcommand;
 
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
+use crate::later::Later;
 use crate::output;
 use crate::project::Project;
 
@@ -32,46 +33,46 @@ use crate::project::Project;
 #[derive(Subcommand)]
 pub enum Command {
     /// Add todos
-    Add(add::Add),
+    Add(Later<add::Add>),
     /// Show todos in list order
-    List(list::List),
+    List(Later<list::List>),
     /// Show the plan by phases
-    Tree(tree::Tree),
+    Tree(Later<tree::Tree>),
     /// Show everything about one todo
-    Show(show::Show),
+    Show(Later<show::Show>),
     /// Show the plan on one line
-    Status(status::Status),
+    Status(Later<status::Status>),
     /// Show what to work on now
-    Next(next::Next),
+    Next(Later<next::Next>),
     /// Show what can be started, best first
-    Ready(ready::Ready),
+    Ready(Later<ready::Ready>),
     /// Begin work on todos
-    Start(start::Start),
+    Start(Later<start::Start>),
     /// Finish todos
-    Done(done::Done),
+    Done(Later<done::Done>),
     /// Give todos up on purpose
-    Drop(drop::Drop),
+    Drop(Later<drop::Drop>),
     /// Report a failed attempt; the second one ends the todo
-    Fail(fail::Fail),
+    Fail(Later<fail::Fail>),
     /// Open todos again
-    Reopen(reopen::Reopen),
+    Reopen(Later<reopen::Reopen>),
     /// Let a todo wait for something that is not a todo
-    Hold(hold::Hold),
+    Hold(Later<hold::Hold>),
     /// End the hold of todos
-    Release(release::Release),
+    Release(Later<release::Release>),
     /// Archive todos
-    Rm(rm::Rm),
+    Rm(Later<rm::Rm>),
     /// Append a remark to a todo
-    Note(note::Note),
+    Note(Later<note::Note>),
     /// Move a todo in the list
-    Move(move_to::Move),
+    Move(Later<move_to::Move>),
     /// Claim the best ready todo, or a named one, under a lease
-    Claim(claim::Claim),
+    Claim(Later<claim::Claim>),
     /// Lengthen the lease of a claim
-    Renew(renew::Renew),
+    Renew(Later<renew::Renew>),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
-    Replay(replay::Replay),
+    Replay(Later<replay::Replay>),
 }
 
 impl Command {
@@ -80,26 +81,26 @@ impl Command {
         let as_json = global.json;
         let project = || Project::find(global);
         let reply = match self {
-            Self::Replay(verb) => return verb.run(),
-            Self::Add(verb) => verb.run(project()?),
-            Self::List(verb) => verb.run(project()?),
-            Self::Tree(verb) => verb.run(project()?),
-            Self::Show(verb) => verb.run(project()?),
-            Self::Status(verb) => verb.run(project()?),
-            Self::Next(verb) => verb.run(project()?),
-            Self::Ready(verb) => verb.run(project()?),
-            Self::Start(verb) => verb.run(project()?),
-            Self::Done(verb) => verb.run(project()?),
-            Self::Drop(verb) => verb.run(project()?),
-            Self::Fail(verb) => verb.run(project()?),
-            Self::Reopen(verb) => verb.run(project()?),
-            Self::Hold(verb) => verb.run(project()?),
-            Self::Release(verb) => verb.run(project()?),
-            Self::Rm(verb) => verb.run(project()?),
-            Self::Note(verb) => verb.run(project()?),
-            Self::Move(verb) => verb.run(project()?),
-            Self::Claim(verb) => verb.run(project()?),
-            Self::Renew(verb) => verb.run(project()?),
+            Self::Replay(Later(verb)) => return verb.run(),
+            Self::Add(Later(verb)) => verb.run(project()?),
+            Self::List(Later(verb)) => verb.run(project()?),
+            Self::Tree(Later(verb)) => verb.run(project()?),
+            Self::Show(Later(verb)) => verb.run(project()?),
+            Self::Status(Later(verb)) => verb.run(project()?),
+            Self::Next(Later(verb)) => verb.run(project()?),
+            Self::Ready(Later(verb)) => verb.run(project()?),
+            Self::Start(Later(verb)) => verb.run(project()?),
+            Self::Done(Later(verb)) => verb.run(project()?),
+            Self::Drop(Later(verb)) => verb.run(project()?),
+            Self::Fail(Later(verb)) => verb.run(project()?),
+            Self::Reopen(Later(verb)) => verb.run(project()?),
+            Self::Hold(Later(verb)) => verb.run(project()?),
+            Self::Release(Later(verb)) => verb.run(project()?),
+            Self::Rm(Later(verb)) => verb.run(project()?),
+            Self::Note(Later(verb)) => verb.run(project()?),
+            Self::Move(Later(verb)) => verb.run(project()?),
+            Self::Claim(Later(verb)) => verb.run(project()?),
+            Self::Renew(Later(verb)) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
         Ok(reply.exit)

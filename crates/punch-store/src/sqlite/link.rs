@@ -8,12 +8,17 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::fail;
+use super::{fail, open};
 use crate::platform::{self, Identity};
 use crate::{Durability, Reason, StoreError};
 
 /// How many idle connections are kept.
 const IDLE: usize = 4;
+
+/// A log of at most so many bytes is left for the next process. Merging it into the file and deleting it costs four
+/// more syncs than the commit itself, and whoever opens the store reads the log that is there: a small one is cheaper
+/// to read now and then than to merge every time.
+const SMALL_LOG: u64 = 256 * 1024;
 
 /// A connection and what is known about its state.
 pub(super) struct Link {
@@ -64,6 +69,17 @@ impl Link {
     }
 }
 
+impl Drop for Link {
+    /// The last connection merges the log when it closes, unless told not to.
+    fn drop(&mut self) {
+        let log = self.conn.path().map(|path| open::companions(Path::new(path))[0].metadata());
+        if log.is_some_and(|log| log.is_ok_and(|log| log.len() <= SMALL_LOG)) {
+            // Merging is safe too, only slower.
+            let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        }
+    }
+}
+
 fn still_uri(path: &Path) -> String {
     let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     format!("file:{escaped}?immutable=1")
@@ -76,6 +92,9 @@ pub(super) fn prepare(conn: &Connection, wait: Duration) -> rusqlite::Result<()>
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
+    // Without it a value bound to LIMIT makes SQLite prepare the statement a second time, to plan for that value. Every
+    // statement here names its index already.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
