@@ -17,6 +17,16 @@ pub enum EngineError {
         /// Names that look like it.
         near: Vec<String>,
     },
+    /// A plan in use has that name.
+    PlanExists {
+        /// The name.
+        name: String,
+    },
+    /// The plan was put away.
+    ArchivedPlan {
+        /// Its name.
+        name: String,
+    },
     /// A reference fits several todos.
     Ambiguous {
         /// What was given.
@@ -25,6 +35,18 @@ pub enum EngineError {
         candidates: Vec<(String, String)>,
         /// How many fit.
         total: usize,
+    },
+    /// The role of the session does not allow it (rule 39).
+    NotAllowed {
+        /// What was asked for.
+        what: String,
+    },
+    /// The plan would have more open todos than a request may make.
+    TooMany {
+        /// Open todos there would be.
+        open: u64,
+        /// How many there may be.
+        limit: u64,
     },
     /// A reference fits nothing.
     NotFound {
@@ -42,7 +64,11 @@ impl EngineError {
             Self::Refused(refusals) => refusals.first().map_or("refused", Refusal::code),
             Self::Store(error) => error.code(),
             Self::UnknownPlan { .. } => "unknown_plan",
+            Self::PlanExists { .. } => "plan_exists",
+            Self::ArchivedPlan { .. } => "archived_plan",
             Self::Ambiguous { .. } => "ambiguous",
+            Self::NotAllowed { .. } => "not_allowed",
+            Self::TooMany { .. } => "too_many",
             Self::NotFound { .. } => "unknown_todo",
         }
     }
@@ -60,6 +86,8 @@ impl EngineError {
             }
             Self::Store(error) => error.message(),
             Self::UnknownPlan { name, near } => format!("no plan `{}`{}", clip(name), nearest(near)),
+            Self::PlanExists { name } => format!("a plan `{}` exists already", clip(name)),
+            Self::ArchivedPlan { name } => format!("the plan `{}` is archived", clip(name)),
             Self::Ambiguous { given, candidates, total } => {
                 let mut lines = vec![format!("`{}` fits {total} todos:", clip(given))];
                 lines.extend(candidates.iter().map(|(id, content)| format!("  {}  {}", clip(id), clip(content))));
@@ -68,6 +96,8 @@ impl EngineError {
                 }
                 lines.join("\n")
             }
+            Self::NotAllowed { what } => format!("a worker session may not {what}"),
+            Self::TooMany { open, limit } => format!("the plan would have {open} open todos, the limit is {limit}"),
             Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
         }
     }
@@ -78,7 +108,17 @@ impl EngineError {
             Self::Refused(refusals) => refusals.first().map(Refusal::hint).unwrap_or_default(),
             Self::Store(error) => error.hint(),
             Self::UnknownPlan { .. } => "`punch plan list` names the plans, `punch plan new NAME` makes one".into(),
+            Self::PlanExists { name } => {
+                format!("choose another name, or `punch plan use {}`", punch_core::text::shell(name))
+            }
+            Self::ArchivedPlan { name } => {
+                format!("`punch plan archive {} --undo` puts it back into use", punch_core::text::shell(name))
+            }
             Self::Ambiguous { .. } => "name it by its id".into(),
+            Self::NotAllowed { .. } => {
+                "report on the todos that were assigned to you: start, done, fail, note, hold".into()
+            }
+            Self::TooMany { .. } => "finish or remove some first, or keep several steps in one todo".into(),
             Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
         }
     }

@@ -2,17 +2,22 @@
 //!
 //! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
 
+pub mod call;
 mod claim;
 pub mod config;
 pub mod copies;
 mod doctor;
+mod document;
 mod engine;
 mod error;
 mod exchange;
 mod history;
 pub mod locate;
+mod plans;
 mod platform;
+mod prune;
 mod reference;
+mod session;
 mod submit;
 
 pub use claim::Claimed;
@@ -21,4 +26,6 @@ pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
 pub use error::EngineError;
 pub use exchange::{Format, How, Imported};
 pub use history::{Entry, at_revision};
+pub use plans::PlanEntry;
+pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};

@@ -2,14 +2,26 @@
 
 mod add;
 mod claim;
+mod completions;
+mod config;
+mod demo;
+mod doctor;
 mod done;
 mod drop;
+mod edit;
+mod edit_whole;
+mod export;
 mod fail;
+mod graph;
 mod hold;
+mod import;
+mod init;
 mod list;
+mod log;
 mod move_to;
 mod next;
 mod note;
+mod plan;
 mod ready;
 mod release;
 mod renew;
@@ -19,7 +31,13 @@ mod rm;
 mod show;
 mod start;
 mod status;
+mod store;
+mod todo;
 mod tree;
+mod undo;
+mod why;
+
+use std::cell::OnceCell;
 
 use clap::Subcommand;
 
@@ -31,6 +49,7 @@ use crate::project::Project;
 
 /// What `punch` can do.
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one value in the life of the program")]
 pub enum Command {
     /// Add todos
     Add(Later<add::Add>),
@@ -46,6 +65,10 @@ pub enum Command {
     Next(Later<next::Next>),
     /// Show what can be started, best first
     Ready(Later<ready::Ready>),
+    /// Tell what a todo, or everything, waits for
+    Why(Later<why::Why>),
+    /// Show who waits for whom: text, DOT, Mermaid
+    Graph(Later<graph::Graph>),
     /// Begin work on todos
     Start(Later<start::Start>),
     /// Finish todos
@@ -62,6 +85,8 @@ pub enum Command {
     Release(Later<release::Release>),
     /// Archive todos
     Rm(Later<rm::Rm>),
+    /// Change a todo, or the whole plan in the editor
+    Edit(Later<edit::Edit>),
     /// Append a remark to a todo
     Note(Later<note::Note>),
     /// Move a todo in the list
@@ -70,6 +95,30 @@ pub enum Command {
     Claim(Later<claim::Claim>),
     /// Lengthen the lease of a claim
     Renew(Later<renew::Renew>),
+    /// Make the store of this project and say where it is
+    Init(Later<init::Init>),
+    /// Show and change settings
+    Config(Later<config::Config>),
+    /// Check the store, and repair what follows from other data
+    Doctor(Later<doctor::Doctor>),
+    /// Look at the store as a file: info, backup, restore, prune
+    Store(Later<store::Store>),
+    /// Show in ten seconds what punch does, in a temporary project
+    Demo(Later<demo::Demo>),
+    /// Print a script that lets a shell complete commands
+    Completions(Later<completions::Completions>),
+    /// Show what happened, newest first
+    Log(Later<log::Log>),
+    /// Take a change back
+    Undo(Later<undo::Undo>),
+    /// Make, list, choose, rename and archive plans
+    Plan(Later<plan::Plan>),
+    /// Bring todos in from a file
+    Import(Later<import::Import>),
+    /// Write the whole plan out
+    Export(Later<export::Export>),
+    /// The /todo commands: phases and tasks by content
+    Todo(Later<todo::Todo>),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(Later<replay::Replay>),
@@ -79,9 +128,16 @@ impl Command {
     /// Runs the chosen verb.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
         let as_json = global.json;
-        let project = || Project::find(global);
+        let safety = OnceCell::new();
+        let project = || Project::find(global.clone()).inspect(|project| drop(safety.set(project.safety())));
         let reply = match self {
             Self::Replay(Later(verb)) => return verb.run(),
+            Self::Demo(Later(verb)) => return verb.run(&global),
+            Self::Completions(Later(verb)) => return verb.run(),
+            Self::Init(Later(verb)) => verb.run(global),
+            Self::Config(Later(verb)) => verb.run(global),
+            Self::Doctor(Later(verb)) => verb.run(global),
+            Self::Store(Later(verb)) => verb.run(global),
             Self::Add(Later(verb)) => verb.run(project()?),
             Self::List(Later(verb)) => verb.run(project()?),
             Self::Tree(Later(verb)) => verb.run(project()?),
@@ -101,8 +157,20 @@ impl Command {
             Self::Move(Later(verb)) => verb.run(project()?),
             Self::Claim(Later(verb)) => verb.run(project()?),
             Self::Renew(Later(verb)) => verb.run(project()?),
+            Self::Edit(Later(verb)) => verb.run(project()?),
+            Self::Why(Later(verb)) => verb.run(project()?),
+            Self::Graph(Later(verb)) => verb.run(project()?),
+            Self::Log(Later(verb)) => verb.run(project()?),
+            Self::Undo(Later(verb)) => verb.run(project()?),
+            Self::Plan(Later(verb)) => verb.run(project()?),
+            Self::Import(Later(verb)) => verb.run(project()?),
+            Self::Export(Later(verb)) => verb.run(project()?),
+            Self::Todo(Later(verb)) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
+        if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {
+            safety.keep();
+        }
         Ok(reply.exit)
     }
 }

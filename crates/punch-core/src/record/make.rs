@@ -98,14 +98,15 @@ pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, Place<'_>> {
 
 /// What becomes of a dependency on a completed todo that was removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Gone {
+pub(super) enum Gone {
     /// Still named.
     Named,
     /// Left out: it is satisfied for ever, and in an export its id would be one that nobody has.
     Left,
 }
 
-fn depends_on(plan: &Plan, todo: &Todo, gone: Gone) -> Vec<String> {
+/// The ids of what a todo depends on.
+pub(super) fn depends_on(plan: &Plan, todo: &Todo, gone: Gone) -> Vec<String> {
     let id = |dep: &Dep| match dep {
         Dep::Dangling(id) => Some(id.clone()),
         Dep::On(uid) | Dep::Suspended(uid) => plan

@@ -2,6 +2,8 @@
 //!
 //! One table names the fields, so writing and reading cannot disagree about which exist.
 
+mod diff;
+mod diff_phases;
 mod document;
 mod make;
 mod ops;

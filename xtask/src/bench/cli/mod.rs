@@ -55,7 +55,7 @@ pub fn run() -> Done {
     let mut warrior = Warrior::make(room, COMPARED).inspect_err(|why| println!("NOT COMPARED: {why}")).ok();
     let mut plans = Vec::new();
     for size in SIZES {
-        plans.push(Plan::make(&programs, room, size)?);
+        plans.push(Plan::make(&programs, room.join(format!("plan-{size}")), size)?.0);
     }
     let mut seen = Seen::default();
     for round in 0..ROUNDS {
@@ -83,9 +83,7 @@ pub fn run() -> Done {
 
 fn import(programs: &Programs, room: &Path, seen: &mut Seen) -> Done {
     for n in 0..3 {
-        let folder = room.join(format!("import-{n}"));
-        std::fs::create_dir(&folder).map_err(|cause| format!("no room: {cause}"))?;
-        seen.add("import", IMPORTED, call(&mut plan::import(programs, &folder, IMPORTED)?)?);
+        seen.add("import", IMPORTED, Plan::make(programs, room.join(format!("import-{n}")), IMPORTED)?.1);
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! A project with a plan of a size, and the commands that are measured on it.
 
 use std::collections::VecDeque;
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,37 +27,28 @@ pub struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    /// Makes it below a folder.
-    pub fn make(programs: &'p Programs, room: &Path, size: u32) -> Result<Self, String> {
-        let folder = room.join(format!("plan-{size}"));
-        let fresh = room.join(format!("fresh-{size}"));
-        for folder in [&folder, &fresh] {
-            fs::create_dir_all(folder).map_err(|cause| format!("cannot make a folder: {cause}"))?;
-        }
-        process::read(&mut call::program(Path::new("git"), &folder, &["init", "--quiet"]))?;
-        call(&mut import(programs, &fresh, size)?)?;
-        let mut plan = Self { programs, size, folder, fresh, ready: VecDeque::new(), added: 0 };
-        plan.reset()?;
-        Ok(plan)
+    /// Imports it into a new folder; what the import cost comes along.
+    pub fn make(programs: &'p Programs, folder: PathBuf, size: u32) -> Result<(Self, Cost), String> {
+        let fresh = folder.join("fresh");
+        let plan = Self { programs, size, folder, fresh, ready: VecDeque::new(), added: 0 };
+        let file = plan.folder.join("plan.json");
+        fs::create_dir_all(&plan.folder)
+            .and_then(|()| shape::extended(size, &mut BufWriter::new(File::create(file)?)))
+            .map_err(|cause| format!("cannot write a plan: {cause}"))?;
+        process::read(&mut call::program(Path::new("git"), &plan.folder, &["init", "--quiet"]))?;
+        let cost = call(&mut plan.punch(&["import", "plan.json"]))?;
+        copy(&plan.store(), &plan.fresh)?;
+        Ok((plan, cost))
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.join(".git/punch")
     }
 
     /// The plan as it was at first.
     pub fn reset(&mut self) -> Result<(), String> {
-        let store = self.folder.join(".git/punch");
-        let again = || -> std::io::Result<()> {
-            if store.exists() {
-                fs::remove_dir_all(&store)?;
-            }
-            fs::create_dir_all(&store)?;
-            for entry in fs::read_dir(&self.fresh)? {
-                let entry = entry?;
-                fs::copy(entry.path(), store.join(entry.file_name()))?;
-            }
-            Ok(())
-        };
-        again().map_err(|cause| format!("cannot copy the store: {cause}"))?;
         self.ready.clear();
-        Ok(())
+        copy(&self.fresh, &self.store())
     }
 
     /// `punch` in this project.
@@ -111,12 +103,18 @@ impl<'p> Plan<'p> {
     }
 }
 
-/// The call that fills an empty store below a folder.
-pub fn import(programs: &Programs, store: &Path, size: u32) -> Result<Command, String> {
-    let file = store.with_extension("json");
-    fs::write(&file, shape::extended(size)).map_err(|cause| format!("cannot write a plan: {cause}"))?;
-    let (store, file) = (store.join("store.db"), file);
-    let mut command = call::program(&programs.import, Path::new("/"), &[]);
-    command.arg(store).arg(file);
-    Ok(command)
+/// The files of a folder and no others.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let run = || -> std::io::Result<()> {
+        if to.exists() {
+            fs::remove_dir_all(to)?;
+        }
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+        Ok(())
+    };
+    run().map_err(|cause| format!("cannot copy the store: {cause}"))
 }

@@ -12,18 +12,12 @@ pub struct Programs {
     pub punch: PathBuf,
     /// The least that such a command can cost.
     pub bare: PathBuf,
-    /// Fills a store.
-    pub import: PathBuf,
 }
 
 impl Programs {
     /// Builds them with the release profile.
     pub fn build() -> Result<Self, String> {
-        Ok(Self {
-            punch: build("punch-cli", &["--bin", "punch"])?,
-            bare: build("xtask", &["--example", "bare"])?,
-            import: build("punch-engine", &["--example", "import"])?,
-        })
+        Ok(Self { punch: build("punch-cli", &["--bin", "punch"])?, bare: build("xtask", &["--example", "bare"])? })
     }
 }
 

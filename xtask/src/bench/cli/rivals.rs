@@ -1,6 +1,7 @@
 //! What `punch` is compared with: the bare program and Taskwarrior, each with its own data.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,7 +56,7 @@ impl Warrior {
         let settings = "data.location=data\nconfirmation=off\nnews.version=2.6.0\n";
         fs::create_dir_all(folder.join("data"))
             .and_then(|()| fs::write(folder.join(".taskrc"), settings))
-            .and_then(|()| fs::write(folder.join("tasks.json"), shape::tasks(size)))
+            .and_then(|()| shape::tasks(size, &mut BufWriter::new(File::create(folder.join("tasks.json"))?)))
             .map_err(|cause| format!("cannot make a place for Taskwarrior: {cause}"))?;
         let warrior = Self { folder, taken: 0 };
         process::read(&mut warrior.command(&["import", "tasks.json"]))?;
