@@ -22,6 +22,7 @@ Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
   bench core                           instructions of the graph index, beside naive and petgraph
+  bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
   exhaustive                           every state within more writes, through pairs of policy values
   fuzz [--seconds N]                   every fuzz target for N seconds";
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         }
         ["test", rest @ ..] => test::run(rest),
         ["bench", "core"] => bench::core(),
+        ["bench", "cli"] => bench::cli::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),

@@ -6,6 +6,7 @@ mod editor;
 mod environment;
 mod failure;
 mod files;
+mod later;
 mod named;
 mod output;
 mod project;

@@ -12,6 +12,7 @@ mod git;
 mod killed;
 mod looks;
 mod many;
+mod mcp;
 mod punch;
 mod replay;
 mod store;
