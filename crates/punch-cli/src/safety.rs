@@ -33,6 +33,16 @@ impl Safety {
         }
     }
 
+    /// The same for a process that stays: renews only what has changed since.
+    pub fn keep_changed(&self) {
+        let time = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+        let mut log = self.store.clone().into_os_string();
+        log.push("-wal");
+        if time(&self.store).max(time(Path::new(&log))) > time(&self.copy) {
+            self.keep();
+        }
+    }
+
     /// A store that is not there, though its copy is: says so.
     pub fn offer(&self) {
         if let Some(age) = copies::age(&self.copy) {

@@ -14,7 +14,8 @@ fn repetitions() -> usize {
 /// The store does not exist before: making it is part of the race.
 #[test]
 fn concurrent_adds_are_all_there_with_ids_of_their_own() {
-    for _ in 0..repetitions() {
+    for n in 1..=repetitions() {
+        println!("adds, run {n} of {}", repetitions());
         let world = World::new();
         let add = |worker: usize| -> Vec<(String, u64)> {
             let one = |n: usize| {
@@ -40,7 +41,8 @@ fn concurrent_adds_are_all_there_with_ids_of_their_own() {
 
 #[test]
 fn concurrent_claimers_never_get_the_same_todo_and_leave_none() {
-    for _ in 0..repetitions() {
+    for n in 1..=repetitions() {
+        println!("claims, run {n} of {}", repetitions());
         let world = World::new();
         let lines: String = (0..400).map(|n| format!("todo {n}\n")).collect();
         assert_eq!(world.feed(&["add", "-"], &lines).exit, Some(0));
