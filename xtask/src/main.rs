@@ -4,6 +4,8 @@
 mod bench;
 mod crates;
 mod deny;
+mod exhaustive;
+mod fuzz;
 mod licences;
 mod metadata;
 mod paths;
@@ -19,7 +21,10 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
-  bench core                           instructions of the graph index, beside naive and petgraph";
+  bench core                           instructions of the graph index, beside naive and petgraph
+  bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
+  exhaustive                           every state within more writes, through pairs of policy values
+  fuzz [--seconds N]                   every fuzz target for N seconds";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -34,6 +39,9 @@ fn main() -> ExitCode {
         }
         ["test", rest @ ..] => test::run(rest),
         ["bench", "core"] => bench::core(),
+        ["bench", "cli"] => bench::cli::run(),
+        ["exhaustive", rest @ ..] => exhaustive::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

@@ -58,6 +58,17 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
+/// The conversation that the host started this process for, where it says so.
+pub fn host_session() -> Option<String> {
+    std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())
+}
+
+/// What no other process has: its number and when it asked.
+pub fn process_tag() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}-{:x}", std::process::id(), since.as_millis())
+}
+
 /// Milliseconds since the epoch. A clock before it counts as 0; the engine never goes back behind its last write.
 pub fn clock() -> Clock {
     Box::new(|| {
@@ -72,6 +83,23 @@ pub fn duration(text: &str) -> Result<i64, Failure> {
     parsed.ok_or_else(|| {
         Failure::usage(&format!("`{text}` is no time"), "write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`")
     })
+}
+
+/// Where temporary folders go.
+pub fn temporary() -> PathBuf {
+    let folder = std::env::temp_dir();
+    folder.canonicalize().unwrap_or(folder)
+}
+
+/// This program itself.
+pub fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|cause| Failure::File("punch".to_owned(), cause))
+}
+
+/// Variables that would steer a run of punch or git elsewhere.
+pub fn steering_variables() -> Vec<OsString> {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    names.filter(|name| name.to_str().is_some_and(|n| n.starts_with("PUNCH_") || n.starts_with("GIT_"))).collect()
 }
 
 /// The width of the screen; 80 where there is none.

@@ -6,10 +6,12 @@ mod editor;
 mod environment;
 mod failure;
 mod files;
+mod later;
 mod named;
 mod output;
 mod project;
 mod reply;
+mod safety;
 mod story;
 mod time;
 

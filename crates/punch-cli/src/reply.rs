@@ -14,17 +14,24 @@ pub struct Reply {
     pub json: Value,
     /// How it ends.
     pub exit: Exit,
+    /// The plan was changed.
+    pub wrote: bool,
 }
 
 impl Reply {
     /// An answer that ends well.
     pub fn new(text: impl Into<String>, json: Value) -> Self {
-        Self { text: text.into(), json: with_schema(json), exit: Exit::Ok }
+        Self { text: text.into(), json: with_schema(json), exit: Exit::Ok, wrote: false }
     }
 
     /// Nothing more to say: the verb has printed a document.
     pub fn printed() -> Self {
-        Self { text: String::new(), json: Value::Null, exit: Exit::Ok }
+        Self { text: String::new(), json: Value::Null, exit: Exit::Ok, wrote: false }
+    }
+
+    /// The same after a change.
+    pub fn after_write(self) -> Self {
+        Self { wrote: true, ..self }
     }
 }
 
@@ -98,7 +105,8 @@ pub fn changed(changed: &Changed, uids: &[Uid]) -> Reply {
     json["unblocked"] = json!(unblocked);
     json["warnings"] = json!(warnings);
     json["revision"] = json!(outcome.plan.revision);
-    Reply::new(lines.join("\n"), json)
+    let wrote = !outcome.events.is_empty();
+    Reply { wrote, ..Reply::new(lines.join("\n"), json) }
 }
 
 /// Loads what the dependencies and the dependents of todos are called, so that records can name them.

@@ -152,8 +152,8 @@ impl Refusal {
     pub fn message(&self) -> String {
         let name = |id: &str| format!("`{}`", text::clip(id, 80));
         match self {
-            Self::Invalid { at, what } if at.is_empty() => what.clone(),
-            Self::Invalid { at, what } => format!("{at}: {what}"),
+            Self::Invalid { at, what } if at.is_empty() => text::clip(what, 400).into_owned(),
+            Self::Invalid { at, what } => format!("{}: {}", text::clip(at, 160), text::clip(what, 400)),
             Self::DuplicateId { id } => format!("id {} is used more than once", name(id)),
             Self::UnknownTodo { id, near } => format!("no todo {}{}", name(id), did_you_mean(near)),
             Self::UnknownDependency { id, missing, near } => {
@@ -162,7 +162,7 @@ impl Refusal {
             Self::Cycle { path } => format!("dependencies form a cycle: {}", path_text(path)),
             Self::NotReady { id, waits_for, hold } => {
                 let mut parts: Vec<String> =
-                    waits_for.iter().take(5).map(|(w, status)| format!("{} ({status})", name(w))).collect();
+                    waits_for.iter().take(5).map(|(w, status)| format!("`{}` ({status})", text::clip(w, 40))).collect();
                 if waits_for.len() > 5 {
                     parts.push(format!("{} more", waits_for.len() - 5));
                 }
@@ -185,7 +185,7 @@ impl Refusal {
             Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
             Self::RevertConflict { revision, fields } => {
                 let mut parts: Vec<String> =
-                    fields.iter().take(8).map(|(id, field)| format!("{field} of {}", name(id))).collect();
+                    fields.iter().take(8).map(|(id, field)| format!("{field} of `{}`", text::clip(id, 40))).collect();
                 if fields.len() > 8 {
                     parts.push(format!("{} more", fields.len() - 8));
                 }
@@ -248,9 +248,11 @@ fn did_you_mean(near: &[String]) -> String {
     format!(" (nearest: {})", ids.join(", "))
 }
 
-/// A long cycle is named by its ends.
+/// A long cycle is named by its ends, and long ids by their beginnings.
 fn path_text(path: &[String]) -> String {
-    let short = |ids: &[String]| ids.iter().map(|id| text::clip(id, 80).into_owned()).collect::<Vec<_>>().join(" -> ");
+    let limit = 400 / path.len().clamp(5, 12);
+    let short =
+        |ids: &[String]| ids.iter().map(|id| text::clip(id, limit).into_owned()).collect::<Vec<_>>().join(" -> ");
     if path.len() <= 12 {
         return short(path);
     }

@@ -36,6 +36,18 @@ pub enum EngineError {
         /// How many fit.
         total: usize,
     },
+    /// The role of the session does not allow it (rule 39).
+    NotAllowed {
+        /// What was asked for.
+        what: String,
+    },
+    /// The plan would have more open todos than a request may make.
+    TooMany {
+        /// Open todos there would be.
+        open: u64,
+        /// How many there may be.
+        limit: u64,
+    },
     /// A reference fits nothing.
     NotFound {
         /// What was given.
@@ -55,6 +67,8 @@ impl EngineError {
             Self::PlanExists { .. } => "plan_exists",
             Self::ArchivedPlan { .. } => "archived_plan",
             Self::Ambiguous { .. } => "ambiguous",
+            Self::NotAllowed { .. } => "not_allowed",
+            Self::TooMany { .. } => "too_many",
             Self::NotFound { .. } => "unknown_todo",
         }
     }
@@ -82,6 +96,8 @@ impl EngineError {
                 }
                 lines.join("\n")
             }
+            Self::NotAllowed { what } => format!("a worker session may not {what}"),
+            Self::TooMany { open, limit } => format!("the plan would have {open} open todos, the limit is {limit}"),
             Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
         }
     }
@@ -99,6 +115,10 @@ impl EngineError {
                 format!("`punch plan archive {} --undo` puts it back into use", punch_core::text::shell(name))
             }
             Self::Ambiguous { .. } => "name it by its id".into(),
+            Self::NotAllowed { .. } => {
+                "report on the todos that were assigned to you: start, done, fail, note, hold".into()
+            }
+            Self::TooMany { .. } => "finish or remove some first, or keep several steps in one todo".into(),
             Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
 
+pub mod call;
 mod claim;
 pub mod config;
 pub mod copies;
@@ -14,7 +15,9 @@ mod history;
 pub mod locate;
 mod plans;
 mod platform;
+mod prune;
 mod reference;
+mod session;
 mod submit;
 
 pub use claim::Claimed;
@@ -24,4 +27,5 @@ pub use error::EngineError;
 pub use exchange::{Format, How, Imported};
 pub use history::{Entry, at_revision};
 pub use plans::PlanEntry;
+pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};

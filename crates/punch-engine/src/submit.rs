@@ -4,6 +4,7 @@
 use punch_core::{Context, Dep, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
 use punch_store::{Durability, PlanId, StoreError, Tx};
 
+use crate::config::Settings;
 use crate::{Engine, EngineError};
 
 /// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
@@ -18,6 +19,8 @@ pub struct Request<'a> {
     pub owner: Option<&'a str>,
     /// The dialect's preset over the plan's own policy.
     pub preset: fn(Policy) -> Policy,
+    /// Settings whose policies go over the plan's own.
+    pub settings: Option<&'a Settings>,
     /// Fail unless the plan is at this revision.
     pub if_revision: Option<u64>,
     /// What the write must survive.
@@ -29,7 +32,15 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// A native request, as safe as can be.
     pub fn by(by: &'a str, owner: Option<&'a str>) -> Self {
-        Self { by, owner, preset: |policy| policy, if_revision: None, durability: Durability::Full, detail: false }
+        Self {
+            by,
+            owner,
+            preset: |policy| policy,
+            settings: None,
+            if_revision: None,
+            durability: Durability::Full,
+            detail: false,
+        }
     }
 }
 
@@ -150,17 +161,27 @@ pub(crate) fn settle(
         return Err(Refusal::Conflict { expected, current: row.revision }.into());
     }
     let now = now.max(row.last_time);
+    let base = request.settings.map_or(row.policy, |settings| settings.policy_over(row.policy));
     let ctx = Context {
         now,
         by: request.by.to_owned(),
         owner: request.owner.map(str::to_owned),
-        policy: (request.preset)(row.policy),
+        policy: (request.preset)(base),
     };
+    // The stored counters depend on this one policy, so a setting that differs becomes the plan's own first.
+    let adopt = (base.cancelled_dep != row.policy.cancelled_dep)
+        .then(|| Op::SetPolicy(Policy { cancelled_dep: base.cancelled_dep, ..row.policy }));
     let mut plan = Plan::slice(row);
     tx.load(first, &mut plan)?;
     let mut rounds = 0;
     let outcome = loop {
-        match ask(&plan, now).and_then(|ops| apply(&plan, &ops, &ctx)) {
+        let asked = ask(&plan, now).map(|mut ops| {
+            if !matches!(ops[..], [Op::Revert { .. }]) {
+                ops.extend(adopt.clone());
+            }
+            ops
+        });
+        match asked.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,
             Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),
             Err(Stop::Need(need)) => {

@@ -4,6 +4,8 @@
 
 mod callgrind;
 mod cases;
+pub mod cli;
+mod tools;
 
 use std::collections::BTreeMap;
 

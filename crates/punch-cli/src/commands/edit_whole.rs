@@ -108,5 +108,5 @@ fn told(changed: Option<&Changed>) -> Reply {
         "warnings": warnings,
         "revision": changed.map(|c| c.outcome.plan.revision),
     });
-    Reply::new(text, json)
+    Reply::new(text, json).after_write()
 }

@@ -90,7 +90,7 @@ impl Import {
             "dryRun": self.dry_run,
             "format": format.name(),
         });
-        Ok(Reply::new(lines.join("\n"), json))
+        Ok(Reply::new(lines.join("\n"), json).after_write())
     }
 }
 

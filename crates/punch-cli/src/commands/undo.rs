@@ -62,6 +62,6 @@ impl Undo {
         }
         let records = reply::records(&changed.plan, todos.iter().copied(), changed.now);
         let json = json!({"undone": undone, "revision": changed.outcome.plan.revision, "todos": records});
-        Ok(Reply::new(lines.join("\n"), json))
+        Ok(Reply::new(lines.join("\n"), json).after_write())
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Draft<'a> {
     pub ids: HashMap<String, Option<Uid>>,
     linked: BTreeMap<Uid, BTreeSet<Uid>>,
     unlinked: BTreeMap<Uid, BTreeSet<Uid>>,
+    /// Todos that this write brought into progress and that are in progress still.
+    pub active: BTreeSet<Uid>,
     pub events: Vec<Event>,
     pub warnings: Vec<Warning>,
     /// Todos whose level must be looked at again.
@@ -51,6 +53,7 @@ impl<'a> Draft<'a> {
             ids: HashMap::new(),
             linked: BTreeMap::new(),
             unlinked: BTreeMap::new(),
+            active: BTreeSet::new(),
             events: Vec::new(),
             warnings: Vec::new(),
             relevel: BTreeSet::new(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Stop;
 use super::draft::Draft;
+use crate::plan::made_number;
 use crate::{Need, Op, Ref, Refusal, Uid};
 
 /// A batch with its names looked up.
@@ -138,13 +139,9 @@ fn name_adds(draft: &mut Draft<'_>, batch: &mut Batch<'_>, refusals: &mut Vec<Re
     Ok(())
 }
 
-/// A given `T-7` moves the counter on. Numbers beyond 2^53 are left alone: the counter never gets there.
+/// A given `T-7` moves the counter on.
 pub(super) fn keep_number(draft: &mut Draft<'_>, id: &str) {
-    if let Some(digits) = id.strip_prefix("T-")
-        && digits.bytes().all(|b| b.is_ascii_digit())
-        && let Ok(number) = digits.parse::<u64>()
-        && number < 1 << 53
-    {
+    if let Some(number) = made_number(id) {
         draft.row.next_number = draft.row.next_number.max(number + 1);
     }
 }

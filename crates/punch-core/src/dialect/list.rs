@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use crate::plan::made_number;
 use crate::{Add, Edit, Keep, Op, PhaseRef, PhaseUid, Place, Plan, Ref, Status, Uid};
 
 /// Stands for "no phase" in a projection that needs one; never given to a stored phase.
@@ -82,8 +83,10 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
     let known: BTreeMap<Uid, &Item> = base.items.iter().filter_map(|item| Some((item.uid?, item))).collect();
     let kept: HashSet<Uid> = new.items.iter().filter_map(|item| item.uid).collect();
     let live = |uid: &Uid| plan.get(*uid).is_some_and(crate::Todo::is_live);
+    let mut removed: HashSet<Uid> = HashSet::new();
     for item in &base.items {
         if let Some(uid) = item.uid.filter(|uid| !kept.contains(uid) && live(uid)) {
+            removed.insert(uid);
             ops.push(Op::Rm(Ref::Uid(uid)));
         }
     }
@@ -91,10 +94,26 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
     let mut order = Vec::with_capacity(new.items.len());
     let mut added = 0;
     let place = PhaseNames { base, new, listed: phases_change };
+    // A made id is none that the payload uses for a row it was not given to: the same payload would next time mean
+    // another todo by it.
+    let used = new.items.iter().filter_map(|item| made_number(item.id.as_deref()?)).max().unwrap_or(0);
+    let mut next = plan.row.next_number.max(used + 1);
     for item in &new.items {
         match item.uid {
             None => {
-                ops.push(Op::Add(add(item, &place)));
+                let mut add = add(item, &place);
+                // Without dependencies nobody sees the id: one that is taken, perhaps by a todo this dialect does not
+                // show, is no reason to refuse.
+                let holder = item.id.as_deref().and_then(|id| plan.by_id(id));
+                let taken = holder.is_some_and(|todo| !removed.contains(&todo.uid));
+                if item.depends_on.is_none() && taken {
+                    add.id = None;
+                }
+                if add.id.is_none() && next > plan.row.next_number {
+                    add.id = Some(format!("T-{next}"));
+                    next += 1;
+                }
+                ops.push(Op::Add(add));
                 order.push(Ref::New(added));
                 added += 1;
             }
@@ -206,7 +225,8 @@ fn edit(uid: Uid, old: &Item, new: &Item, place: &PhaseNames<'_>) -> Vec<Op> {
     if old.content != new.content {
         edit.content = Keep::Set(new.content.clone());
     }
-    if old.active_form != new.active_form {
+    // What is shown may be the content standing in for it, and that is about to change.
+    if old.active_form != new.active_form || (new.active_form.is_some() && old.content != new.content) {
         edit.active_form = Keep::Set(new.active_form.clone());
     }
     if old.depends_on != new.depends_on {

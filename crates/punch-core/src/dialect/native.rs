@@ -302,6 +302,8 @@ fn replace(plan: &Plan, map: &Map<String, Value>, at: &str, limits: &Limits, ops
                 if add.edit.depends_on == Keep::Keep {
                     add.edit.depends_on = Keep::Set(Vec::new());
                 }
+                // Matched by its content: it takes the id it is given, by which the rest of the payload names it.
+                add.edit.id = Keep::from_option(add.id);
                 ops.push(Op::Edit(Ref::Uid(uid), add.edit));
                 if status_given && let Some(todo) = plan.get(uid) {
                     statuses.extend(super::list::status(uid, todo.status, add.status));

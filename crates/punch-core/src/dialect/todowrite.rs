@@ -116,16 +116,18 @@ fn read_rows(call: &Value) -> Result<Vec<Row>, Refusal> {
 
 /// Full replacement: payload rows get the handles of the todos they mean.
 pub fn step(shown: &[Row], call: Vec<Row>) -> Vec<Row> {
-    let mut list = to_list(&call);
-    match_rows(&mut list.items, &to_list(shown).items);
-    // An id that nobody has would be given to the new todo; one that is taken twice would not be unique.
     let mut rows = call;
+    // An id names the first row that has it.
     let mut seen = std::collections::HashSet::new();
-    for (row, item) in rows.iter_mut().zip(list.items) {
-        row.uid = item.uid;
-        if row.uid.is_none() && row.id.as_ref().is_some_and(|id| !seen.insert(id.clone())) {
+    for row in &mut rows {
+        if row.id.as_ref().is_some_and(|id| !seen.insert(id.clone())) {
             row.id = None;
         }
+    }
+    let mut list = to_list(&rows);
+    match_rows(&mut list.items, &to_list(shown).items);
+    for (row, item) in rows.iter_mut().zip(list.items) {
+        row.uid = item.uid;
     }
     rows
 }

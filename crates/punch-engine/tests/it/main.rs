@@ -1,6 +1,7 @@
 //! The integration tests of the engine, one binary. Repositories are real and made by git.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
 
+mod call;
 mod config_docs;
 mod config_edit;
 mod config_files;

@@ -1,0 +1,154 @@
+//! Tool calls: one call of a surface in, a short text and a structured answer out. Every write goes the one road:
+//! project, step, diff, apply, in one transaction with the session's state.
+
+mod extended;
+mod list;
+mod native;
+mod read;
+mod render;
+
+use punch_core::dialect::cursor::Mode;
+use punch_core::dialect::native::Limits;
+use punch_store::{PlanId, SessionKey};
+use serde_json::Value;
+
+use crate::config::Settings;
+use crate::{Engine, EngineError, Request, Role};
+
+pub use render::TEXT_CAP;
+
+/// A set of tools in one dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// Ops and views.
+    Native,
+    /// Merge or replace.
+    Cursor,
+    /// Phases and ops.
+    Phases,
+    /// Full replacement.
+    Todowrite,
+    /// Replace or patch, with sizes and groups.
+    Extended,
+}
+
+impl Surface {
+    /// Every surface.
+    pub const ALL: &'static [Self] = &[Self::Native, Self::Cursor, Self::Phases, Self::Todowrite, Self::Extended];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Cursor => "cursor",
+            Self::Phases => "phases",
+            Self::Todowrite => "todowrite",
+            Self::Extended => "extended",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|surface| surface.name() == name)
+    }
+}
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub struct Caller<'a> {
+    /// The conversation; where the host names none, a key of the server's own making.
+    pub session: SessionKey,
+    /// Who, for events and notes.
+    pub by: String,
+    /// The owner under which todos are started.
+    pub owner: Option<String>,
+    /// What it may do, where something outside the session record says so.
+    pub role: Option<Role>,
+    /// How eagerly ready work is handed out (cursor).
+    pub mode: Mode,
+    /// How long texts may be.
+    pub limits: Limits,
+    /// Open todos that a call may leave in the plan.
+    pub open_limit: u64,
+    /// Settings whose policies go over the plan's own.
+    pub settings: Option<&'a Settings>,
+}
+
+/// The answer to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// For the model: short, capped, untrusted text neutralised where the dialect's own form allows.
+    pub text: String,
+    /// The same for programs.
+    pub structured: Value,
+    /// The call was refused or had errors.
+    pub is_error: bool,
+    /// The revision after the call; the receipt.
+    pub revision: u64,
+}
+
+/// What a tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// Changes the plan.
+    Write,
+    /// Reads it.
+    Read,
+    /// Claims the best ready todo, or a named one.
+    Claim,
+}
+
+impl Engine {
+    /// Runs one call. Refusals are answers, so that a model can act on them; errors of the store are errors.
+    pub fn call(
+        &self,
+        plan: PlanId,
+        caller: &Caller<'_>,
+        surface: Surface,
+        tool: Tool,
+        arguments: &Value,
+        key: Option<&str>,
+    ) -> Result<Answer, EngineError> {
+        let done = match (tool, surface) {
+            (Tool::Read, _) => self.call_read(plan, caller, surface, arguments),
+            (Tool::Claim, _) => self.call_claim(plan, caller, arguments),
+            (Tool::Write, Surface::Native) => self.call_native(plan, caller, arguments, key),
+            (Tool::Write, Surface::Extended) => self.call_extended(plan, caller, arguments, key),
+            (Tool::Write, Surface::Cursor | Surface::Phases | Surface::Todowrite) => {
+                self.call_list(plan, caller, surface, arguments, key)
+            }
+        };
+        match done {
+            Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
+            Err(error) => Ok(render::refused(&error, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?)),
+            Ok(answer) => Ok(answer),
+        }
+    }
+}
+
+impl<'a> Caller<'a> {
+    fn request(&'a self, preset: fn(punch_core::Policy) -> punch_core::Policy) -> Request<'a> {
+        Request { preset, settings: self.settings, ..Request::by(&self.by, self.owner.as_deref()) }
+    }
+}
+
+/// An answer as it is kept for a call that comes again.
+fn pack(answer: &Answer) -> String {
+    serde_json::json!({
+        "text": answer.text,
+        "structured": answer.structured,
+        "isError": answer.is_error,
+        "revision": answer.revision,
+    })
+    .to_string()
+}
+
+fn unpack(body: &str) -> Answer {
+    let value: Value = serde_json::from_str(body).unwrap_or_default();
+    Answer {
+        text: value["text"].as_str().unwrap_or_default().to_owned(),
+        structured: value["structured"].clone(),
+        is_error: value["isError"].as_bool().unwrap_or_default(),
+        revision: value["revision"].as_u64().unwrap_or_default(),
+    }
+}

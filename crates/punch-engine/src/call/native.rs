@@ -1,0 +1,165 @@
+//! The native surface: ops in one batch, and claims.
+
+use punch_core::dialect::native;
+use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo};
+use punch_store::{PlanId, Snapshot, Which};
+use serde_json::{Value, json};
+
+use super::render::{self, capped};
+use super::{Answer, Caller, pack, unpack};
+use crate::submit::settle;
+use crate::{Changed, Engine, EngineError, Role, SessionState, session};
+
+/// How long a claim through a tool lasts when the call does not say.
+const LEASE: i64 = 15 * 60 * 1000;
+
+impl Engine {
+    pub(super) fn call_native(
+        &self,
+        plan: PlanId,
+        caller: &Caller<'_>,
+        arguments: &Value,
+        key: Option<&str>,
+    ) -> Result<Answer, EngineError> {
+        let request = caller.request(|policy| policy);
+        self.write(plan, request.durability, |tx, now| {
+            if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
+                return Ok(unpack(&body));
+            }
+            let mut state = session::load(tx, &caller.session, plan)?;
+            let role = caller.role.unwrap_or(state.role);
+            let mut asked = Vec::new();
+            let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
+                if replaces(arguments) {
+                    part.need_whole()?;
+                }
+                asked = native::read(part, arguments, &caller.limits)?;
+                Ok(asked.clone())
+            };
+            let changed = settle(tx, now, &request, &Footprint::default(), &mut ask)?;
+            if role != Role::Owner {
+                allowed(&asked, &changed, &state)?;
+            }
+            render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
+            let next = next(tx, caller, changed.now)?;
+            let answer = Answer {
+                text: capped(&render::changed(&changed, &next)),
+                structured: structured(&changed, &next),
+                is_error: false,
+                revision: changed.outcome.plan.revision,
+            };
+            bind(&mut state, &changed);
+            session::store(tx, &caller.session, plan, &state, now)?;
+            if let Some(key) = key {
+                tx.put_answer(key, &pack(&answer), now)?;
+            }
+            Ok(answer)
+        })
+    }
+
+    pub(super) fn call_claim(
+        &self,
+        plan: PlanId,
+        caller: &Caller<'_>,
+        arguments: &Value,
+    ) -> Result<Answer, EngineError> {
+        let mut request = caller.request(|policy| policy);
+        request.detail = true;
+        let owner = arguments["owner"].as_str().or(caller.owner.as_deref()).unwrap_or(caller.session.host());
+        request.owner = Some(owner);
+        let lease = arguments["leaseMs"].as_i64().filter(|ms| *ms > 0).unwrap_or(LEASE);
+        let claimed = match arguments["id"].as_str() {
+            Some(id) => Some(self.claim(plan, &request, self.resolve(plan, id)?, lease)?),
+            None => self.claim_next(plan, &request, lease)?,
+        };
+        let Some(claimed) = claimed else {
+            let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
+            let structured = json!({"todo": null});
+            return Ok(Answer { text: "Nothing is ready to claim.".into(), structured, is_error: false, revision });
+        };
+        let todo = claimed.changed.plan.get(claimed.uid);
+        let (line, fence) = todo.map_or_else(Default::default, |t| (render::line(t, claimed.changed.now), t.fence));
+        Ok(Answer {
+            text: format!("{line}\nClaimed by {owner}, fence {fence}, for {} s.", lease / 1000),
+            structured: json!({"id": todo.map(|t| &t.id), "fence": fence, "leaseUntil": todo.and_then(|t| t.lease_until)}),
+            is_error: false,
+            revision: claimed.changed.outcome.plan.revision,
+        })
+    }
+}
+
+/// A replacement is matched against the whole plan.
+fn replaces(arguments: &Value) -> bool {
+    let ops = arguments["ops"].as_array();
+    ops.is_some_and(|ops| ops.iter().any(|op| op["op"] == "replace"))
+}
+
+/// A worker reports on what was assigned to it, nothing else (rule 39).
+fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), EngineError> {
+    for op in ops {
+        let target = match op {
+            Op::Start(r) | Op::Fail(r, _) | Op::Note(r, _) | Op::Hold(r, _) | Op::Release(r) | Op::Reopen(r) => r,
+            Op::Done { target, .. } | Op::Claim(target, _) | Op::Renew(target, _) | Op::Block(target) => target,
+            Op::Add(_) => return Err(EngineError::NotAllowed { what: "add todos".into() }),
+            Op::Edit(..) | Op::Move(..) | Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) => {
+                return Err(EngineError::NotAllowed { what: "change the plan".into() });
+            }
+            Op::Rm(_) | Op::Drop(_) => return Err(EngineError::NotAllowed { what: "remove todos".into() }),
+            Op::Revert { .. } => return Err(EngineError::NotAllowed { what: "undo".into() }),
+        };
+        let uid = match target {
+            Ref::Uid(uid) => Some(*uid),
+            Ref::Id(id) => changed.plan.by_id(id).map(|t| t.uid),
+            Ref::New(_) => None,
+        };
+        if !uid.is_some_and(|uid| state.scope.contains(&uid)) {
+            return Err(EngineError::NotAllowed { what: "report on todos that were not assigned to it".into() });
+        }
+    }
+    Ok(())
+}
+
+/// What to work on now: the caller's own running todo, else the best ready one.
+pub(super) fn next(snapshot: &dyn Snapshot, caller: &Caller<'_>, now: i64) -> Result<Vec<Todo>, EngineError> {
+    if snapshot.row()?.counts.in_progress > 0 {
+        let running = snapshot.list(Which::Running, None, usize::MAX)?;
+        let mine = |t: &Todo| t.owner == caller.owner && !t.lease_expired(now);
+        if let Some(own) = running.into_iter().find(mine) {
+            return Ok(vec![own]);
+        }
+    }
+    Ok(snapshot.ready(now, None, 1)?)
+}
+
+fn structured(changed: &Changed, next: &[Todo]) -> Value {
+    let plan = &changed.plan;
+    let ids = |uids: &[punch_core::Uid]| -> Vec<String> {
+        uids.iter().filter_map(|uid| plan.get(*uid)).take(100).map(|t| t.id.clone()).collect()
+    };
+    let progress = punch_core::view::Progress::of_counts(&plan.row.counts);
+    json!({
+        "revision": changed.outcome.plan.revision,
+        "added": ids(&changed.outcome.added),
+        "unblocked": ids(&changed.outcome.unblocked),
+        "warnings": changed.outcome.warnings.iter().take(20).map(punch_core::Warning::message).collect::<Vec<_>>(),
+        "completed": progress.completed,
+        "total": progress.total,
+        "next": next.first().map(|t| &t.id),
+    })
+}
+
+/// The session has written: it is bound, and what it made or touched is its own.
+fn bind(state: &mut SessionState, changed: &Changed) {
+    state.bound = true;
+    state.shown = changed.outcome.plan.revision;
+    state.dialect = Some("native".into());
+    let touched = changed.outcome.events.iter().filter_map(|event| match &event.patch {
+        punch_core::Patch::Todo(uid, _) => Some(*uid),
+        punch_core::Patch::Phases(_) | punch_core::Patch::Policy(_) => None,
+    });
+    for uid in touched {
+        if !state.scope.contains(&uid) && state.scope.len() < 10_000 {
+            state.scope.push(uid);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What a model reads: short lines, capped, with the receipt at the end.
+
+use punch_core::dialect::cursor;
+use punch_core::view::Progress;
+use punch_core::{Plan, Status, Todo, text};
+use serde_json::json;
+
+use super::Answer;
+use crate::{Changed, EngineError};
+
+/// Bytes of a text answer: about 2,000 tokens.
+pub const TEXT_CAP: usize = 8_000;
+
+/// Cuts a text at a line, and says how many lines are left out.
+pub(super) fn capped(full: &str) -> String {
+    if full.len() <= TEXT_CAP {
+        return full.to_owned();
+    }
+    let room = TEXT_CAP - 120;
+    let end = (0..=room).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
+    let cut = full[..end].rfind('\n').filter(|at| *at > room / 2).unwrap_or(end);
+    let left = full[cut..].lines().filter(|line| !line.is_empty()).count();
+    format!("{}\n… {left} more lines are not shown; the plan has them all.", &full[..cut])
+}
+
+/// Refuses what would make the plan larger than a request may make it.
+pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
+    if open > limit { Err(EngineError::TooMany { open, limit }) } else { Ok(()) }
+}
+
+/// A refusal as an answer: code, what is wrong, what to do.
+pub(super) fn refused(error: &EngineError, revision: u64) -> Answer {
+    let (code, message, hint) = (error.code(), error.message(), error.hint());
+    Answer {
+        text: capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message))),
+        structured: json!({"error": {"code": code, "message": message, "hint": hint}}),
+        is_error: true,
+        revision,
+    }
+}
+
+/// Untrusted text on lines of its own.
+fn lines(message: &str) -> String {
+    message.split('\n').map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// One todo: symbol, id, content.
+pub(super) fn line(todo: &Todo, now: i64) -> String {
+    let symbol = match todo.status_at(now) {
+        Status::Pending if todo.is_blocked(now) => "[.]",
+        Status::Pending => "[ ]",
+        Status::InProgress => "[>]",
+        Status::Completed => "[x]",
+        Status::Cancelled => "[-]",
+        Status::Failed => "[!]",
+    };
+    format!("{symbol} {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 200))
+}
+
+/// What a native write did: changed todos, what became ready, warnings, progress.
+pub(super) fn changed(changed: &Changed, next: &[Todo]) -> String {
+    let (plan, now, outcome) = (&changed.plan, changed.now, &changed.outcome);
+    let added: Vec<&Todo> = outcome.added.iter().filter_map(|uid| plan.get(*uid)).collect();
+    let mut out: Vec<String> = Vec::new();
+    if outcome.events.is_empty() {
+        out.push("Nothing to change.".into());
+    }
+    const SHOWN: usize = 20;
+    // An event for every touched todo would repeat the list; derived changes are not told.
+    let told = outcome.rows.iter().filter(|t| {
+        outcome.events.iter().any(|e| matches!(&e.patch, punch_core::Patch::Todo(uid, _) if *uid == t.uid))
+    });
+    let told: Vec<&Todo> = told.filter(|t| !added.iter().any(|a| a.uid == t.uid)).collect();
+    for todo in added.iter().chain(&told).take(SHOWN) {
+        out.push(if todo.is_live() { line(todo, now) } else { format!("removed {}", text::neutral(&todo.id)) });
+    }
+    let more = (added.len() + told.len()).saturating_sub(SHOWN);
+    if more > 0 {
+        out.push(format!("… and {more} more"));
+    }
+    let ids: Vec<String> = outcome
+        .unblocked
+        .iter()
+        .filter_map(|uid| plan.get(*uid))
+        .take(10)
+        .map(|t| text::neutral(&t.id).into_owned())
+        .collect();
+    if !ids.is_empty() {
+        let more = outcome.unblocked.len().saturating_sub(ids.len());
+        out.push(format!(
+            "Now ready: {}{}",
+            ids.join(", "),
+            if more > 0 { format!(" and {more} more") } else { String::new() }
+        ));
+    }
+    out.extend(outcome.warnings.iter().take(5).map(|w| format!("Note: {}", text::neutral(&w.message()))));
+    out.push(progress(plan, next));
+    out.join("\n")
+}
+
+/// Progress and what to do next, on one line.
+pub(super) fn progress(plan: &Plan, next: &[Todo]) -> String {
+    let progress = Progress::of_counts(&plan.row.counts);
+    let next = match next.first() {
+        Some(todo) if todo.status == Status::InProgress => format!("; in progress: {}", text::neutral(&todo.id)),
+        Some(todo) => format!("; next: {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 80)),
+        None if plan.row.counts.open() == 0 => String::new(),
+        None => "; nothing is ready".to_owned(),
+    };
+    format!("{}/{} done{next}", progress.completed, progress.total)
+}
+
+/// The list of the cursor dialect with its two hints.
+pub(super) fn cursor(answer: &cursor::Answer, mode: cursor::Mode) -> String {
+    let mut out: Vec<String> = answer
+        .list
+        .iter()
+        .map(|row| {
+            let symbol = match row.status {
+                Status::Completed => "[x]",
+                Status::InProgress => "[>]",
+                Status::Cancelled => "[-]",
+                Status::Pending | Status::Failed => "[ ]",
+            };
+            format!("{symbol} {}: {}", text::neutral(&row.id), text::clip(&text::neutral(&row.content), 200))
+        })
+        .collect();
+    if out.is_empty() {
+        out.push("No todos.".into());
+    }
+    if mode == cursor::Mode::Aggressive {
+        let ready = cursor::ready_ids(&answer.list);
+        if !ready.is_empty() {
+            let ids: Vec<String> = ready.iter().map(|id| text::neutral(id).into_owned()).collect();
+            out.push(format!("Ready, hand them out to subagents in parallel: {}", ids.join(", ")));
+        }
+    }
+    if cursor::needs_in_progress(&answer.list) {
+        out.push("Nothing is in progress: mark the todo you work on as in_progress.".into());
+    }
+    for id in &answer.folded {
+        out.push(format!("Note: {} was given more than once; the last one counts.", text::neutral(id)));
+    }
+    out.join("\n")
+}

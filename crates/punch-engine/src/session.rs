@@ -1,0 +1,75 @@
+//! What the engine knows about a session: role, what it was shown, and whether it is bound to a plan.
+
+use punch_core::Uid;
+use punch_store::{PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Engine, EngineError};
+
+/// What a session may do (rule 39).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything.
+    #[default]
+    Owner,
+    /// Report on what was assigned to it.
+    Worker,
+    /// Nothing; no tools are offered.
+    None,
+}
+
+/// The engine's part of a session record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionState {
+    /// The dialect it speaks.
+    pub dialect: Option<String>,
+    /// What it may do.
+    pub role: Role,
+    /// The todos it was shown: written by it, put back for it, or assigned to it. A replacement archives only these
+    /// (rule 8).
+    pub scope: Vec<Uid>,
+    /// The revision at which it was last shown them (rule 9).
+    pub shown: u64,
+    /// It wrote, started or claimed something; keep-going acts only for such sessions.
+    pub bound: bool,
+    /// What later parts keep: counters, decisions.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+impl Engine {
+    /// What is known about a session, and the plan it is bound to.
+    pub fn session(&self, key: &SessionKey) -> Result<Option<(Option<PlanId>, SessionState)>, EngineError> {
+        let found = self.browse(|catalogue| catalogue.session(key))?;
+        Ok(found.map(|session| (session.plan, read(&session))))
+    }
+}
+
+/// A body that an older version wrote reads as far as it is understood.
+fn read(session: &Session) -> SessionState {
+    serde_json::from_str(&session.body).unwrap_or_default()
+}
+
+/// The state inside a transaction; a session that was never seen, or belongs to another plan, starts afresh.
+pub(crate) fn load(snapshot: &dyn Snapshot, key: &SessionKey, plan: PlanId) -> Result<SessionState, StoreError> {
+    let found = snapshot.session(key)?;
+    Ok(found.filter(|session| session.plan == Some(plan)).map(|session| read(&session)).unwrap_or_default())
+}
+
+/// Keeps the state. An empty host session is nobody's (it would match every other empty one).
+pub(crate) fn store(
+    tx: &mut dyn Tx,
+    key: &SessionKey,
+    plan: PlanId,
+    state: &SessionState,
+    now: i64,
+) -> Result<(), StoreError> {
+    if key.host().is_empty() {
+        return Ok(());
+    }
+    let body = serde_json::to_string(state).unwrap_or_default();
+    tx.put_session(&Session { key: key.clone(), plan: Some(plan), seen_at: now, body })
+}

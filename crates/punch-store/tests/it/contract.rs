@@ -1,0 +1,426 @@
+//! What every store promises, written once and stamped into every backend.
+
+use std::time::Duration;
+
+use punch_core::{Event, Footprint, Outcome, Plan, PlanRow, Policy, Ref};
+use punch_store::{
+    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Durability, PlanId, PlanInfo, Session, SessionKey, Store, StoreError,
+};
+
+use crate::submit::{add, add_as, context, done, look, must, submit, whole};
+
+/// Makes one test of each promise for a backend.
+macro_rules! contract {
+    ($backend:ident, $open:path) => {
+        crate::contract::contract!(@tests $backend, $open,
+            a_fresh_plan_is_empty,
+            plans_have_names_of_their_own,
+            plans_do_not_mix,
+            an_unknown_plan_is_refused,
+            a_body_that_fails_leaves_no_trace,
+            a_body_that_panics_leaves_no_trace,
+            a_transaction_reads_its_own_writes,
+            an_outcome_of_another_revision_is_a_conflict,
+            ids_change_hands_in_one_write,
+            events_come_in_whole_revisions,
+            answers_are_kept_for_a_day,
+            sessions_and_settings_belong_to_the_store,
+            checkpoints_come_newest_first,
+            pruned_events_become_the_baseline,
+            an_export_that_fails_prunes_nothing,
+            changes_wake_up,
+            a_write_that_changes_nothing_wakes_nobody,
+            a_read_sees_one_moment,
+        );
+    };
+    (@tests $backend:ident, $open:path, $($test:ident,)*) => {
+        mod $backend {
+            $(#[test]
+            fn $test() {
+                let place = $open();
+                crate::contract::$test(place.store.as_ref());
+            })*
+
+            #[test]
+            fn a_store_holds_what_was_put_and_slices_are_enough() {
+                crate::random::a_store_holds_what_was_put_and_slices_are_enough($open);
+            }
+        }
+    };
+}
+pub(crate) use contract;
+
+fn plan(store: &dyn Store) -> PlanId {
+    store.create_plan("main", 1).unwrap()
+}
+
+fn browse<T>(store: &dyn Store, mut f: impl FnMut(&dyn Catalogue) -> Result<T, StoreError>) -> T {
+    let mut out = None;
+    store
+        .browse(&mut |catalogue| {
+            out = Some(f(catalogue)?);
+            Ok(())
+        })
+        .unwrap();
+    out.unwrap()
+}
+
+pub fn a_fresh_plan_is_empty(store: &dyn Store) {
+    let id = plan(store);
+    let stored = whole(store, id);
+    assert_eq!((&stored.row, stored.all().count()), (&PlanRow::default(), 0));
+    look(store, id, |s| {
+        assert_eq!(s.ready(0, None, 10)?, []);
+        assert_eq!(s.events(0, 10)?, []);
+        assert_eq!(s.events_of(1)?, []);
+        assert_eq!(s.find("a")?, None);
+        assert_eq!(s.baseline()?.row, PlanRow::default());
+        Ok(())
+    });
+}
+
+pub fn plans_have_names_of_their_own(store: &dyn Store) {
+    let (a, b) = (store.create_plan("a", 5).unwrap(), store.create_plan("b", 6).unwrap());
+    let info = |id, name: &str, created_at, archived| PlanInfo {
+        id,
+        name: name.to_owned(),
+        created_at,
+        archived,
+        revision: 0,
+        pruned: 0,
+    };
+    assert_eq!(browse(store, |c| c.plans()), [info(a, "a", 5, None), info(b, "b", 6, None)]);
+    assert_eq!(store.create_plan("a", 7).unwrap_err().code(), "store_conflict");
+    let rename = |id, name: &str| store.write(id, Durability::Full, &mut |tx| tx.rename(name));
+    assert_eq!(rename(b, "a").unwrap_err().code(), "store_conflict");
+    rename(b, "b").unwrap();
+    rename(b, "c").unwrap();
+    // The name of an archived plan is free, so it cannot come back while somebody has it.
+    store.write(a, Durability::Full, &mut |tx| tx.archive(Some(9))).unwrap();
+    rename(b, "a").unwrap();
+    let back = store.write(a, Durability::Full, &mut |tx| tx.archive(None));
+    assert_eq!(back.unwrap_err().code(), "store_conflict");
+    assert_eq!(browse(store, |c| c.plans()), [info(a, "a", 5, Some(9)), info(b, "a", 6, None)]);
+    rename(b, "d").unwrap();
+    store.write(a, Durability::Full, &mut |tx| tx.archive(None)).unwrap();
+    assert_eq!(browse(store, |c| c.plans()), [info(a, "a", 5, None), info(b, "d", 6, None)]);
+}
+
+pub fn plans_do_not_mix(store: &dyn Store) {
+    let (a, b) = (store.create_plan("a", 0).unwrap(), store.create_plan("b", 0).unwrap());
+    must(store, a, 1, &[add_as("x", &[]), add_as("y", &["x"])]);
+    must(store, b, 2, &[add_as("x", &[])]);
+    must(store, b, 3, &[done("x")]);
+    let checkpoint = Checkpoint { id: "c".into(), at: 1, body: "{}".into() };
+    store
+        .write(a, Durability::Full, &mut |tx| {
+            tx.put_checkpoint(&checkpoint)?;
+            tx.put_answer("key", "\"a\"", 1)
+        })
+        .unwrap();
+    let ids = |id| look(store, id, |s| Ok(s.ready(9, None, 9)?.into_iter().map(|t| t.id.clone()).collect::<Vec<_>>()));
+    assert_eq!((ids(a), ids(b)), (vec!["x".to_owned()], vec![]));
+    assert_eq!(look(store, b, |s| s.checkpoints(9)), []);
+    assert_eq!(look(store, b, |s| s.answer("key", 2)), None);
+    assert_eq!(look(store, a, |s| Ok(s.events(0, 99)?.len())), 2);
+    assert_eq!((whole(store, a).row.revision, whole(store, b).row.revision), (1, 2));
+}
+
+pub fn an_unknown_plan_is_refused(store: &dyn Store) {
+    let unknown = PlanId(77);
+    let called = std::cell::Cell::new(false);
+    let write = store.write(unknown, Durability::Full, &mut |_| {
+        called.set(true);
+        Ok(())
+    });
+    let read = store.read(unknown, &mut |_| {
+        called.set(true);
+        Ok(())
+    });
+    let refused = StoreError::UnknownPlan { plan: unknown };
+    assert_eq!((write, read, called.get()), (Err(refused.clone()), Err(refused), false));
+}
+
+pub fn a_body_that_fails_leaves_no_trace(store: &dyn Store) {
+    let id = plan(store);
+    must(store, id, 1, &[add_as("a", &[])]);
+    let before = whole(store, id);
+    let outcome = punch_core::apply(&before, &[add_as("b", &["a"])], &context(2, None, Policy::default())).unwrap();
+    let session = Session { key: SessionKey::new("s", None), plan: Some(id), seen_at: 1, body: "{}".into() };
+    let failed = store.write(id, Durability::Full, &mut |tx| {
+        tx.put(&outcome)?;
+        tx.put_answer("key", "1", 2)?;
+        tx.put_session(&session)?;
+        tx.put_setting("use", Some("a"))?;
+        tx.rename("other")?;
+        Err(StoreError::Abort)
+    });
+    assert_eq!(failed, Err(StoreError::Abort));
+    assert_eq!(whole(store, id), before);
+    look(store, id, |s| {
+        assert_eq!(s.events(1, 9)?, []);
+        assert_eq!(s.answer("key", 2)?, None);
+        assert_eq!(s.session(&session.key)?, None);
+        assert_eq!(s.setting("use")?, None);
+        assert_eq!(s.info()?.name, "main");
+        Ok(())
+    });
+    must(store, id, 3, &[add_as("b", &["a"])]);
+}
+
+pub fn a_body_that_panics_leaves_no_trace(store: &dyn Store) {
+    let id = plan(store);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        store.write(id, Durability::Full, &mut |tx| {
+            tx.put_setting("use", Some("a"))?;
+            std::panic::resume_unwind(Box::new("on purpose"))
+        })
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(look(store, id, |s| s.setting("use")), None);
+    must(store, id, 1, &[add("a")]);
+}
+
+pub fn a_transaction_reads_its_own_writes(store: &dyn Store) {
+    let id = plan(store);
+    let ctx = context(1, None, Policy::default());
+    store
+        .write(id, Durability::Full, &mut |tx| {
+            for (ops, revision) in [([add_as("a", &[])], 1), ([add_as("b", &["a"])], 2)] {
+                let mut now = Plan::slice(tx.row()?);
+                tx.load(&Footprint::everything(), &mut now)?;
+                tx.put(&punch_core::apply(&now, &ops, &ctx).unwrap())?;
+                assert_eq!(tx.row()?.revision, revision);
+                assert_eq!(tx.events_of(revision)?.len(), 1);
+            }
+            assert_eq!(tx.find("b")?.unwrap().derived.unmet, 1);
+            tx.put_answer("key", "1", 5)?;
+            assert_eq!(tx.answer("key", 5)?.as_deref(), Some("1"));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(whole(store, id).row.revision, 2);
+}
+
+pub fn an_outcome_of_another_revision_is_a_conflict(store: &dyn Store) {
+    let id = plan(store);
+    let stale = whole(store, id);
+    let outcome = punch_core::apply(&stale, &[add("a")], &context(1, None, Policy::default())).unwrap();
+    must(store, id, 1, &[add("b")]);
+    let refused = store.write(id, Durability::Full, &mut |tx| tx.put(&outcome)).unwrap_err();
+    assert_eq!(refused.code(), "store_conflict");
+    let unchanged = Outcome { plan: stale.row.clone(), ..Outcome::default() };
+    let refused = store.write(id, Durability::Full, &mut |tx| tx.put(&unchanged)).unwrap_err();
+    assert_eq!(refused.code(), "store_conflict");
+}
+
+pub fn ids_change_hands_in_one_write(store: &dyn Store) {
+    let id = plan(store);
+    must(store, id, 1, &[add_as("a", &[]), add_as("b", &[])]);
+    let rename = |from: &str, to: &str| {
+        let edit = punch_core::Edit { id: punch_core::Keep::Set(to.to_owned()), ..punch_core::Edit::default() };
+        punch_core::Op::Edit(Ref::Id(from.to_owned()), edit)
+    };
+    // The lower uid takes the id that the higher one gives up.
+    must(store, id, 2, &[rename("b", "c"), rename("a", "b")]);
+    let of = |name: &str| look(store, id, |s| Ok(s.find(name)?.map(|todo| todo.uid.0)));
+    assert_eq!((of("a"), of("b"), of("c")), (None, Some(1), Some(2)));
+    must(store, id, 3, &[punch_core::Op::Rm(Ref::Id("c".into())), add_as("c", &["b"])]);
+    assert_eq!(of("c"), Some(3));
+    assert_eq!(whole(store, id).all().count(), 3);
+}
+
+pub fn events_come_in_whole_revisions(store: &dyn Store) {
+    let id = plan(store);
+    must(store, id, 1, &[add("a"), add("b"), add("c")]);
+    must(store, id, 2, &[add("d")]);
+    must(store, id, 3, &[add("e"), add("f")]);
+    let page = |since, limit| {
+        let events = look(store, id, |s| s.events(since, limit));
+        events.iter().map(|e: &Event| (e.revision, e.seq)).collect::<Vec<_>>()
+    };
+    assert_eq!(page(0, 1), [(1, 0), (1, 1), (1, 2)]);
+    assert_eq!(page(0, 4), [(1, 0), (1, 1), (1, 2), (2, 0)]);
+    assert_eq!(page(1, 2), [(2, 0), (3, 0), (3, 1)]);
+    assert_eq!(page(3, 9), []);
+    assert_eq!(page(u64::MAX, 9), []);
+    assert_eq!(page(0, 0), []);
+    assert_eq!(look(store, id, |s| Ok(s.events_of(3)?.len())), 2);
+    let mut slice = Plan::slice(whole(store, id).row);
+    let asked = Footprint { revisions: [2, 9].into(), ..Footprint::default() };
+    look(store, id, |s| s.load(&asked, &mut slice));
+    assert_eq!(slice.events(2).map(<[Event]>::len), Some(1));
+    assert_eq!(slice.events(9), Some(&[][..]), "an unknown revision is answered, so that nobody asks for ever");
+}
+
+pub fn answers_are_kept_for_a_day(store: &dyn Store) {
+    let id = plan(store);
+    let put = |key: &str, body: &str, now| {
+        store.write(id, Durability::Full, &mut |tx| tx.put_answer(key, body, now)).unwrap();
+    };
+    let get = |key: &str, now| look(store, id, |s| s.answer(key, now));
+    put("k", "{\"n\":1}", 1_000);
+    assert_eq!(get("k", 1_000).as_deref(), Some("{\"n\":1}"));
+    assert_eq!(get("k", 999 + ANSWER_LIFETIME_MS).as_deref(), Some("{\"n\":1}"));
+    assert_eq!(get("k", 1_000 + ANSWER_LIFETIME_MS), None);
+    put("k", "2", 2_000);
+    assert_eq!(get("k", 2_000).as_deref(), Some("2"));
+    put("other", "3", 2_000 + ANSWER_LIFETIME_MS);
+    assert_eq!(get("k", 2_000), None, "a later answer clears old ones away");
+}
+
+pub fn sessions_and_settings_belong_to_the_store(store: &dyn Store) {
+    let (a, b) = (store.create_plan("a", 0).unwrap(), store.create_plan("b", 0).unwrap());
+    let session = |host: &str, subagent: Option<&str>, plan, seen_at| Session {
+        key: SessionKey::new(host, subagent),
+        plan,
+        seen_at,
+        body: format!("{{\"of\":\"{host}\"}}"),
+    };
+    let old = session("h", None, None, 1);
+    let own = session("h", None, Some(a), 5);
+    let sub = session("h", Some("s"), Some(b), 9);
+    assert_eq!(SessionKey::new("h", Some("")), own.key, "an empty subagent is none");
+    store.write(a, Durability::Relaxed, &mut |tx| tx.put_session(&old)).unwrap();
+    store
+        .write(b, Durability::Relaxed, &mut |tx| {
+            tx.put_session(&own)?;
+            tx.put_session(&sub)?;
+            tx.put_setting("use:/w", Some("b"))?;
+            tx.put_setting("gone", Some("x"))?;
+            tx.put_setting("gone", None)
+        })
+        .unwrap();
+    browse(store, |c| {
+        assert_eq!(c.session(&own.key)?, Some(own.clone()));
+        assert_eq!(c.session(&SessionKey::new("h", Some("t")))?, None);
+        assert_eq!(c.sessions()?, [sub.clone(), own.clone()]);
+        assert_eq!(c.setting("use:/w")?.as_deref(), Some("b"));
+        assert_eq!(c.setting("gone")?, None);
+        Ok(())
+    });
+    assert_eq!(look(store, a, |s| s.session(&sub.key)), Some(sub));
+}
+
+pub fn checkpoints_come_newest_first(store: &dyn Store) {
+    let id = plan(store);
+    let checkpoint = |id: &str, at| Checkpoint { id: id.into(), at, body: format!("{at}") };
+    for (name, at) in [("a", 5), ("b", 9), ("c", 7), ("a", 8)] {
+        store.write(id, Durability::Full, &mut |tx| tx.put_checkpoint(&checkpoint(name, at))).unwrap();
+    }
+    look(store, id, |s| {
+        assert_eq!(s.checkpoints(9)?, [checkpoint("b", 9), checkpoint("a", 8), checkpoint("c", 7)]);
+        assert_eq!(s.checkpoints(1)?, [checkpoint("b", 9)]);
+        assert_eq!(s.checkpoint("c")?, Some(checkpoint("c", 7)));
+        assert_eq!(s.checkpoint("d")?, None);
+        Ok(())
+    });
+}
+
+fn refold(store: &dyn Store, id: PlanId) -> Plan {
+    let (mut plan, events) = look(store, id, |s| Ok((s.baseline()?, s.events(0, usize::MAX)?)));
+    for event in &events {
+        punch_core::apply::fold(&mut plan, event);
+    }
+    punch_core::apply::derive(&mut plan);
+    plan
+}
+
+pub fn pruned_events_become_the_baseline(store: &dyn Store) {
+    let id = plan(store);
+    must(store, id, 1, &[add_as("a", &[]), add_as("b", &["a"]), add_as("c", &["b"])]);
+    must(store, id, 2, &[done("a")]);
+    must(store, id, 3, &[punch_core::Op::Note(Ref::Id("b".into()), "x".into())]);
+    must(store, id, 4, &[done("b"), add_as("d", &["c"])]);
+    let before = look(store, id, |s| s.events(0, 99));
+    let (old, rest): (Vec<Event>, Vec<Event>) = before.into_iter().partition(|event| event.revision < 3);
+    let todos = |plan: &Plan| plan.all().cloned().collect::<Vec<_>>();
+    let stored = todos(&whole(store, id));
+    let mut exported = Vec::new();
+    let prune = |before: u64, to: &mut Vec<u8>| {
+        let mut count = 0;
+        store
+            .write(id, Durability::Full, &mut |tx| {
+                count = tx.prune(before, to)?;
+                Ok(())
+            })
+            .unwrap();
+        count
+    };
+    assert_eq!(prune(3, &mut exported), old.len() as u64);
+    let lines: Vec<Event> =
+        exported.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(|l| serde_json::from_slice(l).unwrap()).collect();
+    assert_eq!(lines, old);
+    assert_eq!(look(store, id, |s| s.events(0, 99)), rest);
+    assert_eq!(look(store, id, |s| s.events_of(1)), []);
+    assert_eq!(look(store, id, |s| Ok((s.info()?.revision, s.info()?.pruned))), (4, 2));
+    assert_eq!(todos(&refold(store, id)), stored);
+    assert_eq!(prune(3, &mut Vec::new()), 0);
+    assert_eq!(prune(u64::MAX, &mut Vec::new()), rest.len() as u64);
+    assert_eq!(look(store, id, |s| s.events(0, 99)), []);
+    assert_eq!(todos(&refold(store, id)), stored);
+    must(store, id, 5, &[done("c")]);
+    assert_eq!(todos(&refold(store, id)), todos(&whole(store, id)));
+}
+
+pub fn an_export_that_fails_prunes_nothing(store: &dyn Store) {
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let id = plan(store);
+    must(store, id, 1, &[add("a")]);
+    let failed = store.write(id, Durability::Full, &mut |tx| tx.prune(9, &mut Full).map(|_| ())).unwrap_err();
+    assert_eq!(failed.code(), "store_failed");
+    assert_eq!(look(store, id, |s| Ok((s.events(0, 9)?.len(), s.info()?.pruned))), (1, 0));
+}
+
+pub fn changes_wake_up(store: &dyn Store) {
+    let id = plan(store);
+    let mut changes = store.changes();
+    assert!(!changes.wait(Duration::ZERO).unwrap(), "nothing was committed since");
+    must(store, id, 1, &[add("a")]);
+    assert!(changes.wait(Duration::ZERO).unwrap());
+    assert!(!changes.wait(Duration::from_millis(60)).unwrap(), "one commit wakes once");
+    std::thread::scope(|scope| {
+        let mut other = store.changes();
+        let waiting = scope.spawn(move || other.wait(Duration::from_secs(20)).unwrap());
+        must(store, id, 2, &[add("b")]);
+        assert!(waiting.join().unwrap());
+    });
+    assert!(changes.wait(Duration::from_secs(20)).unwrap());
+}
+
+pub fn a_write_that_changes_nothing_wakes_nobody(store: &dyn Store) {
+    let id = plan(store);
+    must(store, id, 1, &[add_as("a", &[])]);
+    let mut changes = store.changes();
+    let nothing = must(store, id, 2, &[punch_core::Op::Reopen(Ref::Id("a".into()))]);
+    assert_eq!((nothing.events.len(), nothing.rows.len()), (0, 0));
+    submit(store, id, Durability::Full, &[done("b")], &context(3, None, Policy::default())).unwrap().unwrap_err();
+    assert!(!changes.wait(Duration::from_millis(60)).unwrap());
+}
+
+pub fn a_read_sees_one_moment(store: &dyn Store) {
+    let id = plan(store);
+    must(store, id, 1, &[add("a")]);
+    std::thread::scope(|scope| {
+        store
+            .read(id, &mut |s| {
+                let before = s.row()?.revision;
+                scope.spawn(|| must(store, id, 2, &[add("b")])).join().unwrap();
+                assert_eq!(
+                    (s.events(0, 99)?.len() as u64, s.list(punch_store::Which::Live, None, 9)?.len()),
+                    (before, 1)
+                );
+                Ok(())
+            })
+            .unwrap();
+    });
+    assert_eq!(whole(store, id).row.revision, 2);
+}
