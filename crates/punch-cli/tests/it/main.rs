@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
 mod arguments;
+mod flags;
 mod punch;
 mod replay;
