@@ -58,6 +58,17 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
+/// The conversation that the host started this process for, where it says so.
+pub fn host_session() -> Option<String> {
+    std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())
+}
+
+/// What no other process has: its number and when it asked.
+pub fn process_tag() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}-{:x}", std::process::id(), since.as_millis())
+}
+
 /// Milliseconds since the epoch. A clock before it counts as 0; the engine never goes back behind its last write.
 pub fn clock() -> Clock {
     Box::new(|| {

@@ -18,6 +18,7 @@ mod import;
 mod init;
 mod list;
 mod log;
+mod mcp;
 mod move_to;
 mod next;
 mod note;
@@ -119,6 +120,9 @@ pub enum Command {
     Export(Later<export::Export>),
     /// The /todo commands: phases and tasks by content
     Todo(Later<todo::Todo>),
+    /// Serve the plan to agents that speak MCP
+    #[command(long_about = mcp::LONG_ABOUT)]
+    Mcp(Later<mcp::Mcp>),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(Later<replay::Replay>),
@@ -132,6 +136,7 @@ impl Command {
         let project = || Project::find(global.clone()).inspect(|project| drop(safety.set(project.safety())));
         let reply = match self {
             Self::Replay(Later(verb)) => return verb.run(),
+            Self::Mcp(Later(verb)) => return verb.run(global),
             Self::Demo(Later(verb)) => return verb.run(&global),
             Self::Completions(Later(verb)) => return verb.run(),
             Self::Init(Later(verb)) => verb.run(global),

@@ -60,7 +60,7 @@ impl Undo {
         if todos.len() > SHOWN {
             lines.push(format!("and {} more", todos.len() - SHOWN));
         }
-        let records: Vec<_> = todos.iter().map(|t| reply::record(&changed.plan, t, changed.now)).collect();
+        let records = reply::records(&changed.plan, todos.iter().copied(), changed.now);
         let json = json!({"undone": undone, "revision": changed.outcome.plan.revision, "todos": records});
         Ok(Reply::new(lines.join("\n"), json).after_write())
     }

@@ -3,5 +3,6 @@
 
 mod arguments;
 mod flags;
+mod mcp;
 mod punch;
 mod replay;

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::{Complexity, Evidence, Hold, Verify};
 pub use document::{Document, Parsed};
+pub use make::Records;
 use wire::Wire;
 pub use wire::{Marks, Remark, State};
 

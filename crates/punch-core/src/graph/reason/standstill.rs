@@ -76,11 +76,9 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
         }
     }
     found.sort_by_key(|root| (root.rank, root.todo.effective_priority(), root.todo.position, root.todo.uid));
-    let mut listed = 0;
-    for Found { blocker, .. } in found {
+    for (at, Found { blocker, .. }) in found.into_iter().enumerate() {
         // Walking the plan is worth it only for what will be shown.
-        let waiting = if listed < super::LISTED { waiting(plan, &blocker, now) } else { 0 };
-        listed += 1;
+        let waiting = if at < super::LISTED { waiting(plan, &blocker, now) } else { 0 };
         out.roots.push(Root { blocker, waiting });
     }
     out

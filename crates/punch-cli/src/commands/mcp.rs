@@ -1,0 +1,150 @@
+//! `punch mcp`: the plan for agents, on standard input and output or over loopback HTTP.
+
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use punch_engine::call::Surface;
+use punch_engine::{Engine, Role};
+use punch_serve::{
+    Group, Http, Identity, Log, Offer, Opened, PlanDesk, Problem, Project as Source, Server, Settings, Tag, loopback,
+    stdio,
+};
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::{Exit, Failure};
+use crate::output;
+use crate::project::Project;
+
+/// Help at length.
+pub const LONG_ABOUT: &str = "\
+Serve the plan to agents that speak MCP.
+
+Without --http one client is served on standard input and output; nothing but protocol is written there. Every client \
+starts its own server; all of them work on the same plan.";
+
+const EXAMPLES: &str = "\
+Examples:
+  punch mcp
+  punch mcp --dialect todowrite
+  punch mcp --tools claim --owner worker-1
+  punch mcp --http 4815";
+
+/// The arguments of `punch mcp`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Mcp {
+    /// The form of the tools
+    #[arg(long, value_name = "NAME", default_value = "native", value_parser = surfaces())]
+    dialect: Surface,
+    /// Offer more tools: claim
+    #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = groups())]
+    tools: Vec<Group>,
+    /// Send structured content too; some clients then hide the text from the model
+    #[arg(long)]
+    structured: bool,
+    /// A file whose first line names the session, for hosts that name none
+    #[arg(long, value_name = "FILE")]
+    session_file: Option<PathBuf>,
+    /// What callers may do, instead of what their session says
+    #[arg(long, value_name = "ROLE")]
+    role: Option<RoleName>,
+    /// Serve HTTP on this machine: a port, or a loopback address with a port
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "")]
+    http: Option<String>,
+    /// Write remarks about the run to a file instead of standard error
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+/// A role on the command line.
+#[derive(Clone, Copy, ValueEnum)]
+enum RoleName {
+    /// Everything
+    Owner,
+    /// Report on assigned todos
+    Worker,
+    /// Nothing: no tools are offered
+    None,
+}
+
+/// Clap lists the names in help and in the error.
+pub fn surfaces() -> impl TypedValueParser<Value = Surface> {
+    PossibleValuesParser::new(Surface::ALL.iter().map(|surface| surface.name()))
+        .try_map(|name| Surface::parse(&name).ok_or("no such dialect"))
+}
+
+fn groups() -> impl TypedValueParser<Value = Group> {
+    PossibleValuesParser::new(Group::ALL.iter().map(|group| group.name()))
+        .try_map(|name| Group::parse(&name).ok_or("no such group"))
+}
+
+impl Mcp {
+    /// Serves until the client leaves or the process is asked to end.
+    pub fn run(self, global: Global) -> Result<Exit, Failure> {
+        let log = self.log()?;
+        let http =
+            self.http.as_deref().map(loopback).transpose().map_err(|e| Failure::usage(&e.message(), e.hint()))?;
+        let project = Project::find(global.clone())?;
+        let role = self.role.map(|role| match role {
+            RoleName::Owner => Role::Owner,
+            RoleName::Worker => Role::Worker,
+            RoleName::None => Role::None,
+        });
+        let settings = project.config.settings.clone();
+        let offer = match settings.tools_enabled.value && role != Some(Role::None) {
+            true => Offer::new(self.dialect, &self.tools),
+            false => Offer::none(self.dialect),
+        };
+        // Over HTTP the variables are those of whoever started the server, not of whoever calls.
+        let session = if http.is_none() { environment::host_session() } else { None };
+        let limit = settings.limits_request_bytes.value;
+        let presented = Settings {
+            offer,
+            structured: self.structured,
+            identity: Identity { session, file: self.session_file },
+            tag: Tag::new(&environment::process_tag()),
+        };
+        let worktree = Some(project.worktree());
+        let desk = PlanDesk::new(Opened { project: Box::new(Found { global }), settings, worktree, role });
+        let server = Server::start(presented, Arc::new(desk), log.clone()).map_err(Failure::Output)?;
+        match http {
+            None => stdio(server, limit, &log).map_err(Failure::writing)?,
+            Some(address) => {
+                let ready = |address| output::remark(&format!("listening on http://{address}/mcp"));
+                let served = Http { address, limit }.serve(server, &log, ready);
+                served.map_err(|e| Failure::usage(&e.message(), e.hint()))?;
+            }
+        }
+        Ok(Exit::Ok)
+    }
+
+    fn log(&self) -> Result<Log, Failure> {
+        let Some(path) = &self.log else { return Ok(Log::new(Box::new(std::io::stderr()))) };
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        file.map(|file| Log::new(Box::new(file))).map_err(|cause| Failure::File(path.display().to_string(), cause))
+    }
+}
+
+/// Looks for the store anew whenever it is not open: it may appear while the server runs.
+struct Found {
+    global: Global,
+}
+
+impl Source for Found {
+    fn open(&self, create: bool) -> Result<Option<Engine>, Problem> {
+        let open = || -> Result<Option<Engine>, Failure> {
+            let project = Project::find(self.global.clone())?;
+            if create { project.engine_or_new().map(Some) } else { project.engine() }
+        };
+        open().map_err(|failure| {
+            let (message, hint) = failure.text().unwrap_or_default();
+            Problem::new(failure.code(), message, hint)
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! `punch mcp` as a client meets it.
+
+mod abuse;
+mod client;
+mod golden;
+mod handshake;
+mod http;
+mod many;
+mod session;
+mod subscribe;

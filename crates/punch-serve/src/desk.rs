@@ -1,0 +1,79 @@
+//! What the server asks for, without a word of protocol: tool calls, readings, wake-ups.
+
+use punch_engine::call::{Surface, Tool};
+use punch_store::{Changes, SessionKey};
+use serde_json::Value;
+
+use crate::Problem;
+
+/// One tool call with who makes it.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The dialect.
+    pub surface: Surface,
+    /// Write, read or claim.
+    pub tool: Tool,
+    /// What the model sent.
+    pub arguments: Value,
+    /// The conversation.
+    pub session: SessionKey,
+    /// The program that speaks, for events.
+    pub by: String,
+    /// The plan, where the call names one.
+    pub plan: Option<String>,
+    /// The same key twice gets the first answer again.
+    pub key: Option<String>,
+}
+
+impl Ask {
+    /// A reading that no conversation makes.
+    pub fn reading(arguments: Value) -> Self {
+        Self {
+            surface: Surface::Native,
+            tool: Tool::Read,
+            arguments,
+            session: SessionKey::new("", None),
+            by: String::new(),
+            plan: None,
+            key: None,
+        }
+    }
+}
+
+/// The answer to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// For the model.
+    pub text: String,
+    /// For programs.
+    pub structured: Value,
+    /// The model should correct itself.
+    pub is_error: bool,
+    /// The receipt, where there is a plan.
+    pub revision: Option<u64>,
+}
+
+/// What can be read as a resource.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// The whole plan.
+    Plan,
+    /// One todo by id.
+    Todo(String),
+}
+
+/// Answers calls. Slow and blocking: the server asks on a thread of its own.
+pub trait Desk: Send + Sync {
+    /// Runs one call.
+    fn call(&self, ask: &Ask) -> Result<Reply, Problem>;
+
+    /// The text of a resource; `None` if there is no such todo.
+    fn read(&self, reading: &Reading) -> Result<Option<String>, Problem>;
+
+    /// The last revision, and the ids of todos that changed after `since` (none of them without it); `None` in place
+    /// of the ids if they are too many to name.
+    fn changed(&self, since: Option<u64>) -> Result<(u64, Option<Vec<String>>), Problem>;
+
+    /// Wake-ups for commits; `None` while there is no store.
+    fn changes(&self) -> Option<Box<dyn Changes>>;
+}

@@ -1,0 +1,161 @@
+//! Who calls: the host's session where anything names it, else one of our own making.
+//!
+//! In this order: the argument `session`, the call's `_meta` (`threadId`, `sessionId`), the session file, what the
+//! process was started with, and last a key that only this server has.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use punch_store::SessionKey;
+use serde_json::{Map, Value};
+
+/// Characters of an identifier from outside that are kept; longer ones name nobody.
+const LONGEST: usize = 200;
+
+/// What tells the conversations of one server process apart where no host does.
+#[derive(Clone, Debug)]
+pub struct Tag {
+    base: Arc<str>,
+    next: Arc<AtomicU64>,
+}
+
+impl Tag {
+    /// `base` is unique among processes: a number of the process and its start.
+    pub fn new(base: &str) -> Self {
+        Self { base: base.into(), next: Arc::default() }
+    }
+
+    /// The key of the process itself.
+    pub fn own(&self) -> SessionKey {
+        SessionKey::new(format!("mcp-{}", self.base), None)
+    }
+
+    /// A key for one more connection.
+    pub fn connection(&self) -> SessionKey {
+        match self.next.fetch_add(1, Ordering::Relaxed) {
+            0 => self.own(),
+            n => SessionKey::new(format!("mcp-{}-{n}", self.base), None),
+        }
+    }
+}
+
+/// What is known about the caller before the call.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// What the host started us with.
+    pub session: Option<String>,
+    /// A file whose first line is the session; read at every call, because it may change.
+    pub file: Option<PathBuf>,
+}
+
+/// What one call says about its caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Who {
+    /// The conversation, if anything names it.
+    pub session: Option<SessionKey>,
+    /// The plan that the call names.
+    pub plan: Option<String>,
+    /// What tells a repeated call from a new one.
+    pub call: Option<String>,
+}
+
+impl Identity {
+    /// Takes `session`, `subagent` and `plan` out of the arguments and looks at everything else that names a caller.
+    pub fn who(&self, arguments: &mut Map<String, Value>, meta: &Map<String, Value>) -> Who {
+        let mut take = |key: &str| arguments.remove(key).and_then(|value| value.as_str().and_then(name));
+        let (given, subagent, plan) = (take("session"), take("subagent"), take("plan"));
+        let noted = |key: &str| meta.get(key).and_then(Value::as_str).and_then(name);
+        let host = given.or_else(|| noted("threadId")).or_else(|| noted("sessionId")).or_else(|| self.from_file());
+        let host = host.or_else(|| self.session.as_deref().and_then(name));
+        Who {
+            session: host.map(|host| SessionKey::new(host, subagent.as_deref())),
+            plan,
+            call: noted("claudecode/toolUseId").or_else(|| noted("callId")),
+        }
+    }
+
+    fn from_file(&self) -> Option<String> {
+        let text = std::fs::read(self.file.as_ref()?).ok().filter(|bytes| bytes.len() < 64 * 1024)?;
+        name(std::str::from_utf8(&text).ok()?.lines().next()?)
+    }
+}
+
+/// An identifier of sensible shape: it is shown to people and stored.
+fn name(given: &str) -> Option<String> {
+    let given = given.trim();
+    let good = !given.is_empty() && given.len() <= LONGEST && !given.chars().any(char::is_control);
+    good.then(|| given.to_owned())
+}
+
+/// The key under which the answer to a call is kept. The content is part of it: a host that counts its calls from 1
+/// in every conversation must not get the answer to another call.
+pub fn idempotency(session: &SessionKey, tool: &str, call: &str, arguments: &Value) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in tool.bytes().chain([0]).chain(arguments.to_string().bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("mcp:{}:{}:{call}:{hash:016x}", session.host(), session.subagent().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn who(identity: &Identity, arguments: Value, meta: Value) -> (Who, Value) {
+        let (Value::Object(mut arguments), Value::Object(meta)) = (arguments, meta) else { panic!("objects") };
+        let who = identity.who(&mut arguments, &meta);
+        (who, Value::Object(arguments))
+    }
+
+    fn host(who: &Who) -> Option<&str> {
+        who.session.as_ref().map(SessionKey::host)
+    }
+
+    #[test]
+    fn the_nearest_source_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("session");
+        let mut identity = Identity { session: Some("env".into()), file: Some(file.clone()) };
+        let meta = json!({"threadId": "thread", "sessionId": "other", "callId": "c1"});
+        let (found, left) = who(&identity, json!({"session": "given", "view": "plan"}), meta.clone());
+        assert_eq!((host(&found), found.call.as_deref()), (Some("given"), Some("c1")));
+        assert_eq!(left, json!({"view": "plan"}));
+        assert_eq!(host(&who(&identity, json!({}), meta).0), Some("thread"));
+        assert_eq!(host(&who(&identity, json!({}), json!({})).0), Some("env"));
+        std::fs::write(&file, "from-file\nmore\n").unwrap();
+        assert_eq!(host(&who(&identity, json!({}), json!({})).0), Some("from-file"));
+        std::fs::write(&file, "\n").unwrap();
+        assert_eq!(host(&who(&identity, json!({}), json!({})).0), Some("env"));
+        identity.session = Some(String::new());
+        assert_eq!(host(&who(&identity, json!({}), json!({})).0), None);
+    }
+
+    #[test]
+    fn names_without_a_sensible_shape_name_nobody() {
+        let identity = Identity::default();
+        for bad in [json!(""), json!(" "), json!("a\u{1b}[31m"), json!("x".repeat(300)), json!(7), json!(null)] {
+            assert_eq!(host(&who(&identity, json!({"session": bad}), json!({"sessionId": bad})).0), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_key_changes_with_everything_that_makes_a_call_another_one() {
+        let session = SessionKey::new("s", None);
+        let key = |tool: &str, call: &str, arguments: Value| idempotency(&session, tool, call, &arguments);
+        let first = key("todo_write", "c1", json!({"ops": []}));
+        assert_eq!(first, key("todo_write", "c1", json!({"ops": []})));
+        assert_ne!(first, key("todo_write", "c2", json!({"ops": []})));
+        assert_ne!(first, key("todo_write", "c1", json!({"ops": [1]})));
+        assert_ne!(first, key("todo_read", "c1", json!({"ops": []})));
+    }
+
+    #[test]
+    fn connections_get_keys_of_their_own() {
+        let tag = Tag::new("42-1");
+        assert_eq!(tag.connection(), tag.own());
+        assert_ne!(tag.connection(), tag.own());
+    }
+}

@@ -1,0 +1,33 @@
+//! Punchlist over MCP: the only crate that knows the protocol or HTTP.
+//!
+//! A call arrives on standard input or over loopback HTTP, the [`Desk`] runs it on one thread in the order of arrival,
+//! and a short text goes back. No rule about todos is decided here; nothing here prints, reads the command line or the
+//! environment.
+
+mod budget;
+pub mod cost;
+mod desk;
+mod desk_thread;
+pub mod guide;
+mod http;
+mod identity;
+mod log;
+mod offer;
+mod problem;
+mod resources;
+mod server;
+mod stdio;
+mod watch;
+pub mod wire;
+
+pub use desk::{Ask, Desk, Reading, Reply};
+pub use http::{Http, HttpError, loopback};
+pub use identity::{Identity, Tag};
+pub use log::Log;
+pub use offer::{Group, Offer, Offered};
+pub use problem::Problem;
+pub use server::{Server, Settings};
+pub use stdio::stdio;
+
+mod project;
+pub use project::{Opened, PlanDesk, Project};

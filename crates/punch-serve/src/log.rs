@@ -1,0 +1,30 @@
+//! Remarks of a server about its run. Never on standard output: that belongs to the protocol.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+/// Where remarks go, shared by everything that serves.
+#[derive(Clone)]
+pub struct Log {
+    out: Arc<Mutex<Box<dyn Write + Send>>>,
+}
+
+impl Log {
+    /// Writes to a file or a stream.
+    pub fn new(out: Box<dyn Write + Send>) -> Self {
+        Self { out: Arc::new(Mutex::new(out)) }
+    }
+
+    /// Says nothing.
+    pub fn silent() -> Self {
+        Self::new(Box::new(std::io::sink()))
+    }
+
+    /// One line. A log that cannot be written is no reason to stop serving.
+    pub fn say(&self, line: &str) {
+        if let Ok(mut out) = self.out.lock() {
+            let _ = writeln!(out, "punch mcp: {}", punch_core::text::neutral(line));
+            let _ = out.flush();
+        }
+    }
+}

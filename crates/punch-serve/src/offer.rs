@@ -1,0 +1,113 @@
+//! The tools of each dialect, as clients see them. They are written by hand in `tools/`: every word of them is paid
+//! for in every conversation.
+
+use punch_engine::call::{Surface, Tool};
+use serde_json::{Map, Value};
+
+/// Tools beyond a dialect's own, on demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// `todo_claim`.
+    Claim,
+}
+
+impl Group {
+    /// Every group.
+    pub const ALL: &'static [Self] = &[Self::Claim];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|group| group.name() == name)
+    }
+}
+
+/// One tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offered {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// What it does.
+    pub tool: Tool,
+    /// JSON Schema of its arguments.
+    pub input_schema: Map<String, Value>,
+}
+
+/// The tools of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// Their dialect.
+    pub surface: Surface,
+    /// In the order in which they are listed.
+    pub tools: Vec<Offered>,
+}
+
+impl Offer {
+    /// The tools of a dialect, with groups.
+    pub fn new(surface: Surface, groups: &[Group]) -> Self {
+        let mut tools = read(match surface {
+            Surface::Native => include_str!("../tools/native.json"),
+            Surface::Cursor => include_str!("../tools/cursor.json"),
+            Surface::Phases => include_str!("../tools/phases.json"),
+            Surface::Todowrite => include_str!("../tools/todowrite.json"),
+            Surface::Extended => include_str!("../tools/extended.json"),
+        });
+        if groups.contains(&Group::Claim) {
+            tools.extend(read(include_str!("../tools/claim.json")));
+        }
+        Self { surface, tools }
+    }
+
+    /// No tools at all: they are switched off, or the caller's role has none.
+    pub const fn none(surface: Surface) -> Self {
+        Self { surface, tools: Vec::new() }
+    }
+
+    /// The tool of that name.
+    pub fn find(&self, name: &str) -> Option<&Offered> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+}
+
+impl Offered {
+    /// What a model pays for: name, description and schema as compact JSON.
+    pub fn priced(&self) -> String {
+        let mut map = Map::new();
+        map.insert("name".into(), Value::String(self.name.clone()));
+        map.insert("description".into(), Value::String(self.description.clone()));
+        map.insert("inputSchema".into(), Value::Object(self.input_schema.clone()));
+        Value::Object(map).to_string()
+    }
+}
+
+/// The files are part of the program and a test reads each of them, so what does not parse cannot be met here.
+fn read(text: &str) -> Vec<Offered> {
+    let list: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+    list.into_iter().filter_map(tool).collect()
+}
+
+fn tool(mut value: Value) -> Option<Offered> {
+    let text = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
+    Some(Offered {
+        name: text(&value, "name")?,
+        description: text(&value, "description")?,
+        tool: match value["kind"].as_str()? {
+            "write" => Tool::Write,
+            "read" => Tool::Read,
+            "claim" => Tool::Claim,
+            _ => return None,
+        },
+        input_schema: match value["inputSchema"].take() {
+            Value::Object(schema) => schema,
+            _ => return None,
+        },
+    })
+}

@@ -1,0 +1,33 @@
+//! Why a call could not be answered, in the form a model can act on.
+
+use punch_engine::EngineError;
+
+/// A code that stays, what is wrong, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What programs match on.
+    pub code: String,
+    /// What is wrong, with which values.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl Problem {
+    /// From its three parts.
+    pub fn new(code: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), hint: hint.into() }
+    }
+
+    /// The lines that a model reads.
+    pub fn text(&self) -> String {
+        let message: Vec<_> = self.message.split('\n').map(punch_core::text::neutral).collect();
+        format!("Error {}: {}\nHint: {}\nNothing was changed.", self.code, message.join("\n"), self.hint)
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        Self::new(error.code(), error.message(), error.hint())
+    }
+}

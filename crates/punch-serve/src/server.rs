@@ -1,0 +1,326 @@
+//! The protocol's side of a server: what it can do, its tools, resources and prompt.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use punch_store::SessionKey;
+use rmcp::model::*;
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::desk::{Ask, Desk, Reading, Reply};
+use crate::desk_thread::DeskThread;
+use crate::identity::{Identity, Tag, idempotency};
+use crate::offer::{Offer, Offered};
+use crate::watch::Watch;
+use crate::{Log, Problem, budget, guide, resources};
+
+/// After so long a caller who asked for progress hears that its call still waits.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How a server presents itself.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The tools.
+    pub offer: Offer,
+    /// Send structured content beside the text.
+    pub structured: bool,
+    /// What is known about callers.
+    pub identity: Identity,
+    /// Tells our own conversations apart.
+    pub tag: Tag,
+}
+
+/// Serves one connection; clones serve others from the same desk.
+pub struct Server {
+    settings: Arc<Settings>,
+    desk: DeskThread,
+    watch: Watch,
+    /// The conversation of this connection, where no host names one.
+    own: SessionKey,
+    subscriptions: Mutex<HashMap<String, CancellationToken>>,
+}
+
+impl Server {
+    /// Starts the desk's thread.
+    pub fn start(settings: Settings, desk: Arc<dyn Desk>, log: Log) -> std::io::Result<Self> {
+        let desk = DeskThread::start(desk, log)?;
+        let (watch, own) = (Watch::new(desk.clone()), settings.tag.connection());
+        Ok(Self { settings: Arc::new(settings), desk, watch, own, subscriptions: Mutex::default() })
+    }
+
+    /// A server for one more connection.
+    pub fn connection(&self) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            desk: self.desk.clone(),
+            watch: self.watch.clone(),
+            own: self.settings.tag.connection(),
+            subscriptions: Mutex::default(),
+        }
+    }
+
+    fn ask(&self, tool: &Offered, mut arguments: Map<String, Value>, context: &RequestContext<RoleServer>) -> Ask {
+        let who = self.settings.identity.who(&mut arguments, &context.meta.0.0);
+        let arguments = Value::Object(arguments);
+        // Without a connection of its own a request belongs to the process.
+        let own = || match context.peer.peer_info() {
+            Some(_) => self.own.clone(),
+            None => self.settings.tag.own(),
+        };
+        let session = who.session.unwrap_or_else(own);
+        let key = who.call.map(|call| idempotency(&session, &tool.name, &call, &arguments));
+        let by = context.client_info().map(|client| punch_core::text::clip(&client.name, 40).into_owned());
+        Ask {
+            surface: self.settings.offer.surface,
+            tool: tool.tool,
+            arguments,
+            session,
+            by: by.filter(|by| !by.trim().is_empty()).unwrap_or_else(|| "mcp".into()),
+            plan: who.plan,
+            key,
+        }
+    }
+
+    /// Waits for the desk; whoever asked for progress hears that it takes its time.
+    async fn answer(&self, ask: Ask, context: &RequestContext<RoleServer>) -> Result<Reply, Problem> {
+        let job = self.desk.run(context.ct.clone(), move |desk| desk.call(&ask));
+        tokio::pin!(job);
+        let mut waited = 0.0;
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut job => return answer,
+                () = context.ct.cancelled() => {
+                    return Err(Problem::new("cancelled", "the call was cancelled", "call again if it is still wanted"));
+                }
+                () = tokio::time::sleep(PATIENCE) => {
+                    waited += PATIENCE.as_secs_f64();
+                    if let Some(token) = context.meta.get_progress_token() {
+                        let note = ProgressNotificationParam::new(token, waited).with_message("waiting for the store");
+                        let _ = context.peer.notify_progress(note).await;
+                    }
+                }
+            }
+        }
+    }
+
+    fn result(&self, answer: Result<Reply, Problem>) -> CallToolResult {
+        let reply = answer.unwrap_or_else(|problem| Reply {
+            text: problem.text(),
+            structured: json!({"error": {"code": problem.code, "message": problem.message, "hint": problem.hint}}),
+            is_error: true,
+            revision: None,
+        });
+        let text = budget::text(&reply.text, reply.revision);
+        let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
+        result.is_error = reply.is_error.then_some(true);
+        if self.settings.structured {
+            result.structured_content = Some(budget::structured(reply.structured, &text));
+        }
+        result
+    }
+
+    fn unknown_tool(&self, name: &str) -> ErrorData {
+        let known: Vec<&str> = self.settings.offer.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let name = punch_core::text::clip(name, 80);
+        let text = match known.is_empty() {
+            true => format!("no tool `{name}`: tools are switched off here"),
+            false => format!("no tool `{name}`; there is {}", known.join(", ")),
+        };
+        ErrorData::invalid_params(text, None)
+    }
+
+    fn unknown_resource(uri: &str) -> ErrorData {
+        let text =
+            format!("no resource `{}`; there is punch://plan and punch://todo/ID", punch_core::text::clip(uri, 200));
+        ErrorData::resource_not_found(text, Some(json!({"uri": uri})))
+    }
+
+    async fn reading(&self, reading: Reading, end: CancellationToken) -> Result<Option<String>, ErrorData> {
+        let text = self.desk.run(end, move |desk| desk.read(&reading)).await;
+        text.map_err(|problem| ErrorData::internal_error(problem.text(), Some(json!({"code": problem.code}))))
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let about = Implementation::new("punch", env!("CARGO_PKG_VERSION"));
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .build();
+        let config = ServerConfig::new(capabilities).with_server_info(about);
+        let config = config.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
+        match self.settings.offer.tools.is_empty() {
+            true => config,
+            false => config.with_instructions(guide::instructions(self.settings.offer.surface)),
+        }
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        const SUPPORTED: &[ProtocolVersion] =
+            &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+        Cow::Borrowed(SUPPORTED)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.settings.offer.tools.iter().map(listed).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = self.settings.offer.find(&request.name) else {
+            return Err(self.unknown_tool(&request.name));
+        };
+        let ask = self.ask(tool, request.arguments.unwrap_or_default(), &context);
+        let answer = self.answer(ask, &context).await;
+        Ok(self.result(answer).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(resources::list())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let Some(reading) = resources::parse(&uri) else { return Err(Self::unknown_resource(&uri)) };
+        let mime = resources::mime(&reading);
+        match self.reading(reading, context.ct).await? {
+            Some(text) => {
+                Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(mime)]).into())
+            }
+            None => Err(Self::unknown_resource(&uri)),
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let uri = request.uri;
+        let Some(reading) = resources::parse(&uri) else { return Err(Self::unknown_resource(&uri)) };
+        let end = CancellationToken::new();
+        let before = self.subscriptions().insert(uri.clone(), end.clone());
+        if let Some(before) = before {
+            before.cancel();
+        }
+        let (watch, peer) = (self.watch.clone(), context.peer);
+        tokio::spawn(async move {
+            let tell = |_| {
+                let (peer, note) = (peer.clone(), ResourceUpdatedNotificationParam::new(uri.clone()));
+                async move { peer.notify_resource_updated(note).await.is_ok() }
+            };
+            watch.follow(vec![reading], end, tell).await;
+        });
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(end) = self.subscriptions().remove(&request.uri) {
+            end.cancel();
+        }
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let uris = requested.resource_subscriptions.iter().flatten();
+        let known: Vec<String> = uris.filter(|uri| resources::parse(uri).is_some()).cloned().collect();
+        let mut accepted = SubscriptionFilter::new();
+        accepted.resource_subscriptions = (!known.is_empty()).then_some(known);
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let readings: Vec<Reading> = uris.iter().filter_map(|uri| resources::parse(uri)).collect();
+        let end = context.request_context().ct.clone();
+        let tell = |n: usize| {
+            let (sink, uri) = (context.sink().clone(), uris.get(n).cloned().unwrap_or_default());
+            async move { sink.notify_resource_updated(uri).await.is_ok() }
+        };
+        tokio::select! {
+            () = self.watch.follow(readings, end, tell) => {}
+            () = context.cancelled() => {}
+        }
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(vec![Prompt::new(guide::CONTINUE, Some(guide::CONTINUE_ABOUT), None)]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != guide::CONTINUE {
+            let name = punch_core::text::clip(&request.name, 80);
+            return Err(ErrorData::invalid_params(format!("no prompt `{name}`; there is continue"), None));
+        }
+        let plan = self.reading(Reading::Plan, context.ct).await?.unwrap_or_default();
+        let message = PromptMessage::new_text(Role::User, guide::continue_with(&plan));
+        Ok(GetPromptResult::new(vec![message]).with_description(guide::CONTINUE_ABOUT).into())
+    }
+}
+
+impl Server {
+    fn subscriptions(&self) -> std::sync::MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.subscriptions().values().for_each(CancellationToken::cancel);
+    }
+}
+
+/// A tool as the protocol lists it. Clients that load tools only when they are searched for load these at once.
+fn listed(tool: &Offered) -> Tool {
+    let mut out = Tool::new(tool.name.clone(), tool.description.clone(), tool.input_schema.clone());
+    let read_only = tool.tool == punch_engine::call::Tool::Read;
+    out.annotations = Some(ToolAnnotations::new().read_only(read_only).destructive(false).open_world(false));
+    let meta = Map::from_iter([("anthropic/alwaysLoad".to_owned(), Value::Bool(true))]);
+    out.meta = Some(MetaObject(meta));
+    out
+}

@@ -1,0 +1,114 @@
+//! Tells subscribers that a resource changed. The store is watched only while somebody subscribes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::desk::{Desk, Reading};
+use crate::desk_thread::DeskThread;
+
+/// How long one look at the store may last; also how long the watching goes on after the last subscriber left.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Wakes subscribers.
+#[derive(Clone)]
+pub struct Watch {
+    desk: DeskThread,
+    ticks: Arc<Mutex<Option<watch::Sender<u64>>>>,
+}
+
+impl Watch {
+    /// Watches nothing yet.
+    pub fn new(desk: DeskThread) -> Self {
+        Self { desk, ticks: Arc::default() }
+    }
+
+    /// Calls `tell` for each of `readings` that changed, until it answers false or `end` comes.
+    pub async fn follow<F>(&self, readings: Vec<Reading>, end: CancellationToken, mut tell: impl FnMut(usize) -> F)
+    where
+        F: Future<Output = bool>,
+    {
+        let mut ticks = self.ticks();
+        let Some(mut seen) = self.changed(None, &end).await.map(|(revision, _)| revision) else { return };
+        loop {
+            tokio::select! {
+                () = end.cancelled() => return,
+                more = ticks.changed() => if more.is_err() { return },
+            }
+            let Some((revision, ids)) = self.changed(Some(seen), &end).await else { continue };
+            if revision == seen {
+                continue;
+            }
+            seen = revision;
+            for (n, reading) in readings.iter().enumerate() {
+                let changed = match (reading, &ids) {
+                    (Reading::Plan, _) | (_, None) => true,
+                    (Reading::Todo(id), Some(ids)) => ids.contains(id),
+                };
+                if changed && !tell(n).await {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// `None` while the store is out of reach; the next wake-up asks again.
+    async fn changed(&self, since: Option<u64>, end: &CancellationToken) -> Option<(u64, Option<Vec<String>>)> {
+        self.desk.run(end.clone(), move |desk| desk.changed(since)).await.ok()
+    }
+
+    /// Joins those who wait, and starts the watching if nobody did.
+    fn ticks(&self) -> watch::Receiver<u64> {
+        let mut held = self.ticks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ticks) = held.as_ref() {
+            return ticks.subscribe();
+        }
+        let (ticks, wait) = watch::channel(0);
+        *held = Some(ticks);
+        let (desk, shared) = (self.desk.desk().clone(), self.ticks.clone());
+        let started = thread::Builder::new().name("watch".into()).spawn(move || look(&*desk, &shared));
+        if started.is_err() {
+            *held = None;
+        }
+        wait
+    }
+}
+
+/// Looks at the store until nobody waits.
+fn look(desk: &dyn Desk, shared: &Mutex<Option<watch::Sender<u64>>>) {
+    let mut changes = None;
+    loop {
+        let woken = match &mut changes {
+            None => {
+                changes = desk.changes();
+                if changes.is_none() {
+                    thread::sleep(LOOK);
+                }
+                changes.is_some()
+            }
+            Some(waiting) => match waiting.wait(LOOK) {
+                Ok(woken) => woken,
+                Err(_) => {
+                    changes = None;
+                    thread::sleep(LOOK);
+                    false
+                }
+            },
+        };
+        let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.as_ref() {
+            Some(ticks) if ticks.receiver_count() > 0 => {
+                if woken {
+                    ticks.send_modify(|tick| *tick += 1);
+                }
+            }
+            _ => {
+                *held = None;
+                return;
+            }
+        }
+    }
+}

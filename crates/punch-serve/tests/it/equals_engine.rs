@@ -1,0 +1,169 @@
+//! Whatever is sent over the wire in whatever mix of dialects does what the engine does, and says what it says.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use proptest::prelude::*;
+use punch_core::Document;
+use punch_engine::call::{Caller, Surface, Tool};
+use punch_engine::config::{Config, Inputs};
+use punch_engine::{Choice, Engine};
+use punch_serve::wire::Wire;
+use punch_serve::{Identity, Log, Offer, Opened, PlanDesk, Problem, Project, Server, Settings, Tag};
+use punch_store::{MemoryStore, SessionKey, Store};
+use punch_testkit::{calls, source::Source};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+const DIALECTS: [Surface; 5] =
+    [Surface::Native, Surface::Cursor, Surface::Phases, Surface::Todowrite, Surface::Extended];
+
+/// Time goes on by a second a call, the same for both sides.
+fn engine(store: Box<dyn Store>) -> Engine {
+    let time = Arc::new(AtomicI64::new(0));
+    Engine::new(store, Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)))
+}
+
+struct Shared(Arc<MemoryStore>, Arc<AtomicI64>);
+
+impl Project for Shared {
+    fn open(&self, _: bool) -> Result<Option<Engine>, Problem> {
+        let time = self.1.clone();
+        let store: Box<dyn Store> = Box::new(Handle(self.0.clone()));
+        Ok(Some(Engine::new(store, Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)))))
+    }
+}
+
+/// A store in memory that several servers share.
+struct Handle(Arc<MemoryStore>);
+
+impl Store for Handle {
+    fn write(
+        &self,
+        plan: punch_store::PlanId,
+        durability: punch_store::Durability,
+        body: &mut dyn FnMut(&mut dyn punch_store::Tx) -> Result<(), punch_store::StoreError>,
+    ) -> Result<(), punch_store::StoreError> {
+        self.0.write(plan, durability, body)
+    }
+
+    fn read(
+        &self,
+        plan: punch_store::PlanId,
+        body: &mut dyn FnMut(&dyn punch_store::Snapshot) -> Result<(), punch_store::StoreError>,
+    ) -> Result<(), punch_store::StoreError> {
+        self.0.read(plan, body)
+    }
+
+    fn browse(
+        &self,
+        body: &mut dyn FnMut(&dyn punch_store::Catalogue) -> Result<(), punch_store::StoreError>,
+    ) -> Result<(), punch_store::StoreError> {
+        self.0.browse(body)
+    }
+
+    fn create_plan(&self, name: &str, now: i64) -> Result<punch_store::PlanId, punch_store::StoreError> {
+        self.0.create_plan(name, now)
+    }
+
+    fn changes(&self) -> Box<dyn punch_store::Changes> {
+        self.0.changes()
+    }
+}
+
+/// One call a server, over a real wire.
+async fn served(store: &Shared, surface: Surface, arguments: &Value) -> Value {
+    let settings = Settings {
+        offer: Offer::new(surface, &[]),
+        structured: false,
+        identity: Identity { session: Some("s".into()), file: None },
+        tag: Tag::new("1"),
+    };
+    let tool = settings.offer.tools[0].name.clone();
+    let config = Config::load(&Inputs { flags: vec![], env: vec![], project: None, user: None }).unwrap();
+    let project = Box::new(Shared(store.0.clone(), store.1.clone()));
+    let opened = Opened { project, settings: config.settings, worktree: None, role: None };
+    let server = Server::start(settings, Arc::new(PlanDesk::new(opened)), Log::silent()).unwrap();
+    let (client, ours) = tokio::io::duplex(1 << 20);
+    let (read, write) = tokio::io::split(ours);
+    let wire = Wire::new(read, write, 1 << 20, Log::silent());
+    let serving = tokio::spawn(async move { rmcp::serve_server(server, wire).await.unwrap().waiting().await });
+    let (read, mut write) = tokio::io::split(client);
+    let begin =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "s", "version": "0"}});
+    for (id, method, params) in
+        [(1, "initialize", begin), (2, "tools/call", json!({"name": tool, "arguments": arguments}))]
+    {
+        let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string() + "\n";
+        write.write_all(line.as_bytes()).await.unwrap();
+    }
+    let mut lines = BufReader::new(read).lines();
+    let answer = loop {
+        let line: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+        if line["id"] == 2 {
+            break line;
+        }
+    };
+    drop((write, lines));
+    let _ = serving.await;
+    answer["result"].clone()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_mix_of_calls(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        let mut source = Source::new(&bytes);
+        let mut sent = Vec::new();
+        for _ in 0..6 {
+            let surface = source.pick(&DIALECTS);
+            let line = calls::line(surface.name(), &mut source);
+            let key = if surface == Surface::Phases { "batches" } else { "calls" };
+            for call in line[key].as_array().into_iter().flatten() {
+                let call = if surface == Surface::Phases { json!({"ops": call}) } else { call.clone() };
+                if call.is_object() {
+                    sent.push((surface, call));
+                }
+            }
+        }
+        let direct = engine(Box::new(MemoryStore::new()));
+        let plan = direct.choose_or_create(&Choice::default()).unwrap();
+        let shared = Shared(Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(0)));
+        let config = Config::load(&Inputs { flags: vec![], env: vec![], project: None, user: None }).unwrap();
+        let caller = Caller {
+            session: SessionKey::new("s", None),
+            by: "s".into(),
+            owner: Some("s".into()),
+            role: None,
+            mode: Default::default(),
+            limits: Default::default(),
+            open_limit: 10_000,
+            settings: Some(&config.settings),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for (surface, call) in &sent {
+            let expected = direct.call(plan, &caller, *surface, Tool::Write, call, None).unwrap();
+            let got = runtime.block_on(served(&shared, *surface, call));
+            prop_assert_eq!(got["isError"].as_bool().unwrap_or(false), expected.is_error, "{} {}", surface.name(), call);
+            let text = got["content"][0]["text"].as_str().unwrap();
+            // Ids that are made from the time differ by when each side asked for it.
+            if !expected.text.contains("todo-") {
+                prop_assert_eq!(text, format!("{}\nrev {}", expected.text.trim_end_matches('\n'), expected.revision));
+            }
+        }
+        let other = engine(Box::new(Handle(shared.0.clone())));
+        if let Some(found) = other.choose(&Choice::default()).unwrap() {
+            let rows = |engine: &Engine, plan| -> Vec<(String, String, Vec<String>)> {
+                let whole = engine.whole(plan).unwrap();
+                let todos = Document::of(&whole).records;
+                todos.iter().map(|t| {
+                    let map = t.to_map();
+                    let text = |key: &str| map.get(key).map(Value::to_string).unwrap_or_default();
+                    (text("content"), text("status"), vec![text("phase"), text("activeForm")])
+                }).collect()
+            };
+            prop_assert_eq!(rows(&other, found.id), rows(&direct, plan));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The server without a process around it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot run what it tests has failed")]
+
+mod equals_engine;
+mod offers;

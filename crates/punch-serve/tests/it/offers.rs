@@ -1,0 +1,70 @@
+//! What models are offered, word by word, and what it costs them.
+
+use punch_engine::call::Surface;
+use punch_serve::{Group, Offer, cost, guide};
+
+/// Tokens as a current tokenizer counts them.
+fn exact(text: &str) -> usize {
+    tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
+}
+
+fn offered(offer: &Offer) -> (usize, String) {
+    let priced: Vec<String> = offer.tools.iter().map(|tool| tool.priced()).collect();
+    let tokens = priced.iter().map(|text| exact(text)).sum();
+    let mut out = format!("{tokens} tokens\n");
+    for tool in &offer.tools {
+        out.push_str(&format!("\n{} ({:?})\n{}\n", tool.name, tool.tool, tool.description));
+        out.push_str(&serde_json::to_string_pretty(&tool.input_schema).unwrap());
+        out.push('\n');
+    }
+    (tokens, out)
+}
+
+#[test]
+fn every_surface_keeps_its_price() {
+    for surface in Surface::ALL {
+        let (tokens, shown) = offered(&Offer::new(*surface, &[]));
+        let most = if *surface == Surface::Extended { 1_200 } else { 900 };
+        assert!(tokens <= most, "{}: {tokens} tokens", surface.name());
+        insta::assert_snapshot!(surface.name(), shown);
+    }
+    let (tokens, shown) = offered(&Offer::new(Surface::Native, &[Group::Claim]));
+    assert!(tokens <= 900, "{tokens}");
+    insta::assert_snapshot!("native_with_claim", shown);
+}
+
+#[test]
+fn instructions_are_a_few_lines() {
+    for surface in Surface::ALL {
+        let text = guide::instructions(*surface);
+        assert!(exact(&text) <= 120, "{}: {}", surface.name(), exact(&text));
+    }
+}
+
+#[test]
+fn the_estimate_by_bytes_is_near_the_count() {
+    for surface in Surface::ALL {
+        for tool in Offer::new(*surface, &[Group::Claim]).tools {
+            let (text, exact) = (tool.priced(), exact(&tool.priced()) as f64);
+            let ratio = cost::tokens(&text) as f64 / exact;
+            assert!((0.75..1.35).contains(&ratio), "{} {}: {ratio}", surface.name(), tool.name);
+        }
+    }
+}
+
+#[test]
+fn schemas_have_nothing_that_nobody_reads() {
+    for surface in Surface::ALL {
+        for tool in Offer::new(*surface, &[Group::Claim]).tools {
+            let text = tool.priced();
+            for waste in ["$schema", "\"title\":\"", "\"format\"", "\"default\"", "additionalProperties"] {
+                assert!(!text.contains(waste), "{} {}: {waste}", surface.name(), tool.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn switched_off_means_no_tools() {
+    assert_eq!(Offer::none(Surface::Native).tools, []);
+}
