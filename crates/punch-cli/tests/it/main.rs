@@ -8,6 +8,7 @@ mod copies;
 mod disk;
 mod docs;
 mod files;
+mod flags;
 mod git;
 mod killed;
 mod looks;
