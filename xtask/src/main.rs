@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task runner talks to the person who runs it")]
 
 mod bench;
+mod conformance;
 mod crates;
 mod deny;
 mod licences;
@@ -19,6 +20,8 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
+  conformance                          the protocol's own suite against our HTTP stack, two revisions
+  bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph";
 
 /// What a task ends with: the error is a text for the person who ran it.
@@ -33,7 +36,9 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test", rest @ ..] => test::run(rest),
+        ["conformance"] => conformance::run(),
         ["bench", "core"] => bench::core(),
+        ["bench", "mcp"] => bench::mcp(),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

@@ -2,6 +2,7 @@
 
 mod add;
 mod claim;
+mod cost;
 mod done;
 mod drop;
 mod fail;
@@ -73,6 +74,8 @@ pub enum Command {
     /// Serve the plan to agents that speak MCP
     #[command(long_about = mcp::LONG_ABOUT)]
     Mcp(mcp::Mcp),
+    /// Show what the tools and recorded calls cost a model
+    Cost(cost::Cost),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Replay),
@@ -86,6 +89,7 @@ impl Command {
         let reply = match self {
             Self::Replay(verb) => return verb.run(),
             Self::Mcp(verb) => return verb.run(global),
+            Self::Cost(verb) => verb.run(),
             Self::Add(verb) => verb.run(project()?),
             Self::List(verb) => verb.run(project()?),
             Self::Tree(verb) => verb.run(project()?),
