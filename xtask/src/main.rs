@@ -5,6 +5,8 @@ mod bench;
 mod conformance;
 mod crates;
 mod deny;
+mod exhaustive;
+mod fuzz;
 mod licences;
 mod metadata;
 mod paths;
@@ -22,7 +24,10 @@ Tasks:
   test --list                          the steps of `test`
   conformance                          the protocol's own suite against our HTTP stack, two revisions
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
-  bench core                           instructions of the graph index, beside naive and petgraph";
+  bench core                           instructions of the graph index, beside naive and petgraph
+  bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
+  exhaustive                           every state within more writes, through pairs of policy values
+  fuzz [--seconds N]                   every fuzz target for N seconds";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -39,6 +44,9 @@ fn main() -> ExitCode {
         ["conformance"] => conformance::run(),
         ["bench", "core"] => bench::core(),
         ["bench", "mcp"] => bench::mcp(),
+        ["bench", "cli"] => bench::cli::run(),
+        ["exhaustive", rest @ ..] => exhaustive::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

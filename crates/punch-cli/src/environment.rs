@@ -85,6 +85,23 @@ pub fn duration(text: &str) -> Result<i64, Failure> {
     })
 }
 
+/// Where temporary folders go.
+pub fn temporary() -> PathBuf {
+    let folder = std::env::temp_dir();
+    folder.canonicalize().unwrap_or(folder)
+}
+
+/// This program itself.
+pub fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|cause| Failure::File("punch".to_owned(), cause))
+}
+
+/// Variables that would steer a run of punch or git elsewhere.
+pub fn steering_variables() -> Vec<OsString> {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    names.filter(|name| name.to_str().is_some_and(|n| n.starts_with("PUNCH_") || n.starts_with("GIT_"))).collect()
+}
+
 /// The width of the screen; 80 where there is none.
 pub fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());

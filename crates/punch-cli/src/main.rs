@@ -2,12 +2,18 @@
 
 mod arguments;
 mod commands;
+mod editor;
 mod environment;
 mod failure;
+mod files;
+mod later;
 mod named;
 mod output;
 mod project;
 mod reply;
+mod safety;
+mod story;
+mod time;
 
 use std::process::ExitCode;
 

@@ -58,6 +58,9 @@ pub fn failure(failure: &Failure, as_json: bool) {
 /// Prints the answer of a verb.
 pub fn reply(reply: &Reply, as_json: bool) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+    if as_json && reply.json.is_null() {
+        return Ok(());
+    }
     if as_json {
         serde_json::to_writer(&mut out, &reply.json).map_err(|error| Failure::writing(error.into()))?;
         out.write_all(b"\n").map_err(Failure::writing)?;

@@ -9,6 +9,7 @@ use punch_store::{OpenMode, PlanId, SqliteStore};
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::safety::Safety;
 
 /// Place and settings; nothing is opened yet.
 pub struct Project {
@@ -50,6 +51,9 @@ impl Project {
     /// Opens the store to read. `None` if there is no store or no plan in it: that reads as an empty plan.
     pub fn read(self) -> Result<Result<Open, Self>, Failure> {
         let Some(engine) = self.engine()? else {
+            if let Some(safety) = Safety::of(&self.location) {
+                safety.offer();
+            }
             return match &self.choice().name {
                 Some(name) => {
                     Err(Failure::from(punch_engine::EngineError::UnknownPlan { name: name.clone(), near: Vec::new() }))
@@ -74,9 +78,17 @@ impl Project {
     pub fn engine_or_new(&self) -> Result<Engine, Failure> {
         if !self.location.exists {
             self.location.create()?;
+            if let Some(safety) = Safety::of(&self.location) {
+                safety.put_aside();
+            }
         }
         let store = SqliteStore::open(&self.location.database, OpenMode::Create)?;
         Ok(Engine::new(Box::new(store), environment::clock()))
+    }
+
+    /// Where copies of the store go, unless a setting says that none are made.
+    pub fn safety(&self) -> Option<Safety> {
+        Safety::of(&self.location).filter(|_| self.config.settings.store_copy.value)
     }
 
     /// Which plan is meant.

@@ -1,6 +1,6 @@
 //! What a verb answers: text for people, or one JSON object with `"schema": 1`.
 
-use punch_core::{Dep, Footprint, Plan, Record, Status, Todo, Uid, text};
+use punch_core::{Dep, Footprint, Plan, Record, Records, Status, Todo, Uid, text};
 use punch_engine::Changed;
 use serde_json::{Map, Value, json};
 
@@ -14,12 +14,24 @@ pub struct Reply {
     pub json: Value,
     /// How it ends.
     pub exit: Exit,
+    /// The plan was changed.
+    pub wrote: bool,
 }
 
 impl Reply {
     /// An answer that ends well.
     pub fn new(text: impl Into<String>, json: Value) -> Self {
-        Self { text: text.into(), json: with_schema(json), exit: Exit::Ok }
+        Self { text: text.into(), json: with_schema(json), exit: Exit::Ok, wrote: false }
+    }
+
+    /// Nothing more to say: the verb has printed a document.
+    pub fn printed() -> Self {
+        Self { text: String::new(), json: Value::Null, exit: Exit::Ok, wrote: false }
+    }
+
+    /// The same after a change.
+    pub fn after_write(self) -> Self {
+        Self { wrote: true, ..self }
     }
 }
 
@@ -34,7 +46,17 @@ pub fn with_schema(value: Value) -> Value {
 
 /// A todo in the extended format, with the fields that programs look for first always present.
 pub fn record(plan: &Plan, todo: &Todo, now: i64) -> Value {
-    let mut map = Record::of(plan, todo, now).to_map();
+    complete(todo, &Record::of(plan, todo, now))
+}
+
+/// Many todos in that format.
+pub fn records<'a>(plan: &Plan, todos: impl IntoIterator<Item = &'a Todo>, now: i64) -> Vec<Value> {
+    let records = Records::new(plan);
+    todos.into_iter().map(|todo| complete(todo, &records.of(todo, now))).collect()
+}
+
+fn complete(todo: &Todo, record: &Record) -> Value {
+    let mut map = record.to_map();
     map.entry("priority").or_insert_with(|| json!(todo.priority));
     map.entry("dependsOn").or_insert_with(|| json!([]));
     map.entry("blocks").or_insert_with(|| json!([]));
@@ -78,12 +100,13 @@ pub fn changed(changed: &Changed, uids: &[Uid]) -> Reply {
     }
     let mut json = json!({"todo": todos.first().map(|t| record(plan, t, now))});
     if todos.len() > 1 {
-        json["todos"] = todos.iter().map(|t| record(plan, t, now)).collect();
+        json["todos"] = records(plan, todos.iter().copied(), now).into();
     }
     json["unblocked"] = json!(unblocked);
     json["warnings"] = json!(warnings);
     json["revision"] = json!(outcome.plan.revision);
-    Reply::new(lines.join("\n"), json)
+    let wrote = !outcome.events.is_empty();
+    Reply { wrote, ..Reply::new(lines.join("\n"), json) }
 }
 
 /// Loads what the dependencies and the dependents of todos are called, so that records can name them.
@@ -92,6 +115,10 @@ pub fn load_names(
     plan: &mut Plan,
     uids: &[Uid],
 ) -> Result<(), punch_store::StoreError> {
+    // One by one, a todo that waits for many of these would be read as often.
+    if uids.len() > 64 && uids.len() as u64 > plan.row.counts.total() / 16 {
+        return snapshot.load(&Footprint::everything(), plan);
+    }
     let deps = uids.iter().filter_map(|uid| plan.get(*uid)).flat_map(|t| t.depends_on.iter());
     let todos = deps.filter_map(Dep::target).filter(|uid| plan.get(*uid).is_none()).collect();
     let dependents = uids.iter().copied().collect();

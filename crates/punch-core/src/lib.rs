@@ -30,7 +30,7 @@ pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use policy::{
     CancelledDep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, VerifyMode,
 };
-pub use record::{Document, Marks, Parsed, Record, Remark, State};
+pub use record::{Document, Marks, Parsed, Record, Records, Remark, State};
 pub use refusal::{Refusal, Warning};
 pub use status::Status;
 pub use todo::{Complexity, Dep, Derived, Evidence, Flags, Hold, HoldKind, NO_PULL, Note, Todo, Verify};

@@ -130,6 +130,8 @@ pub struct Plan {
     ids: HashMap<String, Uid>,
     /// Who depends on a todo, active and suspended edges, in uid order.
     dependents: BTreeMap<Uid, BTreeSet<Uid>>,
+    /// Live todos in progress.
+    running: BTreeSet<Uid>,
     /// Live todos with a dangling dependency on an id.
     dangling: HashMap<String, BTreeSet<Uid>>,
     /// Events of revisions that a revert asked for.
@@ -161,6 +163,9 @@ impl Plan {
         }
         if todo.is_live() {
             self.ids.insert(todo.id.clone(), todo.uid);
+            if todo.status == Status::InProgress {
+                self.running.insert(todo.uid);
+            }
             for dep in &todo.depends_on {
                 match dep {
                     Dep::On(to) | Dep::Suspended(to) => {
@@ -182,6 +187,7 @@ impl Plan {
         if self.ids.get(&old.id) == Some(&old.uid) {
             self.ids.remove(&old.id);
         }
+        self.running.remove(&old.uid);
         for dep in &old.depends_on {
             match dep {
                 Dep::On(to) | Dep::Suspended(to) => {
@@ -316,11 +322,8 @@ impl Plan {
         if !self.loaded.all && !self.loaded.running.contains(&key) {
             return Err(Box::new(Footprint { running: [key].into(), ..Footprint::default() }));
         }
-        Ok(self
-            .todos
-            .values()
-            .filter(|t| t.is_live() && t.status == Status::InProgress && t.owner.as_deref() == owner)
-            .collect())
+        let running = self.running.iter().filter_map(|uid| self.todos.get(uid));
+        Ok(running.filter(|t| t.owner.as_deref() == owner).collect())
     }
 
     /// Fails unless the whole plan is here.

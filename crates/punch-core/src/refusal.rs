@@ -152,8 +152,8 @@ impl Refusal {
     pub fn message(&self) -> String {
         let name = |id: &str| format!("`{}`", text::clip(id, 80));
         match self {
-            Self::Invalid { at, what } if at.is_empty() => what.clone(),
-            Self::Invalid { at, what } => format!("{at}: {what}"),
+            Self::Invalid { at, what } if at.is_empty() => text::clip(what, 400).into_owned(),
+            Self::Invalid { at, what } => format!("{}: {}", text::clip(at, 160), text::clip(what, 400)),
             Self::DuplicateId { id } => format!("id {} is used more than once", name(id)),
             Self::UnknownTodo { id, near } => format!("no todo {}{}", name(id), did_you_mean(near)),
             Self::UnknownDependency { id, missing, near } => {
@@ -162,7 +162,7 @@ impl Refusal {
             Self::Cycle { path } => format!("dependencies form a cycle: {}", path_text(path)),
             Self::NotReady { id, waits_for, hold } => {
                 let mut parts: Vec<String> =
-                    waits_for.iter().take(5).map(|(w, status)| format!("{} ({status})", name(w))).collect();
+                    waits_for.iter().take(5).map(|(w, status)| format!("`{}` ({status})", text::clip(w, 40))).collect();
                 if waits_for.len() > 5 {
                     parts.push(format!("{} more", waits_for.len() - 5));
                 }
@@ -185,12 +185,13 @@ impl Refusal {
             Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
             Self::RevertConflict { revision, fields } => {
                 let mut parts: Vec<String> =
-                    fields.iter().take(8).map(|(id, field)| format!("{field} of {}", name(id))).collect();
+                    fields.iter().take(8).map(|(id, field)| format!("{field} of `{}`", text::clip(id, 40))).collect();
                 if fields.len() > 8 {
                     parts.push(format!("{} more", fields.len() - 8));
                 }
                 format!("revision {revision} cannot be taken back: changed since: {}", parts.join(", "))
             }
+            Self::UnknownRevision { revision: 0 } => "there is nothing to take back".to_owned(),
             Self::UnknownRevision { revision } => format!("no revision {revision} in this plan"),
             Self::Conflict { expected, current } => format!("expected revision {expected}, the plan is at {current}"),
         }
@@ -208,21 +209,21 @@ impl Refusal {
             Self::Cycle { .. } => "drop one dependency on this path".into(),
             Self::NotReady { waits_for, hold, id } => match (waits_for.first(), hold) {
                 (Some((first, _)), _) => {
-                    format!("finish `{}` first; `punch why {}` tells more", text::clip(first, 80), text::clip(id, 80))
+                    format!("finish `{}` first; `punch why {}` tells more", text::clip(first, 80), word(id))
                 }
-                (None, _) => format!("`punch release {}` ends the hold", text::clip(id, 80)),
+                (None, _) => format!("`punch release {}` ends the hold", word(id)),
             },
             Self::InProgressLimit { running, .. } => {
-                let running = text::clip(running, 80);
+                let running = word(running);
                 format!("finish it (`punch done {running}`) or put it back (`punch reopen {running}`)")
             }
             Self::Transition { status: Status::Completed | Status::Cancelled | Status::Failed, id, .. } => {
-                format!("`punch reopen {}` first", text::clip(id, 80))
+                format!("`punch reopen {}` first", word(id))
             }
             Self::Transition { .. } => "look at it with `punch show` first".into(),
             Self::Leased { .. } => "take another todo (`punch next`), or wait until the lease ends".into(),
             Self::StaleFence { .. } => "claim it again before reporting".into(),
-            Self::NeedsVerification { id } => format!("run `punch verify {}`", text::clip(id, 80)),
+            Self::NeedsVerification { id } => format!("run `punch verify {}`", word(id)),
             Self::RemovedInBatch { .. } => "remove it in a batch of its own".into(),
             Self::TooLong { field: "content", .. } => "shorten it and put the rest into description or a note".into(),
             Self::TooLong { .. } => "shorten it, or split it over several notes".into(),
@@ -234,6 +235,11 @@ impl Refusal {
     }
 }
 
+/// An id in a command to copy: as the shell wants it.
+fn word(id: &str) -> String {
+    text::shell(&text::clip(id, 80)).into_owned()
+}
+
 fn did_you_mean(near: &[String]) -> String {
     if near.is_empty() {
         return String::new();
@@ -242,9 +248,11 @@ fn did_you_mean(near: &[String]) -> String {
     format!(" (nearest: {})", ids.join(", "))
 }
 
-/// A long cycle is named by its ends.
+/// A long cycle is named by its ends, and long ids by their beginnings.
 fn path_text(path: &[String]) -> String {
-    let short = |ids: &[String]| ids.iter().map(|id| text::clip(id, 80).into_owned()).collect::<Vec<_>>().join(" -> ");
+    let limit = 400 / path.len().clamp(5, 12);
+    let short =
+        |ids: &[String]| ids.iter().map(|id| text::clip(id, limit).into_owned()).collect::<Vec<_>>().join(" -> ");
     if path.len() <= 12 {
         return short(path);
     }

@@ -218,19 +218,23 @@ fn phases_batch(memory: &mut Memory, batch: &Value) -> Value {
 fn phases_command(memory: &mut Memory, command: &Value) -> Value {
     let shown = phases::project(&memory.plan);
     let said = match command.as_str() {
-        None => phases::Said { output: "a command must be a string".into(), phases: shown.clone() },
+        None => phases::Said { output: "a command must be a string".into(), phases: shown.clone(), refused: true },
         Some(line) => match phases::run(&shown, line) {
             phases::Reply::Said(said) => said,
-            phases::Reply::Effect(_) => {
-                phases::Said { output: "Files are out of reach in a replay.".into(), phases: shown.clone() }
-            }
+            phases::Reply::Effect(_) => phases::Said {
+                output: "Files are out of reach in a replay.".into(),
+                phases: shown.clone(),
+                refused: true,
+            },
         },
     };
     let said = match phases_change(memory, &shown, &said.phases) {
         Ok(phases) => phases::Said { phases, ..said },
-        Err(refusals) => {
-            phases::Said { output: refusals.first().map(Refusal::message).unwrap_or_default(), phases: shown }
-        }
+        Err(refusals) => phases::Said {
+            output: refusals.first().map(Refusal::message).unwrap_or_default(),
+            phases: shown,
+            refused: true,
+        },
     };
     phases::said_json(&said)
 }

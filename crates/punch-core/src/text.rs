@@ -36,6 +36,16 @@ pub(crate) fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
 }
 
+/// A word as a POSIX shell wants it typed: quoted unless it is harmless. For commands that people copy.
+pub fn shell(word: &str) -> Cow<'_, str> {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@' | '%' | '+' | '=' | ',');
+    if !word.is_empty() && word.chars().all(plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", neutral(word).replace('\'', "'\\''")))
+}
+
 /// The white space of JavaScript's `\s` and `trim`. Rust's differs on U+FEFF and U+0085.
 pub const fn is_js_space(c: char) -> bool {
     matches!(

@@ -1,7 +1,24 @@
-//! Where the safety copy of a store lies: in the user's state folder, so that deleting a project's `.git` does not
-//! delete the copy along. Only names; making and restoring copies is not done here.
+//! The safety copy of a store: in the user's state folder, so that deleting a project's `.git` does not delete the
+//! copy along. Written at most hourly while the store is in use. Nothing here fails a command: a copy that cannot be
+//! made is made another time.
 
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use punch_store::{OpenMode, SqliteStore, StoreError, name_of};
+
+use crate::platform;
+
+/// A copy is not renewed before it has this age.
+pub const EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// Larger stores are not copied on the way: it would be felt.
+pub const LARGEST: u64 = 64 << 20;
+
+/// After a copy that did not succeed nobody tries again for so long.
+const PAUSE: Duration = Duration::from_secs(10 * 60);
 
 /// The copy of the database `store` (an absolute path) under the user's state folder.
 ///
@@ -11,6 +28,79 @@ pub fn copy_of(state_home: &Path, store: &Path) -> PathBuf {
     state_home.join("punch").join("copies").join(name)
 }
 
+/// Whether it is time to renew the copy. Costs one look at a file.
+pub fn is_due(copy: &Path) -> bool {
+    older_than(copy, EVERY) && older_than(&attempt(copy), PAUSE)
+}
+
+/// Writes the copy anew. A copy of another store that was at the same place before is put aside, not overwritten.
+/// False if it was left to another process, or the store is too large.
+pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
+    let failed = |error: io::Error| StoreError::Unavailable {
+        path: copy.to_owned(),
+        reason: punch_store::Reason::System,
+        why: format!("cannot write a copy: {error}"),
+    };
+    if fs::metadata(store).map_err(failed)?.len() > LARGEST {
+        return Ok(false);
+    }
+    let folder = copy.parent().unwrap_or(copy);
+    platform::private_folders().recursive(true).create(folder).map_err(failed)?;
+    let turn = File::options().create(true).truncate(false).write(true).open(attempt(copy)).map_err(failed)?;
+    if turn.try_lock().is_err() {
+        return Ok(false);
+    }
+    turn.set_modified(SystemTime::now()).map_err(failed)?;
+    clear_unfinished(copy, folder);
+    let source = SqliteStore::open(store, OpenMode::Existing)?;
+    if copy.exists() && name_of(copy).ok() != name_of(store).ok() {
+        put_aside(copy).map_err(failed)?;
+    }
+    source.backup_to(copy)?;
+    Ok(true)
+}
+
+/// Gives a copy another name, so that the next one does not overwrite it; the answer is where it is then.
+pub fn put_aside(copy: &Path) -> io::Result<PathBuf> {
+    let numbered = |n: u32| copy.with_extension(format!("earlier-{n}.db"));
+    let aside = (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(0));
+    fs::rename(copy, &aside)?;
+    Ok(aside)
+}
+
+/// Copies that were put aside, oldest first.
+pub fn earlier(copy: &Path) -> Vec<PathBuf> {
+    (1..).map(|n| copy.with_extension(format!("earlier-{n}.db"))).take_while(|path| path.exists()).collect()
+}
+
+/// The age of a copy; `None` if there is none. A time that is still to come counts as now.
+pub fn age(copy: &Path) -> Option<Duration> {
+    let modified = fs::metadata(copy).and_then(|found| found.modified()).ok()?;
+    Some(modified.elapsed().unwrap_or_default())
+}
+
+/// What is not there is old, and so is what comes from the future: the clock was put back since.
+fn older_than(path: &Path, limit: Duration) -> bool {
+    let modified = fs::metadata(path).and_then(|found| found.modified());
+    !modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age < limit))
+}
+
+/// Its lock says who copies now, its time when somebody last tried.
+fn attempt(copy: &Path) -> PathBuf {
+    copy.with_extension("lock")
+}
+
+/// Whoever holds the lock is alone, so unfinished copies belong to processes that were killed.
+fn clear_unfinished(copy: &Path, folder: &Path) {
+    let Some(name) = copy.file_name().and_then(|name| name.to_str()) else { return };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let unfinished = |found: &str| found.starts_with(&format!("{name}.")) && found.contains(".part");
+        if entry.file_name().to_str().is_some_and(unfinished) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// FNV-1a with 64 bits. The hashers of the standard library promise nothing across versions.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
@@ -18,6 +108,8 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use punch_store::Store;
+
     use super::*;
 
     #[test]
@@ -34,5 +126,44 @@ mod tests {
         assert_eq!(copy("/p/.git/punch/store.db"), copy("/p/.git/punch/store.db"));
         assert_ne!(copy("/p/.git/punch/store.db"), copy("/q/.git/punch/store.db"));
         assert_eq!(copy("a"), Path::new("/state/punch/copies/af63dc4c8601ec8c.db"));
+    }
+
+    #[test]
+    fn a_copy_is_renewed_when_it_is_old_and_no_attempt_is_recent() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, copy) = (folder.path().join("store.db"), folder.path().join("state/copy.db"));
+        let plans = SqliteStore::open(&store, OpenMode::Create).unwrap();
+        assert!(is_due(&copy));
+        assert!(renew(&copy, &store).unwrap());
+        assert!(!is_due(&copy));
+        plans.create_plan("main", 0).unwrap();
+        let touch = |path: &Path, time| File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        let long_ago = SystemTime::now() - 2 * EVERY;
+        touch(&copy, long_ago);
+        assert!(!is_due(&copy), "an attempt a moment ago");
+        touch(&attempt(&copy), long_ago);
+        assert!(is_due(&copy));
+        fs::write(copy.with_extension("db.1.part"), "").unwrap();
+        assert!(renew(&copy, &store).unwrap());
+        assert_eq!(SqliteStore::open(&copy, OpenMode::Existing).unwrap().info().unwrap().plans, 1);
+        assert!(!copy.with_extension("db.1.part").exists());
+        touch(&copy, SystemTime::now() + 2 * EVERY);
+        touch(&attempt(&copy), SystemTime::now() + 2 * EVERY);
+        assert!(is_due(&copy), "the clock was put back");
+    }
+
+    #[test]
+    fn the_copy_of_an_earlier_store_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, copy) = (folder.path().join("store.db"), folder.path().join("copy.db"));
+        SqliteStore::open(&store, OpenMode::Create).unwrap();
+        renew(&copy, &store).unwrap();
+        let first = name_of(&copy).unwrap();
+        fs::remove_file(&store).unwrap();
+        SqliteStore::open(&store, OpenMode::Create).unwrap();
+        renew(&copy, &store).unwrap();
+        assert_ne!(name_of(&copy).unwrap(), first);
+        assert_eq!(earlier(&copy), [folder.path().join("copy.earlier-1.db")]);
+        assert_eq!(name_of(&earlier(&copy)[0]).unwrap(), first);
     }
 }

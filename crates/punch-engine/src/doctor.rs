@@ -1,6 +1,6 @@
 //! Is what is stored what the rules say? Derived columns against a recount, and the events against the tables.
 
-use punch_core::{Footprint, Outcome, Plan, apply};
+use punch_core::{Footprint, Outcome, Plan, Todo, apply};
 use punch_store::{Durability, PlanId, Snapshot};
 
 use crate::{Engine, EngineError};
@@ -45,24 +45,35 @@ impl Engine {
             Ok((whole, folded(snapshot)?))
         })?;
         let mut findings = vec![compare_history(&whole, &folded)];
-        let mut derived = whole.clone();
-        apply::derive(&mut derived);
-        let wrong: Vec<_> = derived.all().filter(|t| whole.get(t.uid) != Some(t)).cloned().collect();
+        let (derived, wrong) = recount(&whole);
         let what = "derived values";
         if wrong.is_empty() && derived.row == whole.row {
             findings.push(Finding::new(what, Severity::Ok, format!("{} todos recounted", whole.all().count())));
         } else if repair {
-            self.write(plan, Durability::Full, |tx, _| {
-                let outcome = Outcome { rows: wrong.clone(), plan: derived.row.clone(), ..Outcome::default() };
-                Ok(tx.put(&outcome)?)
+            // Counted once more inside the transaction: somebody may have written since.
+            let rows = self.write(plan, Durability::Full, |tx, _| {
+                let mut whole = Plan::slice(tx.row()?);
+                tx.load(&Footprint::everything(), &mut whole)?;
+                let (derived, rows) = recount(&whole);
+                let count = rows.len();
+                tx.put(&Outcome { rows, plan: derived.row, ..Outcome::default() })?;
+                Ok(count)
             })?;
-            findings.push(Finding::new(what, Severity::Repaired, format!("{} rows counted anew", wrong.len())));
+            findings.push(Finding::new(what, Severity::Repaired, format!("{rows} rows counted anew")));
         } else {
             let detail = format!("{} rows differ from a recount; `punch doctor --repair` counts anew", wrong.len());
             findings.push(Finding::new(what, Severity::Damaged, detail));
         }
         Ok(findings)
     }
+}
+
+/// A whole plan with its derived values counted anew, and the todos that this changes.
+fn recount(whole: &Plan) -> (Plan, Vec<Todo>) {
+    let mut derived = whole.clone();
+    apply::derive(&mut derived);
+    let wrong = derived.all().filter(|t| whole.get(t.uid) != Some(t)).cloned().collect();
+    (derived, wrong)
 }
 
 fn folded(snapshot: &dyn Snapshot) -> Result<Plan, EngineError> {

@@ -17,6 +17,16 @@ pub enum EngineError {
         /// Names that look like it.
         near: Vec<String>,
     },
+    /// A plan in use has that name.
+    PlanExists {
+        /// The name.
+        name: String,
+    },
+    /// The plan was put away.
+    ArchivedPlan {
+        /// Its name.
+        name: String,
+    },
     /// A reference fits several todos.
     Ambiguous {
         /// What was given.
@@ -54,6 +64,8 @@ impl EngineError {
             Self::Refused(refusals) => refusals.first().map_or("refused", Refusal::code),
             Self::Store(error) => error.code(),
             Self::UnknownPlan { .. } => "unknown_plan",
+            Self::PlanExists { .. } => "plan_exists",
+            Self::ArchivedPlan { .. } => "archived_plan",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NotAllowed { .. } => "not_allowed",
             Self::TooMany { .. } => "too_many",
@@ -74,6 +86,8 @@ impl EngineError {
             }
             Self::Store(error) => error.message(),
             Self::UnknownPlan { name, near } => format!("no plan `{}`{}", clip(name), nearest(near)),
+            Self::PlanExists { name } => format!("a plan `{}` exists already", clip(name)),
+            Self::ArchivedPlan { name } => format!("the plan `{}` is archived", clip(name)),
             Self::Ambiguous { given, candidates, total } => {
                 let mut lines = vec![format!("`{}` fits {total} todos:", clip(given))];
                 lines.extend(candidates.iter().map(|(id, content)| format!("  {}  {}", clip(id), clip(content))));
@@ -94,6 +108,12 @@ impl EngineError {
             Self::Refused(refusals) => refusals.first().map(Refusal::hint).unwrap_or_default(),
             Self::Store(error) => error.hint(),
             Self::UnknownPlan { .. } => "`punch plan list` names the plans, `punch plan new NAME` makes one".into(),
+            Self::PlanExists { name } => {
+                format!("choose another name, or `punch plan use {}`", punch_core::text::shell(name))
+            }
+            Self::ArchivedPlan { name } => {
+                format!("`punch plan archive {} --undo` puts it back into use", punch_core::text::shell(name))
+            }
             Self::Ambiguous { .. } => "name it by its id".into(),
             Self::NotAllowed { .. } => {
                 "report on the todos that were assigned to you: start, done, fail, note, hold".into()

@@ -1,6 +1,6 @@
 //! Looking back: revisions, undo, and the plan as it was.
 
-use punch_core::{Event, Kind, Op, Patch, Plan, Refusal, Todo, apply};
+use punch_core::{Event, Kind, Op, Patch, Plan, Refusal, Todo, Uid, apply};
 use punch_store::PlanId;
 
 use crate::{Changed, Engine, EngineError, Request};
@@ -43,6 +43,27 @@ impl Engine {
                 }
             }
             entries.reverse();
+            Ok(entries)
+        })
+    }
+
+    /// The last `limit` revisions in which something happened to a todo, newest first, with only those events.
+    pub fn history_of(&self, plan: PlanId, uid: Uid, limit: usize) -> Result<Vec<Entry>, EngineError> {
+        self.read(plan, |snapshot| {
+            let (mut revision, pruned) = (snapshot.row()?.revision, snapshot.info()?.pruned);
+            let mut entries = Vec::new();
+            while revision > pruned && entries.len() < limit {
+                let mut events = snapshot.events_of(revision)?;
+                events.retain(|event| matches!(event.patch, Patch::Todo(of, _) if of == uid));
+                let came = events.iter().any(|event| event.kind == Kind::Added);
+                if let Some(first) = events.first() {
+                    entries.push(Entry { revision, at: first.at, by: first.by.clone(), events });
+                }
+                if came {
+                    break;
+                }
+                revision -= 1;
+            }
             Ok(entries)
         })
     }

@@ -42,6 +42,11 @@ mod unix {
         Some(of.dev())
     }
 
+    /// The permission bits of a file.
+    pub(crate) fn mode(of: &Metadata) -> Option<u32> {
+        Some(of.permissions().mode() & 0o7777)
+    }
+
     /// Fails if this process may not write there. Asks the kernel, because mode bits know nothing of read-only
     /// mounts, access lists and sandboxes.
     pub(crate) fn writable(path: &Path) -> io::Result<()> {
@@ -110,6 +115,11 @@ mod other {
 
     /// The file system a file is on.
     pub(crate) fn device(_of: &Metadata) -> Option<u64> {
+        None
+    }
+
+    /// The permission bits of a file.
+    pub(crate) fn mode(_of: &Metadata) -> Option<u32> {
         None
     }
 

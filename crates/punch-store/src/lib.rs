@@ -17,5 +17,5 @@ pub use memory::MemoryStore;
 pub use record::{
     ANSWER_LIFETIME_MS, Checkpoint, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, Which,
 };
-pub use sqlite::{OpenMode, SqliteStore, StoreInfo, restore};
+pub use sqlite::{OpenMode, SqliteStore, StoreInfo, name_of, restore};
 pub use store::{Catalogue, Changes, Snapshot, Store, Tx};

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use super::tools;
+
 /// The built bench program.
 pub struct Bench {
     program: PathBuf,
@@ -25,7 +27,7 @@ impl Count {
 impl Bench {
     /// Builds it, and makes sure that there is something to count with.
     pub fn build() -> Result<Self, String> {
-        install()?;
+        tools::install("valgrind", "valgrind")?;
         let output = Command::new(env!("CARGO"))
             .args(["bench", "-p", "punch-core", "--bench", "graph_cost", "--no-run", "--message-format=json"])
             .stderr(Stdio::inherit())
@@ -60,23 +62,4 @@ impl Bench {
             .ok_or_else(|| format!("{engine} {case} {size}: nothing was counted:\n{counted}"))?;
         Ok(Some(Count { instructions, ops, bytes: value("bytes=") }))
     }
-}
-
-/// Valgrind, installed by name where it is missing and that is possible.
-fn install() -> Result<(), String> {
-    let there = || quiet("valgrind", &["--version"]);
-    let apt = |args: &[&str]| quiet("apt-get", args);
-    if there() || apt(&["install", "-y", "valgrind"]) && there() {
-        return Ok(());
-    }
-    // A fresh container has no package lists.
-    if apt(&["update"]) && apt(&["install", "-y", "valgrind"]) && there() {
-        return Ok(());
-    }
-    Err("valgrind is missing and could not be installed (apt-get install -y valgrind)".to_owned())
-}
-
-fn quiet(program: &str, args: &[&str]) -> bool {
-    let status = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
 }

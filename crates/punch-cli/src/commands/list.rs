@@ -44,7 +44,7 @@ impl List {
         let (plan, uids) = open.engine.read(open.plan, |snapshot| self.load(snapshot))?;
         let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
         if open.project.global.json {
-            let records: Vec<_> = todos.iter().map(|t| reply::record(&plan, t, now)).collect();
+            let records = reply::records(&plan, todos.iter().copied(), now);
             return Ok(Reply::new("", json!({"todos": records})));
         }
         if todos.is_empty() && plan.row.counts.total() > 0 {

@@ -2,16 +2,28 @@
 
 mod add;
 mod claim;
+mod completions;
+mod config;
 mod cost;
+mod demo;
+mod doctor;
 mod done;
 mod drop;
+mod edit;
+mod edit_whole;
+mod export;
 mod fail;
+mod graph;
 mod hold;
+mod import;
+mod init;
 mod list;
+mod log;
 mod mcp;
 mod move_to;
 mod next;
 mod note;
+mod plan;
 mod ready;
 mod release;
 mod renew;
@@ -21,96 +33,153 @@ mod rm;
 mod show;
 mod start;
 mod status;
+mod store;
+mod todo;
 mod tree;
+mod undo;
+mod why;
+
+use std::cell::OnceCell;
 
 use clap::Subcommand;
 
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
+use crate::later::Later;
 use crate::output;
 use crate::project::Project;
 
 /// What `punch` can do.
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one value in the life of the program")]
 pub enum Command {
     /// Add todos
-    Add(add::Add),
+    Add(Later<add::Add>),
     /// Show todos in list order
-    List(list::List),
+    List(Later<list::List>),
     /// Show the plan by phases
-    Tree(tree::Tree),
+    Tree(Later<tree::Tree>),
     /// Show everything about one todo
-    Show(show::Show),
+    Show(Later<show::Show>),
     /// Show the plan on one line
-    Status(status::Status),
+    Status(Later<status::Status>),
     /// Show what to work on now
-    Next(next::Next),
+    Next(Later<next::Next>),
     /// Show what can be started, best first
-    Ready(ready::Ready),
+    Ready(Later<ready::Ready>),
+    /// Tell what a todo, or everything, waits for
+    Why(Later<why::Why>),
+    /// Show who waits for whom: text, DOT, Mermaid
+    Graph(Later<graph::Graph>),
     /// Begin work on todos
-    Start(start::Start),
+    Start(Later<start::Start>),
     /// Finish todos
-    Done(done::Done),
+    Done(Later<done::Done>),
     /// Give todos up on purpose
-    Drop(drop::Drop),
+    Drop(Later<drop::Drop>),
     /// Report a failed attempt; the second one ends the todo
-    Fail(fail::Fail),
+    Fail(Later<fail::Fail>),
     /// Open todos again
-    Reopen(reopen::Reopen),
+    Reopen(Later<reopen::Reopen>),
     /// Let a todo wait for something that is not a todo
-    Hold(hold::Hold),
+    Hold(Later<hold::Hold>),
     /// End the hold of todos
-    Release(release::Release),
+    Release(Later<release::Release>),
     /// Archive todos
-    Rm(rm::Rm),
+    Rm(Later<rm::Rm>),
+    /// Change a todo, or the whole plan in the editor
+    Edit(Later<edit::Edit>),
     /// Append a remark to a todo
-    Note(note::Note),
+    Note(Later<note::Note>),
     /// Move a todo in the list
-    Move(move_to::Move),
+    Move(Later<move_to::Move>),
     /// Claim the best ready todo, or a named one, under a lease
-    Claim(claim::Claim),
+    Claim(Later<claim::Claim>),
     /// Lengthen the lease of a claim
-    Renew(renew::Renew),
+    Renew(Later<renew::Renew>),
+    /// Make the store of this project and say where it is
+    Init(Later<init::Init>),
+    /// Show and change settings
+    Config(Later<config::Config>),
+    /// Check the store, and repair what follows from other data
+    Doctor(Later<doctor::Doctor>),
+    /// Look at the store as a file: info, backup, restore, prune
+    Store(Later<store::Store>),
+    /// Show in ten seconds what punch does, in a temporary project
+    Demo(Later<demo::Demo>),
+    /// Print a script that lets a shell complete commands
+    Completions(Later<completions::Completions>),
+    /// Show what happened, newest first
+    Log(Later<log::Log>),
+    /// Take a change back
+    Undo(Later<undo::Undo>),
+    /// Make, list, choose, rename and archive plans
+    Plan(Later<plan::Plan>),
+    /// Bring todos in from a file
+    Import(Later<import::Import>),
+    /// Write the whole plan out
+    Export(Later<export::Export>),
+    /// The /todo commands: phases and tasks by content
+    Todo(Later<todo::Todo>),
     /// Serve the plan to agents that speak MCP
     #[command(long_about = mcp::LONG_ABOUT)]
-    Mcp(mcp::Mcp),
+    Mcp(Later<mcp::Mcp>),
     /// Show what the tools and recorded calls cost a model
-    Cost(cost::Cost),
+    Cost(Later<cost::Cost>),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
-    Replay(replay::Replay),
+    Replay(Later<replay::Replay>),
 }
 
 impl Command {
     /// Runs the chosen verb.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
         let as_json = global.json;
-        let project = || Project::find(global.clone());
+        let safety = OnceCell::new();
+        let project = || Project::find(global.clone()).inspect(|project| drop(safety.set(project.safety())));
         let reply = match self {
-            Self::Replay(verb) => return verb.run(),
-            Self::Mcp(verb) => return verb.run(global),
-            Self::Cost(verb) => verb.run(),
-            Self::Add(verb) => verb.run(project()?),
-            Self::List(verb) => verb.run(project()?),
-            Self::Tree(verb) => verb.run(project()?),
-            Self::Show(verb) => verb.run(project()?),
-            Self::Status(verb) => verb.run(project()?),
-            Self::Next(verb) => verb.run(project()?),
-            Self::Ready(verb) => verb.run(project()?),
-            Self::Start(verb) => verb.run(project()?),
-            Self::Done(verb) => verb.run(project()?),
-            Self::Drop(verb) => verb.run(project()?),
-            Self::Fail(verb) => verb.run(project()?),
-            Self::Reopen(verb) => verb.run(project()?),
-            Self::Hold(verb) => verb.run(project()?),
-            Self::Release(verb) => verb.run(project()?),
-            Self::Rm(verb) => verb.run(project()?),
-            Self::Note(verb) => verb.run(project()?),
-            Self::Move(verb) => verb.run(project()?),
-            Self::Claim(verb) => verb.run(project()?),
-            Self::Renew(verb) => verb.run(project()?),
+            Self::Replay(Later(verb)) => return verb.run(),
+            Self::Mcp(Later(verb)) => return verb.run(global),
+            Self::Cost(Later(verb)) => verb.run(),
+            Self::Demo(Later(verb)) => return verb.run(&global),
+            Self::Completions(Later(verb)) => return verb.run(),
+            Self::Init(Later(verb)) => verb.run(global),
+            Self::Config(Later(verb)) => verb.run(global),
+            Self::Doctor(Later(verb)) => verb.run(global),
+            Self::Store(Later(verb)) => verb.run(global),
+            Self::Add(Later(verb)) => verb.run(project()?),
+            Self::List(Later(verb)) => verb.run(project()?),
+            Self::Tree(Later(verb)) => verb.run(project()?),
+            Self::Show(Later(verb)) => verb.run(project()?),
+            Self::Status(Later(verb)) => verb.run(project()?),
+            Self::Next(Later(verb)) => verb.run(project()?),
+            Self::Ready(Later(verb)) => verb.run(project()?),
+            Self::Start(Later(verb)) => verb.run(project()?),
+            Self::Done(Later(verb)) => verb.run(project()?),
+            Self::Drop(Later(verb)) => verb.run(project()?),
+            Self::Fail(Later(verb)) => verb.run(project()?),
+            Self::Reopen(Later(verb)) => verb.run(project()?),
+            Self::Hold(Later(verb)) => verb.run(project()?),
+            Self::Release(Later(verb)) => verb.run(project()?),
+            Self::Rm(Later(verb)) => verb.run(project()?),
+            Self::Note(Later(verb)) => verb.run(project()?),
+            Self::Move(Later(verb)) => verb.run(project()?),
+            Self::Claim(Later(verb)) => verb.run(project()?),
+            Self::Renew(Later(verb)) => verb.run(project()?),
+            Self::Edit(Later(verb)) => verb.run(project()?),
+            Self::Why(Later(verb)) => verb.run(project()?),
+            Self::Graph(Later(verb)) => verb.run(project()?),
+            Self::Log(Later(verb)) => verb.run(project()?),
+            Self::Undo(Later(verb)) => verb.run(project()?),
+            Self::Plan(Later(verb)) => verb.run(project()?),
+            Self::Import(Later(verb)) => verb.run(project()?),
+            Self::Export(Later(verb)) => verb.run(project()?),
+            Self::Todo(Later(verb)) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
+        if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {
+            safety.keep();
+        }
         Ok(reply.exit)
     }
 }

@@ -44,7 +44,7 @@ impl Ready {
         })?;
         let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
         if json {
-            let records: Vec<_> = todos.iter().map(|t| reply::record(&plan, t, now)).collect();
+            let records = reply::records(&plan, todos.iter().copied(), now);
             return Ok(Reply::new("", json!({"todos": records})));
         }
         let text = match (todos.is_empty(), plan.row.counts.open()) {

@@ -39,7 +39,7 @@ impl Tree {
         let todos = if self.all { plan.live() } else { hide::visible(&plan, open.project.clear_delay(), now) };
         if open.project.global.json {
             let phases: Vec<&str> = plan.row.phases.iter().map(|p| p.name.as_str()).collect();
-            let records: Vec<_> = todos.iter().map(|t| reply::record(&plan, t, now)).collect();
+            let records = reply::records(&plan, todos.iter().copied(), now);
             return Ok(Reply::new("", json!({"phases": phases, "todos": records})));
         }
         let view = View {

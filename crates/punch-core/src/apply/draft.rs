@@ -1,7 +1,8 @@
 //! The working copy of one write: touched rows over the plan that is only read. Every lookup that a slice cannot
 //! answer comes back as the footprint to load.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{Context, Stop};
 use crate::graph::Net;
@@ -22,6 +23,8 @@ pub(super) struct Draft<'a> {
     pub ids: HashMap<String, Option<Uid>>,
     linked: BTreeMap<Uid, BTreeSet<Uid>>,
     unlinked: BTreeMap<Uid, BTreeSet<Uid>>,
+    /// Todos that this write brought into progress and that are in progress still.
+    pub active: BTreeSet<Uid>,
     pub events: Vec<Event>,
     pub warnings: Vec<Warning>,
     /// Todos whose level must be looked at again.
@@ -31,7 +34,12 @@ pub(super) struct Draft<'a> {
     /// Todos whose edges, openness or priority may have strengthened the pull of what they depend on.
     pub strengthen: BTreeSet<Uid>,
     pub order: Option<super::order::Order>,
+    /// The active dependencies of todos that have many, for lookups one by one.
+    active: RefCell<HashMap<Uid, HashSet<Uid>>>,
 }
+
+/// From this many dependencies on, looking for one in the list costs more than a set of them.
+const MANY: usize = 32;
 
 impl<'a> Draft<'a> {
     pub fn new(plan: &'a Plan, ctx: &'a Context) -> Self {
@@ -45,12 +53,14 @@ impl<'a> Draft<'a> {
             ids: HashMap::new(),
             linked: BTreeMap::new(),
             unlinked: BTreeMap::new(),
+            active: BTreeSet::new(),
             events: Vec::new(),
             warnings: Vec::new(),
             relevel: BTreeSet::new(),
             repull: BTreeSet::new(),
             strengthen: BTreeSet::new(),
             order: None,
+            active: RefCell::default(),
         }
     }
 
@@ -164,6 +174,7 @@ impl<'a> Draft<'a> {
 
     /// Forgets the reverse edges of a todo (it is going, or its edges change).
     pub fn unlink_deps(&mut self, uid: Uid, deps: &[Dep]) {
+        self.active.get_mut().remove(&uid);
         for dep in deps {
             match dep {
                 Dep::On(to) | Dep::Suspended(to) => {
@@ -197,6 +208,17 @@ impl<'a> Draft<'a> {
                 Dep::Dangling(_) => self.row.dangling += 1,
             }
         }
+    }
+
+    /// Is the edge from `uid` to `dep` part of the active graph?
+    fn is_active(&self, uid: Uid, dep: Uid) -> Result<bool, Need> {
+        let deps = &self.get(uid)?.depends_on;
+        if deps.len() < MANY {
+            return Ok(deps.contains(&Dep::On(dep)));
+        }
+        let active = |dep: &Dep| if let Dep::On(to) = dep { Some(*to) } else { None };
+        let mut sets = self.active.borrow_mut();
+        Ok(sets.entry(uid).or_insert_with(|| deps.iter().filter_map(active).collect()).contains(&dep))
     }
 
     /// Does a todo in this state count as met for those who wait for it (rule 16)?
@@ -280,7 +302,7 @@ impl Net for Draft<'_> {
 
     fn dependents(&self, n: Uid, out: &mut Vec<Uid>) -> Result<(), Need> {
         for d in self.dependents_of(n)? {
-            if self.row.suspended == 0 || self.get(d)?.depends_on.contains(&Dep::On(n)) {
+            if self.row.suspended == 0 || self.is_active(d, n)? {
                 out.push(d);
             }
         }

@@ -14,7 +14,9 @@ use crate::{Dep, Edit, Keep, MissingDep, Need, OnCycle, Op, Ref, Refusal, Uid, W
 const MANY: usize = 64;
 
 pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
-    let wanted = wanted(draft, batch)?;
+    let mut wanted = wanted(draft, batch)?;
+    // Naming what is there already is no reason to look at the whole graph.
+    wanted.retain(|uid, deps| draft.get(*uid).is_ok_and(|todo| todo.depends_on != *deps));
     let mut added = 0;
     for (uid, deps) in &wanted {
         let old: HashSet<Uid> = draft.get(*uid)?.depends_on.iter().filter_map(Dep::target).collect();
@@ -70,6 +72,8 @@ fn wanted(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<BTreeMap<Uid, Vec<
             wanted.insert(*uid, deps);
         }
     }
+    // What the blocked ones depend on: a thousand todos may block the same one.
+    let mut known: HashMap<Uid, HashSet<Uid>> = HashMap::new();
     for (uid, edit) in &edits {
         for r in &edit.blocks {
             let Some(blocked) = lookup(draft, batch, r)? else {
@@ -78,7 +82,7 @@ fn wanted(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<BTreeMap<Uid, Vec<
                 refusals.push(Refusal::UnknownDependency { id: draft.id(*uid), missing, near });
                 continue;
             };
-            add(draft, &mut wanted, blocked, *uid)?;
+            add(draft, &mut wanted, &mut known, blocked, *uid)?;
         }
     }
     bind(draft, batch, &mut wanted)?;
@@ -148,13 +152,20 @@ fn has_id(draft: &Draft<'_>, r: &Ref) -> bool {
 }
 
 /// Adds one edge to what a todo is to depend on.
-fn add(draft: &Draft<'_>, wanted: &mut BTreeMap<Uid, Vec<Dep>>, uid: Uid, to: Uid) -> Result<(), Need> {
-    if let std::collections::btree_map::Entry::Vacant(entry) = wanted.entry(uid) {
-        entry.insert(draft.get(uid)?.depends_on.clone());
-    }
-    if let Some(deps) = wanted.get_mut(&uid)
-        && !deps.iter().any(|dep| dep.target() == Some(to))
-    {
+fn add(
+    draft: &Draft<'_>,
+    wanted: &mut BTreeMap<Uid, Vec<Dep>>,
+    known: &mut HashMap<Uid, HashSet<Uid>>,
+    uid: Uid,
+    to: Uid,
+) -> Result<(), Need> {
+    use std::collections::btree_map::Entry;
+    let deps = match wanted.entry(uid) {
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => entry.insert(draft.get(uid)?.depends_on.clone()),
+    };
+    let known = known.entry(uid).or_insert_with(|| deps.iter().filter_map(Dep::target).collect());
+    if known.insert(to) {
         deps.push(Dep::On(to));
     }
     Ok(())

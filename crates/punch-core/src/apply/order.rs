@@ -10,6 +10,9 @@ use crate::{Footprint, Kind, Need, Op, Place, Ref, Refusal, Uid};
 /// Room left between neighbours.
 const GAP: i64 = 1 << 20;
 
+/// What neighbours are given when they had none left.
+const ROOM: i64 = 1 << 10;
+
 /// Live todos by position, built when a place other than the end is asked for.
 pub(super) struct Order(BTreeSet<(i64, Uid)>);
 
@@ -63,7 +66,7 @@ fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &Place) -> Resu
     let position = match between(draft, uid, anchor, after)? {
         Some(position) => position,
         None => {
-            renumber(draft)?;
+            make_room(draft, anchor)?;
             // Fresh gaps are wide, so the second look always finds room.
             between(draft, uid, anchor, after)?.unwrap_or(i64::MAX)
         }
@@ -90,14 +93,36 @@ fn between(draft: &mut Draft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<
     Ok((low < middle && middle < high).then_some(middle))
 }
 
-fn renumber(draft: &mut Draft<'_>) -> Result<(), Need> {
-    let todos: Vec<Uid> = order(draft)?.iter().map(|(_, uid)| *uid).collect();
-    let mut position = 0;
-    for uid in todos {
-        position += GAP;
-        set(draft, uid, position)?;
+/// Spreads the neighbours of a todo, as few as have room among themselves: a place that is asked for again and again
+/// must not move the whole list every time.
+fn make_room(draft: &mut Draft<'_>, anchor: Uid) -> Result<(), Need> {
+    let here = (draft.get(anchor)?.position, anchor);
+    let mut width = 32;
+    loop {
+        let order = order(draft)?;
+        let mut before = order.range(..here).rev();
+        let mut window: Vec<(i64, Uid)> = before.by_ref().take(width).copied().collect();
+        let low = before.next().map(|(position, _)| *position);
+        window.reverse();
+        let mut after = order.range(here..);
+        window.extend(after.by_ref().take(width));
+        let high = after.next().map(|(position, _)| *position);
+        let room = GAP.saturating_mul(window.len() as i64 + 1);
+        let (low, high) = match (low, high) {
+            (Some(low), Some(high)) => (low, high),
+            (Some(low), None) => (low, low.saturating_add(room)),
+            (None, Some(high)) => (high.saturating_sub(room), high),
+            (None, None) => (0, room),
+        };
+        let step = high.saturating_sub(low) / (window.len() as i64 + 1);
+        if step >= ROOM {
+            for (n, (_, uid)) in window.into_iter().enumerate() {
+                set(draft, uid, low + step * (n as i64 + 1))?;
+            }
+            return Ok(());
+        }
+        width *= 4;
     }
-    Ok(())
 }
 
 /// Keeps the longest run that is in order already and moves the others between its members.

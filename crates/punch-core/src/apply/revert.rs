@@ -128,6 +128,7 @@ fn adopt(
         }
         if todo.is_live() && todo.status == Status::InProgress && (!was_live || old_status != Status::InProgress) {
             running.push(uid);
+            draft.active.insert(uid);
         }
         draft.repull.insert(uid);
         draft.strengthen.insert(uid);

@@ -190,14 +190,16 @@ pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> 
     if draft.ctx.policy.in_progress == InProgressLimit::Any {
         return Ok(());
     }
-    let base = draft.plan.running_of(owner)?.into_iter().filter(|t| !draft.rows.contains_key(&t.uid));
-    let running = base.chain(draft.rows.values()).find(|t| {
-        t.uid != uid
-            && t.is_live()
-            && t.status == Status::InProgress
-            && t.owner.as_deref() == owner
-            && !t.lease_expired(draft.now)
-    });
+    let before = draft.plan.running_of(owner)?.into_iter().map(|t| t.uid);
+    let mut running = None;
+    for other in before.chain(draft.active.iter().copied()).filter(|other| *other != uid) {
+        let todo = draft.get(other)?;
+        let works = todo.is_live() && todo.status == Status::InProgress && todo.owner.as_deref() == owner;
+        if works && !todo.lease_expired(draft.now) {
+            running = Some(todo);
+            break;
+        }
+    }
     match running {
         None => Ok(()),
         Some(other) => Err(Refusal::InProgressLimit { id: draft.id(uid), running: other.id.clone() }.into()),
@@ -440,6 +442,11 @@ fn set_status(
         f(t);
     })?;
     draft.touch(uid)?.lease_until = None;
+    if status == Status::InProgress {
+        draft.active.insert(uid);
+    } else {
+        draft.active.remove(&uid);
+    }
     match (draft.satisfies(before), draft.satisfies(status)) {
         (false, true) => satisfied(draft, uid),
         (true, false) => unsatisfied(draft, uid, before),

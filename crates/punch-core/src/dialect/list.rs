@@ -59,6 +59,19 @@ pub fn match_rows(rows: &mut [Item], known: &[Item]) {
     }
 }
 
+/// Gives new phases the handles of known ones of the same name, the k-th to the k-th, and rows those of known rows:
+/// for lists that were read from a text and carry no handles.
+pub fn match_list(new: &mut List, known: &List) {
+    let mut by_name: HashMap<&str, VecDeque<PhaseUid>> = HashMap::new();
+    for (uid, name) in &known.phases {
+        by_name.entry(name).or_default().extend(*uid);
+    }
+    for (uid, name) in new.phases.iter_mut().filter(|(uid, _)| uid.is_none()) {
+        *uid = by_name.get_mut(name.as_str()).and_then(VecDeque::pop_front);
+    }
+    match_rows(&mut new.items, &known.items);
+}
+
 /// The ops that bring a plan from `base`, the list last shown to the session, to `new`. Only differences are asked
 /// for, so what others changed meanwhile stays; rows of `base` that are not in `new` are archived.
 pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {

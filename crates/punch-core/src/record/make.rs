@@ -5,10 +5,33 @@ use std::collections::HashMap;
 use super::{Marks, Record, Remark, State};
 use crate::{Dep, Phase, PhaseUid, Plan, Status, Todo};
 
+/// Makes records of many todos: the phases are looked at once.
+pub struct Records<'a> {
+    plan: &'a Plan,
+    places: HashMap<PhaseUid, Place<'a>>,
+}
+
+impl<'a> Records<'a> {
+    /// For todos of this plan.
+    pub fn new(plan: &'a Plan) -> Self {
+        Self { plan, places: places(&plan.row.phases) }
+    }
+
+    /// What a reader is shown at `now`, see [`Record::of`].
+    pub fn of(&self, todo: &Todo, now: i64) -> Record {
+        let phase = todo.phase.and_then(|uid| self.places.get(&uid)).copied();
+        Record::with_phase(self.plan, todo, phase).shown(self.plan, todo, now)
+    }
+}
+
 impl Record {
     /// What a reader is shown at `now`: derived values, owner and lease included.
     pub fn of(plan: &Plan, todo: &Todo, now: i64) -> Self {
-        let mut out = Self::stored(plan, todo);
+        Self::stored(plan, todo).shown(plan, todo, now)
+    }
+
+    fn shown(self, plan: &Plan, todo: &Todo, now: i64) -> Self {
+        let mut out = self;
         // An index means something only next to the list of phases.
         out.phase_index = None;
         let blocked = todo.is_blocked(now);
@@ -98,14 +121,15 @@ pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, Place<'_>> {
 
 /// What becomes of a dependency on a completed todo that was removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Gone {
+pub(super) enum Gone {
     /// Still named.
     Named,
     /// Left out: it is satisfied for ever, and in an export its id would be one that nobody has.
     Left,
 }
 
-fn depends_on(plan: &Plan, todo: &Todo, gone: Gone) -> Vec<String> {
+/// The ids of what a todo depends on.
+pub(super) fn depends_on(plan: &Plan, todo: &Todo, gone: Gone) -> Vec<String> {
     let id = |dep: &Dep| match dep {
         Dep::Dangling(id) => Some(id.clone()),
         Dep::On(uid) | Dep::Suspended(uid) => plan

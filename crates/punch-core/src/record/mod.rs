@@ -2,6 +2,8 @@
 //!
 //! One table names the fields, so writing and reading cannot disagree about which exist.
 
+mod diff;
+mod diff_phases;
 mod document;
 mod make;
 mod ops;
@@ -14,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::{Complexity, Evidence, Hold, Verify};
 pub use document::{Document, Parsed};
+pub use make::Records;
 use wire::Wire;
 pub use wire::{Marks, Remark, State};
 

@@ -29,27 +29,16 @@ impl Document {
             if phase.is_none() && (record.phase.is_some() || record.phase_index.is_some()) {
                 return Err(Refusal::UnknownPhase { name: record.phase.clone().unwrap_or_default() });
             }
-            let (carried, plain) = history(record);
-            let all_plain = carried.notes.is_empty();
-            ops.push(Op::Add(Add {
-                id: record.id.clone(),
-                edit: edit(record, phase),
-                place: Place::End,
-                status: record.status.stored(),
-                hold: hold(record, waiting.contains(&at)),
-                notes: if all_plain { plain.clone() } else { Vec::new() },
-                carried: (carried != Carried::default()).then(|| Box::new(carried)),
-            }));
-            if !all_plain {
-                late.extend(plain.into_iter().map(|text| Op::Note(Ref::New(at), text)));
-            }
+            let (add, notes) = add(record, phase.map(PhaseRef::Index), waiting.contains(&at));
+            ops.push(Op::Add(add));
+            late.extend(notes.into_iter().map(|text| Op::Note(Ref::New(at), text)));
         }
         ops.extend(late);
         Ok(ops)
     }
 
     /// The records called blocked that depend on something in the document or on an unknown id that is not done.
-    fn waiting(&self) -> HashSet<usize> {
+    pub(super) fn waiting(&self) -> HashSet<usize> {
         let blocked = |record: &Record| record.status == State::Blocked;
         if !self.records.iter().any(blocked) {
             return HashSet::new();
@@ -68,6 +57,24 @@ impl Document {
     }
 }
 
+/// A new todo, and the notes to be added to it afterwards because it brings a history along.
+pub(super) fn add(record: &Record, phase: Option<PhaseRef>, waiting: bool) -> (Add, Vec<String>) {
+    let (carried, plain) = history(record);
+    let carried = (carried != Carried::default()).then(|| Box::new(carried));
+    // Whatever is carried has its own notes, so the others follow.
+    let (notes, late) = if carried.is_none() { (plain, Vec::new()) } else { (Vec::new(), plain) };
+    let add = Add {
+        id: record.id.clone(),
+        edit: edit(record, phase),
+        place: Place::End,
+        status: record.status.stored(),
+        hold: hold(record, waiting),
+        notes,
+        carried,
+    };
+    (add, late)
+}
+
 /// Values that a document built by hand may have wrong; one that was read has passed already.
 fn check(record: &Record, at: usize) -> Result<(), Refusal> {
     let wrong = |key: &str, what: &str| Refusal::Invalid { at: format!("todos[{at}].{key}"), what: what.to_owned() };
@@ -80,7 +87,7 @@ fn check(record: &Record, at: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn edit(record: &Record, phase: Option<usize>) -> Edit {
+fn edit(record: &Record, phase: Option<PhaseRef>) -> Edit {
     let ids = |ids: &[String]| ids.iter().cloned().map(Ref::Id).collect::<Vec<_>>();
     Edit {
         id: Keep::Keep,
@@ -89,7 +96,7 @@ fn edit(record: &Record, phase: Option<usize>) -> Edit {
         description: given(&record.description),
         depends_on: if record.depends_on.is_empty() { Keep::Keep } else { Keep::Set(ids(&record.depends_on)) },
         blocks: ids(&record.blocks),
-        phase: phase.map_or(Keep::Keep, |at| Keep::Set(Some(PhaseRef::Index(at)))),
+        phase: phase.map_or(Keep::Keep, |phase| Keep::Set(Some(phase))),
         priority: Keep::from_option(record.priority),
         complexity: given(&record.complexity),
         estimated_tokens: given(&record.estimated_tokens),

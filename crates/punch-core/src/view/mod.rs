@@ -5,8 +5,10 @@
 
 mod cap;
 pub mod checklist;
+pub mod diagram;
 mod glyph;
 pub mod hide;
+pub mod layers;
 pub mod line;
 pub mod markdown;
 mod markdown_item;
@@ -22,6 +24,7 @@ pub mod width;
 pub use cap::Cap;
 pub use glyph::Glyphs;
 pub use hide::ClearDelay;
+pub use layers::Layers;
 pub use panel::Panel;
 pub use progress::Progress;
 pub use row::Row;

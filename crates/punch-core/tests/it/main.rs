@@ -1,11 +1,17 @@
 //! The integration tests of the core, one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
 
+mod bad_input;
+mod big;
 mod bridge;
+mod diff;
+mod enumerate;
 mod equality;
+mod fuzz;
 mod graph;
 mod lists;
 mod markdown;
+mod merge;
 mod pair;
 mod phases;
 mod record;

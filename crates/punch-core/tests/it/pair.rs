@@ -196,8 +196,8 @@ pub fn same(plan: &Plan, again: &Plan) -> Result<(), String> {
     check(rows(plan) == rows(again), || format!("{:#?}\n{:#?}", rows(plan), rows(again)))
 }
 
-/// Limits per owner and strict starts hold in the rows themselves.
-pub fn running(plan: &Plan, owner: Option<&str>) -> usize {
-    let active = |t: &&Todo| t.is_live() && t.status == Status::InProgress && t.owner.as_deref() == owner;
+/// How many todos an owner works on; what was let go by an expired lease does not count.
+pub fn running(plan: &Plan, owner: Option<&str>, now: i64) -> usize {
+    let active = |t: &&Todo| t.is_live() && t.status_at(now) == Status::InProgress && t.owner.as_deref() == owner;
     plan.all().filter(active).count()
 }

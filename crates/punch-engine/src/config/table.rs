@@ -61,6 +61,8 @@ settings! {
     plan: Option<String> = "plan", "", (1, 200), None;
     /// How long an owner is believed to be alive after its last sign.
     lease: Duration = "lease", "15m", (SECOND / 10, 30 * DAY), None;
+    /// Keep a copy of the store in the user's state folder, written at most hourly.
+    store_copy: bool = "store.copy", "true", ANY, None;
     /// Seconds after which views hide closed todos; -1 never, 0 at once. Nothing is deleted.
     view_clear_delay: i64 = "view.clear_delay", "60", (-1, 366 * DAY / SECOND), None;
     /// Draw with ASCII characters only.

@@ -42,6 +42,13 @@ impl Location {
         Ok(())
     }
 
+    /// Whether other users may read the database or enter its folder; unknown where there are no such permissions.
+    pub fn open_to_others(&self) -> Option<bool> {
+        let mode = |path: &Path| path.symlink_metadata().ok().and_then(|found| platform::mode(&found));
+        // A closed folder protects what is in it.
+        Some(mode(&self.dir)? & 0o011 != 0 && mode(&self.database)? & 0o066 != 0)
+    }
+
     fn read_only(&self, cause: &io::Error) -> LocateError {
         LocateError::ReadOnly { path: self.dir.clone(), cause: cause.to_string() }
     }

@@ -56,6 +56,30 @@ pub enum Kind {
     Given,
 }
 
+impl Kind {
+    /// The name that programs match on.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::InTree => "in-tree",
+            Self::Outside => "outside",
+            Self::Given => "given",
+        }
+    }
+
+    /// Why the store lies there and what follows from it, in a sentence.
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::Git => {
+                "in the git folder: all worktrees share it, `git clean` and `git stash` leave it alone, no commit has it"
+            }
+            Self::InTree => "beside the code, which suits sandboxes that protect `.git`; git ignores it",
+            Self::Outside => "in this folder, which is in no git repository; folders below use it too",
+            Self::Given => "where `--store` or PUNCH_STORE says",
+        }
+    }
+}
+
 /// The place of a store, which need not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {

@@ -12,7 +12,8 @@ use crate::{StoreError, Version, platform};
 /// Writes a copy to `to`, replacing what is there. Writers are not held up.
 pub(super) fn copy(conn: &Connection, path: &Path, to: &Path) -> Result<(), StoreError> {
     let failed = |e: &std::io::Error| fail::io(to, "write a copy of the store", e);
-    let part = to.with_added_extension("part");
+    // Two processes may copy to one place: each completes its own.
+    let part = to.with_added_extension(format!("{}.part", std::process::id()));
     open::remove_with_companions(&part).map_err(|e| failed(&e))?;
     let file = platform::create_private(&part).map_err(|e| failed(&e))?;
     let name = part

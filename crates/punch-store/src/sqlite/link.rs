@@ -12,6 +12,9 @@ use super::fail;
 use crate::platform::{self, Identity};
 use crate::{Durability, Reason, StoreError};
 
+/// How large the write-ahead log stays.
+const LOG_BYTES: i64 = 4 << 20;
+
 /// How many idle connections are kept.
 const IDLE: usize = 4;
 
@@ -20,6 +23,7 @@ pub(super) struct Link {
     pub conn: Connection,
     identity: Identity,
     durability: Durability,
+    wrote: bool,
 }
 
 /// How a file is opened.
@@ -47,11 +51,17 @@ impl Link {
         .map_err(|e| fail::sql(path, "open it", &e))?;
         prepare(&conn, wait).map_err(|e| fail::sql(path, "open it", &e))?;
         // SQLite's own default is FULL; a test holds it to that.
-        Ok(Self { conn, identity, durability: Durability::Full })
+        Ok(Self { conn, identity, durability: Durability::Full, wrote: false })
     }
 
-    /// Makes the next commits as durable as asked.
-    pub fn set_durability(&mut self, durability: Durability) -> rusqlite::Result<()> {
+    /// Makes ready for a write that is as durable as asked and waits no longer than `wait` for others.
+    pub fn begin_write(&mut self, durability: Durability, wait: Duration) -> rusqlite::Result<()> {
+        self.conn.busy_timeout(wait)?;
+        if !self.wrote {
+            // A log that grew with a large import shrinks again after the next checkpoint.
+            self.conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+            self.wrote = true;
+        }
         if self.durability != durability {
             let mode = match durability {
                 Durability::Full => "FULL",
@@ -76,6 +86,8 @@ pub(super) fn prepare(conn: &Connection, wait: Duration) -> rusqlite::Result<()>
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
+    // Without it, binding a value makes SQLite plan a cached statement anew.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
@@ -83,7 +95,7 @@ pub(super) fn prepare(conn: &Connection, wait: Duration) -> rusqlite::Result<()>
 pub(super) struct Pool {
     pub path: PathBuf,
     pub wait: Duration,
-    access: Access,
+    pub access: Access,
     identity: Identity,
     idle: Mutex<Vec<Link>>,
 }
@@ -109,6 +121,7 @@ impl Pool {
 
     /// Keeps a connection for the next caller.
     pub fn give(&self, link: Link) {
+        let _ = link.conn.busy_timeout(self.wait);
         let mut idle = self.lock();
         if idle.len() < IDLE && self.access == Access::Shared && link.conn.is_autocommit() {
             idle.push(link);
@@ -117,5 +130,40 @@ impl Pool {
 
     fn lock(&self) -> MutexGuard<'_, Vec<Link>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::{OpenMode, SqliteStore};
+
+    #[test]
+    fn every_connection_is_durable_and_defended() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("store.db"), OpenMode::Create).unwrap();
+        let mut link = store.pool.take().unwrap();
+        let pragma = |link: &Link, name: &str| -> i64 {
+            link.conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(pragma(&link, "synchronous"), 2, "FULL");
+        assert_eq!(pragma(&link, "foreign_keys"), 1);
+        assert_eq!(pragma(&link, "trusted_schema"), 0);
+        let journal: String = link.conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+        assert_eq!(journal, "wal");
+        let defended = link.conn.execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema");
+        assert!(defended.is_err());
+        link.begin_write(Durability::Relaxed, Duration::ZERO).unwrap();
+        assert_eq!(pragma(&link, "synchronous"), 1, "NORMAL");
+        link.begin_write(Durability::Full, Duration::ZERO).unwrap();
+        assert_eq!(pragma(&link, "synchronous"), 2, "FULL");
+    }
+
+    #[test]
+    fn a_full_database_is_named_so() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE t (x); PRAGMA max_page_count = 2").unwrap();
+        let error = conn.execute("INSERT INTO t VALUES (zeroblob(100000))", []).unwrap_err();
+        assert_eq!(fail::sql(Path::new("store.db"), "be written", &error).code(), "store_full");
     }
 }

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use punch_core::PlanRow;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-pub use tools::{StoreInfo, restore};
+pub use tools::{StoreInfo, name_of, restore};
 
 use crate::{Catalogue, Changes, Durability, PlanId, Snapshot, Store, StoreError, Tx};
 use link::Pool;
@@ -64,7 +64,7 @@ impl SqliteStore {
     pub fn open_waiting(path: &Path, mode: OpenMode, wait: Duration) -> Result<Self, StoreError> {
         let opened = open::open(path, mode, wait)?;
         Ok(Self {
-            watch: Arc::new(Watch::new(opened.path.clone())),
+            watch: Arc::new(Watch::new(opened.path.clone(), opened.access)),
             unknown: if opened.newer { Unknown::Keep } else { Unknown::None },
             pool: Pool::new(opened.path, wait, opened.access, opened.link),
         })
@@ -86,7 +86,8 @@ impl SqliteStore {
         open::writable(&link.conn, self.path())?;
         let turn = Turn::take(self.path(), deadline)?;
         let failed = |e: rusqlite::Error| fail::sql(self.path(), "be written", &e);
-        link.set_durability(durability).map_err(failed)?;
+        let left = deadline.saturating_duration_since(Instant::now());
+        link.begin_write(durability, left).map_err(failed)?;
         let done = (|| {
             let tx = link.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
             let done = body(&tx)?;

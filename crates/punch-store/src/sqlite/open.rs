@@ -122,6 +122,8 @@ fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
         use_wal(&conn).map_err(|e| fail::sql(path, "make it", &e))?;
         schema::create(&mut conn, path)?;
     }
+    // The log of a store that is gone would be taken for the log of this one.
+    remove_companions(path).map_err(|e| fail::io(path, "clear what an earlier one left", &e))?;
     let placed = file.sync_all().and_then(|()| fs::rename(&fresh, path));
     placed.and_then(|()| sync_folder(path)).map_err(|e| fail::io(path, "put it into place", &e))
 }
@@ -155,13 +157,19 @@ pub(super) fn companions(path: &Path) -> [PathBuf; 2] {
 }
 
 pub(super) fn remove_with_companions(path: &Path) -> std::io::Result<()> {
-    for file in companions(path).iter().map(PathBuf::as_path).chain([path]) {
-        match fs::remove_file(file) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
+    remove_companions(path)?;
+    remove(path)
+}
+
+fn remove_companions(path: &Path) -> std::io::Result<()> {
+    companions(path).iter().try_for_each(|file| remove(file))
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -63,12 +63,16 @@ impl Snapshot for View<'_> {
             None => (-1, 0, 0),
         };
         let mut out = Vec::new();
+        let running = self.plan_row()?.counts.in_progress > 0;
         for (index, condition) in [
             ("todo_ready", "status = 'pending' AND held_until IS NULL AND ?6 = ?6"),
             // Bounded by what has run out and was not touched since.
             ("todo_timer", "status = 'pending' AND held_until <= ?6"),
             ("todo_lease", "status = 'in_progress' AND lease_until <= ?6 AND ifnull(held_until, ?6) <= ?6"),
         ] {
+            if index == "todo_lease" && !running {
+                continue;
+            }
             let sql = format!(
                 "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND unmet = 0 AND \
                  {condition} AND (effective, position, uid) > (?2, ?3, ?4) ORDER BY effective, position, uid LIMIT ?5"

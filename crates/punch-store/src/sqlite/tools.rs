@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rusqlite::Connection;
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OptionalExtension};
 
 use super::link::{Access, Link};
 use super::lock::Turn;
 use super::{OpenMode, SqliteStore, WAIT, backup, fail, open, schema};
-use crate::{StoreError, Version, platform};
+use crate::{Reason, StoreError, Version, platform};
 
 /// A store as a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +81,18 @@ impl SqliteStore {
     }
 }
 
+/// The random name of the store in a file, which its copies share. Writes nothing, whatever the schema's age.
+pub fn name_of(path: &Path) -> Result<String, StoreError> {
+    let access = if open::companions(path)[0].exists() { Access::Shared } else { Access::Still };
+    let link = Link::open(path, access, WAIT)?;
+    schema::examine(&link.conn, path)?;
+    let name = link.conn.query_row("SELECT store FROM meta", [], |row| row.get(0));
+    name.map_err(|e| fail::sql(path, "be read", &e))
+}
+
 /// Brings a copy back: its content becomes that of the store at `path`, in one step that other processes see like any
-/// other write. The copy must be sound; it is only read, and may have an older schema. A store that is too damaged to
-/// be written is moved aside, never deleted; the answer is where to.
+/// other write. The copy must be sound; it is only read, and may have an older schema. What
+/// cannot be written, a damaged store or somebody else's file, is moved aside, never deleted; the answer is where to.
 pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
     let source = sound(from)?;
     if !path.exists() {
@@ -91,14 +100,16 @@ pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> 
     }
     let path = &fs::canonicalize(path).map_err(|e| fail::io(path, "find it", &e))?;
     let turn = Turn::take(path, Instant::now() + WAIT)?;
-    let failure = match overwrite(&source.conn, path) {
+    match overwrite(&source.conn, path) {
         Ok(()) => return Ok(None),
-        Err(error) => error,
-    };
-    if !matches!(failure, StoreError::Damaged { .. }) {
-        return Err(failure);
+        Err(
+            StoreError::Damaged { .. }
+            | StoreError::TooNew { .. }
+            | StoreError::Unavailable { reason: Reason::Foreign, .. },
+        ) => {}
+        Err(error) => return Err(error),
     }
-    let aside = move_aside(path).map_err(|e| fail::io(path, "move the damaged store aside", &e))?;
+    let aside = move_aside(path).map_err(|e| fail::io(path, "move what is there aside", &e))?;
     drop(turn);
     SqliteStore::open(path, OpenMode::Create)?;
     let _turn = Turn::take(path, Instant::now() + WAIT)?;
@@ -121,9 +132,9 @@ fn sound(from: &Path) -> Result<Link, StoreError> {
 
 fn overwrite(source: &Connection, path: &Path) -> Result<(), StoreError> {
     let mut link = Link::open(path, Access::Shared, WAIT)?;
+    // A file that SQLite cannot read would be ruins under the copy, and one that is not ours is not ours to overwrite.
+    schema::examine(&link.conn, path)?;
     let mut run = || {
-        // A file that SQLite cannot read would be ruins under the copy.
-        link.conn.query_row("SELECT 1 FROM sqlite_schema", [], |_| Ok(())).optional()?;
         Backup::new(source, &mut link.conn)?.run_to_completion(4096, Duration::from_millis(1), None)?;
         open::use_wal(&link.conn)
     };

@@ -1,9 +1,10 @@
 //! Wake-ups. Commits of this process tell the waiters directly; those of others are seen by asking one extra
 //! connection for its `data_version` every 50 ms, and only while somebody waits.
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::fail;
 use super::link::{Access, Link};
@@ -15,20 +16,21 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Shared by a store and its waiters.
 pub(super) struct Watch {
     path: PathBuf,
+    access: Access,
     hub: Hub,
     eye: Mutex<Option<Eye>>,
     waiters: Mutex<usize>,
 }
 
-/// The extra connection and what it saw last.
+/// The extra connection, if the store can be shared at all, and what was seen last.
 struct Eye {
-    link: Link,
+    link: Option<Link>,
     version: i64,
 }
 
 impl Watch {
-    pub fn new(path: PathBuf) -> Self {
-        Self { path, hub: Hub::default(), eye: Mutex::new(None), waiters: Mutex::new(0) }
+    pub fn new(path: PathBuf, access: Access) -> Self {
+        Self { path, access, hub: Hub::default(), eye: Mutex::new(None), waiters: Mutex::new(0) }
     }
 
     /// This process has committed.
@@ -58,16 +60,30 @@ impl Watch {
 
     /// True if the version moved since the last look. The first look counts as a move: nobody knows what was before.
     fn look(&self, eye: &mut MutexGuard<'_, Option<Eye>>) -> Result<bool, StoreError> {
-        let failed = |e: rusqlite::Error| fail::sql(&self.path, "be watched", &e);
-        let read = |link: &Link| link.conn.query_row("PRAGMA data_version", [], |row| row.get(0)).map_err(failed);
         if let Some(eye) = eye.as_mut() {
-            let before = std::mem::replace(&mut eye.version, read(&eye.link)?);
+            let before = std::mem::replace(&mut eye.version, self.version(eye.link.as_ref())?);
             return Ok(before != eye.version);
         }
-        let link = Link::open(&self.path, Access::Shared, PERIOD)?;
-        let version = read(&link)?;
+        let link = match self.access {
+            Access::Shared => Some(Link::open(&self.path, Access::Shared, PERIOD)?),
+            Access::Still => None,
+        };
+        let version = self.version(link.as_ref())?;
         **eye = Some(Eye { link, version });
         Ok(true)
+    }
+
+    /// A number that moves with every commit of others.
+    fn version(&self, link: Option<&Link>) -> Result<i64, StoreError> {
+        if let Some(link) = link {
+            let version = link.conn.query_row("PRAGMA data_version", [], |row| row.get(0));
+            return version.map_err(|e| fail::sql(&self.path, "be watched", &e));
+        }
+        // What cannot be shared can still be looked at from outside.
+        let changed = fs::metadata(&self.path).and_then(|meta| meta.modified());
+        let changed = changed.map_err(|e| fail::io(&self.path, "watch it", &e))?;
+        let since = changed.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 
     fn count(&self) -> MutexGuard<'_, usize> {

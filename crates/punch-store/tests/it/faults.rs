@@ -1,6 +1,8 @@
 //! Processes that are killed in mid-write, and disks that are full. The test binary runs itself as the victim.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -117,6 +119,45 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     assert_eq!(contents(&store), acknowledged);
     assert_eq!(store.check().unwrap(), [""; 0]);
     must(&store, PlanId(1), 2, &[add("there is room again")]);
+}
+
+/// Makes a store, takes its own right to write away, reads and tries to write.
+#[test]
+fn victim_reads_what_it_cannot_write() {
+    let Some(path) = victim_store() else { return };
+    let folder = path.parent().unwrap();
+    let store = create(&path);
+    let plan = store.create_plan("main", 0).unwrap();
+    must(&store, plan, 1, &[add("written before")]);
+    drop(store);
+    let allow = |mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o555);
+    let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+    tell(&format!("ack {:?}", contents(&store)));
+    let error = store.write(plan, punch_store::Durability::Full, &mut |tx| tx.rename("other")).unwrap_err();
+    tell(&format!("ack {}", error.code()));
+    tell(&format!("ack woken {}", store.changes().wait(std::time::Duration::ZERO).unwrap()));
+    allow(0o755);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let allow = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    allow(folder.path());
+    // Permissions mean nothing to root, so the victim becomes nobody first; it must be able to run its own copy.
+    let exe = folder.path().join("victim");
+    fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
+    let through = format!(
+        "shift; set -- '{}' \"$@\"; \
+         if [ $(id -u) = 0 ]; then exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; fi; exec \"$@\"",
+        exe.display()
+    );
+    let store = folder.path().join("deep").join("store.db");
+    let mut child = victim("faults::victim_reads_what_it_cannot_write", &store, &through);
+    let told = acknowledged(&mut BufReader::new(child.stdout.take().unwrap()), usize::MAX);
+    child.wait().unwrap();
+    assert_eq!(told, [r#"["written before"]"#, "store_read_only", "woken false"]);
 }
 
 /// Writes once.

@@ -78,6 +78,22 @@ fn a_crash_while_making_a_store_does_no_harm() {
 }
 
 #[test]
+fn the_log_of_a_store_that_is_gone_does_no_harm() {
+    let (_folder, path, plan) = filled();
+    let log = path.with_file_name("store.db-wal");
+    let store = create(&path);
+    must(&store, plan, 4, &[add("in the log only")]);
+    let left = fs::read(&log).unwrap();
+    assert!(!left.is_empty());
+    drop(store);
+    fs::remove_file(&path).unwrap();
+    fs::write(&log, left).unwrap();
+    let store = create(&path);
+    assert_eq!(store.check().unwrap(), [""; 0]);
+    store.create_plan("main", 5).unwrap();
+}
+
+#[test]
 fn what_is_not_our_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (_other, real, _) = filled();

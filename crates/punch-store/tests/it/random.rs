@@ -43,11 +43,24 @@ impl Oracle {
 }
 
 pub fn a_store_holds_what_was_put_and_slices_are_enough(open: fn() -> Place<dyn Store>) {
-    let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
+    for_any_calls(48, |calls| follow(open().store.as_ref(), calls));
+}
+
+#[test]
+fn columns_and_edges_follow_every_write() {
+    for_any_calls(24, |calls| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = crate::create(&folder.path().join("store.db"));
+        follow(&store, calls);
+        assert_eq!(store.check().unwrap(), [""; 0]);
+    });
+}
+
+fn for_any_calls(cases: u32, f: impl Fn(&[Call])) {
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     runner
         .run(&calls(30), |calls| {
-            let place = open();
-            follow(place.store.as_ref(), &calls);
+            f(&calls);
             Ok(())
         })
         .unwrap();

@@ -21,6 +21,8 @@ pub struct Said {
     pub output: String,
     /// The list after it.
     pub phases: Vec<Phase>,
+    /// It could not be done: nothing fits, or it was said wrongly.
+    pub refused: bool,
 }
 
 /// What the caller does with a file, because nothing here touches one.
@@ -65,7 +67,7 @@ pub fn run(phases: &[Phase], line: &str) -> Reply {
         "edit" => {
             let output = "/todo edit requires the TUI editor; use /todo export then /todo import for \
                           non-interactive edits.";
-            unchanged(phases, output)
+            refused(phases, output)
         }
         "copy" => {
             let list = shown(phases, "No todos.");
@@ -80,7 +82,7 @@ pub fn run(phases: &[Phase], line: &str) -> Reply {
         "drop" => mark(phases, rest, PhaseOp::Drop, "abandoned"),
         "rm" => remove(phases, rest),
         "help" | "?" => unchanged(phases, USAGE),
-        _ => unchanged(phases, "Unknown /todo subcommand. Use append, start, done, drop, rm, copy, export, import."),
+        _ => refused(phases, "Unknown /todo subcommand. Use append, start, done, drop, rm, copy, export, import."),
     };
     Reply::Said(said)
 }
@@ -94,15 +96,19 @@ pub fn exported(path: &str) -> String {
 pub fn finish_import(phases: &[Phase], path: &str, file: &str) -> Said {
     let reading = markdown::read(file);
     if !reading.errors.is_empty() {
-        return unchanged(phases, format!("Could not parse {path}:\n  {}", reading.errors.join("\n  ")));
+        return refused(phases, format!("Could not parse {path}:\n  {}", reading.errors.join("\n  ")));
     }
     let tasks: usize = reading.phases.iter().map(|phase| phase.tasks.len()).sum();
     let output = format!("Imported {} phase(s), {tasks} task(s) from {path}.", reading.phases.len());
-    Said { output, phases: reading.phases }
+    Said { output, phases: reading.phases, refused: false }
 }
 
 fn unchanged(phases: &[Phase], output: impl Into<String>) -> Said {
-    Said { output: output.into(), phases: phases.to_vec() }
+    Said { output: output.into(), phases: phases.to_vec(), refused: false }
+}
+
+fn refused(phases: &[Phase], output: impl Into<String>) -> Said {
+    Said { refused: true, ..unchanged(phases, output) }
 }
 
 fn shown(phases: &[Phase], empty: &str) -> String {
@@ -110,14 +116,14 @@ fn shown(phases: &[Phase], empty: &str) -> String {
 }
 
 fn stepped(phases: &[Phase], op: PhaseOp, output: impl Into<String>) -> Said {
-    Said { output: output.into(), phases: step::step(phases, &[op]).phases }
+    Said { output: output.into(), phases: step::step(phases, &[op]).phases, refused: false }
 }
 
 /// Unlike the op, this neither minds a duplicate nor makes a task active.
 fn append(phases: &[Phase], rest: &str) -> Said {
     let mut words = find::words(rest);
     if words.is_empty() {
-        return unchanged(phases, "Usage: /todo append [<phase>] <task...>");
+        return refused(phases, "Usage: /todo append [<phase>] <task...>");
     }
     let mut phases = phases.to_vec();
     let (index, new) = if words.len() == 1 {
@@ -133,19 +139,19 @@ fn append(phases: &[Phase], rest: &str) -> Said {
     let content = find::capital(&words.join(" "));
     let output = format!("Appended to {}: {content}", phases[index].name);
     phases[index].tasks.push(Task::new(content, Status::Pending));
-    Said { output, phases }
+    Said { output, phases, refused: false }
 }
 
 fn start(phases: &[Phase], query: &str) -> Said {
     if query.is_empty() {
-        return unchanged(phases, "Usage: /todo start <task>");
+        return refused(phases, "Usage: /todo start <task>");
     }
     match find::task(phases, query) {
         Some(Task { content, .. }) => {
             let op = PhaseOp::Start { task: Some(content.clone()) };
             stepped(phases, op, format!("Started: {content}"))
         }
-        None => unchanged(phases, format!("No task matched \"{query}\". Use /todo to list current tasks.")),
+        None => refused(phases, format!("No task matched \"{query}\". Use /todo to list current tasks.")),
     }
 }
 
@@ -167,7 +173,7 @@ fn mark(phases: &[Phase], query: &str, op: fn(Target) -> PhaseOp, word: &str) ->
 fn remove(phases: &[Phase], query: &str) -> Said {
     match meant(phases, query) {
         // Without a name this command takes the phases along, which the op does not.
-        Some(Target::All) => Said { output: "Cleared all todos.".to_owned(), phases: Vec::new() },
+        Some(Target::All) => Said { output: "Cleared all todos.".to_owned(), phases: Vec::new(), refused: false },
         Some(Target::Task(content)) => {
             let output = format!("Removed: {content}");
             stepped(phases, PhaseOp::Rm(Target::Task(content)), output)
@@ -181,7 +187,7 @@ fn remove(phases: &[Phase], query: &str) -> Said {
 }
 
 fn unmatched(phases: &[Phase], query: &str) -> Said {
-    unchanged(phases, format!("No task or phase matched \"{query}\"."))
+    refused(phases, format!("No task or phase matched \"{query}\"."))
 }
 
 fn meant(phases: &[Phase], query: &str) -> Option<Target> {

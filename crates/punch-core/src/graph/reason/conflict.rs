@@ -57,6 +57,33 @@ pub fn conflicts(plan: &Plan, now: i64) -> Conflicts {
     search.found
 }
 
+/// Conflicts of one todo with any other, found without comparing the others.
+pub fn conflicts_of(plan: &Plan, uid: Uid, now: i64) -> Conflicts {
+    let look = Look { plan, now };
+    let is_open = |t: &&Todo| t.is_live() && look.state(t).open();
+    let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
+    let Some(todo) = plan.get(uid).filter(is_open) else { return search.found };
+    let words = normal(&todo.content);
+    let order = |t: &Todo| (t.effective_priority(), t.position, t.uid);
+    let mut others: Vec<&Todo> = plan.all().filter(is_open).filter(|t| t.uid != uid).collect();
+    others.sort_by_key(|t| order(t));
+    for other in others {
+        let (first, second) = if order(other) < order(todo) { (other, todo) } else { (todo, other) };
+        let same = !words.is_empty() && normal(&other.content) == words;
+        let shared = || {
+            let pairs = first.files.iter().flat_map(|a| second.files.iter().map(move |b| (a, b)));
+            let both = pairs.into_iter().find(|(a, b)| crate::files::overlap(a, b));
+            both.map(|(a, b)| Clash::Files(a.clone(), b.clone()))
+        };
+        if let Some(clash) = if same { Some(Clash::Content) } else { shared() }
+            && search.unordered(first, second)
+        {
+            search.add(first, second, clash);
+        }
+    }
+    search.found
+}
+
 struct Search<'a> {
     plan: &'a Plan,
     found: Conflicts,

@@ -3,12 +3,14 @@
 //! All of it reads a whole plan, walks with explicit stacks, and answers capped lists with full counts.
 
 mod conflict;
+mod standstill;
 mod unblock;
 mod why;
 
 use std::collections::HashSet;
 
-pub use conflict::{Clash, Conflict, Conflicts, conflicts};
+pub use conflict::{Clash, Conflict, Conflicts, conflicts, conflicts_of};
+pub use standstill::{Root, Standstill, standstill};
 pub use unblock::{Unblocks, unblocks};
 pub use why::{Blocker, Cause, Standing, Why, why};
 

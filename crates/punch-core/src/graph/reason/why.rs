@@ -59,6 +59,21 @@ pub enum Cause {
     Dropped,
 }
 
+impl Cause {
+    /// In a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Held => "held",
+            Self::Waiting => "waiting",
+            Self::Dangling => "missing",
+            Self::Circle => "circle",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
 /// One thing that is waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocker {
@@ -139,7 +154,7 @@ pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Why> {
 }
 
 impl<'a> Look<'a> {
-    fn blocker(self, waiting: &Todo, dep: &Dep, target: Option<&'a Todo>) -> Blocker {
+    pub(super) fn blocker(self, waiting: &Todo, dep: &Dep, target: Option<&'a Todo>) -> Blocker {
         let hold = target.and_then(|t| t.hold_at(self.now));
         let status = target.map(|t| t.status_at(self.now));
         let waits = || target.is_some_and(|t| self.unmet(t).next().is_some());

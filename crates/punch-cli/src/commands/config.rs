@@ -1,0 +1,146 @@
+//! `punch config`: settings and where they come from.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use punch_core::text;
+use punch_engine::config::{Scope, Shown, Source, set, unset};
+use punch_engine::locate::{self, Location};
+use serde_json::{Value, json};
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch config show                      # every setting with its source, as TOML
+  punch config get lease
+  punch config set view.ascii true       # in this project
+  punch config set --user owner alice    # in every project
+  punch config unset view.ascii
+
+A setting comes from the first of: flag, environment, project, user, default. `docs/config.md` explains each.";
+
+/// The arguments of `punch config`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Config {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do with settings.
+#[derive(Subcommand)]
+enum Action {
+    /// Print every setting with its source, as a valid TOML file
+    Show,
+    /// Print the value of one setting
+    Get {
+        /// Its name, for example `view.ascii`
+        key: String,
+    },
+    /// Change one setting in the project's file, or the user's
+    Set {
+        /// Its name, for example `view.ascii`
+        key: String,
+        /// The value
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+        /// For every project of this user
+        #[arg(long)]
+        user: bool,
+    },
+    /// Take one setting out of the project's file, or the user's
+    Unset {
+        /// Its name, for example `view.ascii`
+        key: String,
+        /// For every project of this user
+        #[arg(long)]
+        user: bool,
+    },
+}
+
+impl Config {
+    /// Runs the verb. Changes do not read the other settings: one that is wrong must not keep it from being mended.
+    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+        let location = locate::locate(&environment::surroundings(&global)?)?;
+        match self.action {
+            Action::Show => show(&global, &location),
+            Action::Get { key } => get(&global, &location, &key),
+            Action::Set { key, value, user } => {
+                let (path, scope) = file(&location, user)?;
+                if scope == Scope::Project && !location.dir.is_dir() {
+                    location.create()?;
+                }
+                set(&path, scope, &key, &value)?;
+                let known = environment::config(&global, Some(&location.config)).ok().and_then(|c| c.get(&key).ok());
+                Ok(told(&path, &key, known, "set", true))
+            }
+            Action::Unset { key, user } => {
+                let (path, scope) = file(&location, user)?;
+                let there = path.parent().is_some_and(std::path::Path::is_dir) && unset(&path, scope, &key)?;
+                let known = environment::config(&global, Some(&location.config)).ok().and_then(|c| c.get(&key).ok());
+                Ok(told(&path, &key, known, "unset", there))
+            }
+        }
+    }
+}
+
+fn show(global: &Global, location: &Location) -> Result<Reply, Failure> {
+    let rows = environment::config(global, Some(&location.config))?.show();
+    // A path in a comment may hold a line break; a setting never does.
+    let lines: Vec<String> = rows.iter().map(|row| text::neutral(&row.to_string()).into_owned()).collect();
+    Ok(Reply::new(lines.join("\n"), json!({"settings": rows.iter().map(as_json).collect::<Vec<_>>()})))
+}
+
+fn get(global: &Global, location: &Location, key: &str) -> Result<Reply, Failure> {
+    let row = environment::config(global, Some(&location.config))?.get(key)?;
+    let plain = match value(&row) {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    Ok(Reply::new(plain, as_json(&row)))
+}
+
+fn told(path: &std::path::Path, key: &str, known: Option<Shown>, verb: &str, changed: bool) -> Reply {
+    let (file, key_shown) = (path.display().to_string(), text::neutral(key));
+    let mut said = match changed {
+        true => format!("`{key_shown}` is {verb} in `{}`", text::neutral(&file)),
+        false => format!("`{key_shown}` was not set in `{}`", text::neutral(&file)),
+    };
+    // Another source may speak louder than the file that was changed.
+    let louder = known.as_ref().filter(|row| match &row.source {
+        Source::Project(from) | Source::User(from) => from != path,
+        Source::Flag | Source::Env(_) => true,
+        Source::Default => false,
+    });
+    if let Some(row) = louder {
+        said.push_str(&format!("\nnote: in use is {}", text::neutral(&row.to_string())));
+    }
+    let mut json = json!({"file": file, "changed": changed});
+    json["setting"] = known.as_ref().map_or(Value::Null, as_json);
+    Reply::new(said, json)
+}
+
+fn file(location: &Location, user: bool) -> Result<(PathBuf, Scope), Failure> {
+    if !user {
+        return Ok((location.config.clone(), Scope::Project));
+    }
+    let path = environment::user_config();
+    let path =
+        path.ok_or_else(|| Failure::usage("there is no home folder for settings", "set HOME or XDG_CONFIG_HOME"))?;
+    Ok((path, Scope::User))
+}
+
+fn as_json(row: &Shown) -> Value {
+    json!({"key": row.key, "value": value(row), "source": row.source.to_string()})
+}
+
+/// Texts, numbers and truth values look the same in TOML and JSON.
+fn value(row: &Shown) -> Value {
+    let parse = |toml: &String| serde_json::from_str(toml).unwrap_or_else(|_| json!(toml));
+    row.value.as_ref().map_or(Value::Null, parse)
+}

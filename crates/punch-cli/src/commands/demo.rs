@@ -1,0 +1,229 @@
+//! `punch demo`: what punch does, in a temporary project. Every step is a real run of this very program, printed as a
+//! person would type it with what it answered.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::{Args, CommandFactory};
+use serde_json::{Value, json};
+
+use crate::arguments::Global;
+use crate::failure::{Exit, Failure};
+use crate::reply::with_schema;
+use crate::{environment, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch demo
+  punch demo --keep      # leaves the project for you to look around";
+
+const NEXT: &str = "\
+# What to try next, in a project of yours:
+  punch init
+  punch add 'First thing' 'Second thing'
+  punch next
+  punch --help";
+
+/// The arguments of `punch demo`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Demo {
+    /// Leave the temporary project where it is
+    #[arg(long)]
+    keep: bool,
+}
+
+/// A part of the story.
+enum Step {
+    /// A line for the reader.
+    Say(&'static str),
+    /// A command that must succeed.
+    Run(&'static [&'static str]),
+    /// A command that must be refused.
+    Refused(&'static [&'static str]),
+}
+
+use Step::{Refused, Run, Say};
+
+const STORY: &[Step] = &[
+    Say("A plan with dependencies."),
+    Run(&["init"]),
+    Run(&["add", "Choose the schema", "--id", "schema", "--phase", "Core"]),
+    Run(&["add", "Write the parser", "--id", "parser", "--phase", "Core", "--needs", "schema"]),
+    Run(&["add", "Write the guide", "--id", "guide", "--phase", "Docs", "--needs", "schema", "--priority", "4"]),
+    Run(&["add", "Set up CI", "--id", "ci", "--phase", "Core"]),
+    Run(&["add", "Release", "--id", "release", "--needs", "parser", "--needs", "ci", "--priority", "1"]),
+    Say("What can be started now? The urgent release lends its priority to what it waits for."),
+    Run(&["ready"]),
+    Say("Finishing something too early is refused, and the answer says why."),
+    Refused(&["done", "release"]),
+    Say("Two workers claim. Nobody gets the same todo twice, also when they ask at the same moment."),
+    Run(&["claim", "--owner", "alice"]),
+    Run(&["claim", "--owner", "bob"]),
+    Run(&["claim", "--owner", "carol"]),
+    Say("Alice finishes; what waited for it becomes ready."),
+    Run(&["done", "schema", "--owner", "alice", "--evidence", "reviewed"]),
+    Run(&["ready"]),
+    Say("A slip, taken back. The history keeps both."),
+    Run(&["drop", "guide"]),
+    Run(&["undo"]),
+    Run(&["show", "guide"]),
+    Say("The plan as it stands."),
+    Run(&["tree"]),
+    Run(&["log"]),
+    Run(&["status"]),
+    Say("Programs get JSON from every command."),
+    Run(&["status", "--json"]),
+];
+
+impl Demo {
+    /// Runs the story.
+    pub fn run(self, global: &Global) -> Result<Exit, Failure> {
+        let place = Place::make(self.keep)?;
+        let mut steps = Vec::new();
+        let mut exit = Exit::Ok;
+        let say = |text: &str| if global.json { Ok(()) } else { output::document(text) };
+        say(&format!("# A temporary project: {}\n", place.project.display()))?;
+        if place.git() {
+            say("$ git init\n")?;
+        }
+        for step in STORY {
+            let (arguments, expected) = match step {
+                Say(text) => {
+                    say(&format!("\n# {text}\n"))?;
+                    continue;
+                }
+                Run(arguments) => (arguments, 0),
+                Refused(arguments) => (arguments, 1),
+            };
+            // A verb that this build does not have is no part of its story.
+            if arguments.first().is_none_or(|verb| crate::Arguments::command().find_subcommand(verb).is_none()) {
+                continue;
+            }
+            let done = place.punch(arguments, global)?;
+            say(&done.told())?;
+            if done.exit != Some(expected) {
+                output::remark(&format!("note: exit code {:?} where {expected} was expected", done.exit));
+                exit = Exit::Bug;
+            }
+            steps.push(done);
+        }
+        let last = if self.keep { "The project stays where it is." } else { "The temporary project is gone again." };
+        say(&format!("\n# {last}\n{NEXT}\n"))?;
+        if global.json {
+            let steps: Vec<Value> = steps.iter().map(Done::as_json).collect();
+            let folder = self.keep.then(|| place.root.display().to_string());
+            let all = with_schema(json!({"steps": steps, "folder": folder}));
+            output::document(&format!("{all}\n"))?;
+        }
+        Ok(exit)
+    }
+}
+
+/// A step that was run.
+struct Done {
+    line: String,
+    exit: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Done {
+    fn told(&self) -> String {
+        format!("$ {}\n{}{}", self.line, self.stdout, self.stderr)
+    }
+
+    fn as_json(&self) -> Value {
+        json!({"command": self.line, "exit": self.exit, "stdout": self.stdout, "stderr": self.stderr})
+    }
+}
+
+/// A folder with a project and a home of its own, gone with this value unless it is to be kept.
+struct Place {
+    root: PathBuf,
+    project: PathBuf,
+    keep: bool,
+}
+
+impl Place {
+    fn make(keep: bool) -> Result<Self, Failure> {
+        let failed = |path: &Path, cause| Failure::File(path.display().to_string(), cause);
+        let base = environment::temporary();
+        let taken = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;
+        for n in 0..1_000 {
+            let root = base.join(format!("punch-demo-{}-{n}", std::process::id()));
+            match std::fs::create_dir(&root) {
+                Err(error) if taken(&error) => {}
+                Err(error) => return Err(failed(&root, error)),
+                Ok(()) => {
+                    let place = Self { project: root.join("project"), root, keep };
+                    std::fs::create_dir(&place.project).map_err(|error| failed(&place.project, error))?;
+                    return Ok(place);
+                }
+            }
+        }
+        Err(failed(&base, std::io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Makes it a git repository, if there is a git.
+    fn git(&self) -> bool {
+        let mut git = self.command(Path::new("git"));
+        git.args(["init", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::null());
+        git.status().is_ok_and(|status| status.success())
+    }
+
+    fn punch(&self, arguments: &[&str], global: &Global) -> Result<Done, Failure> {
+        let program = environment::program()?;
+        let output = self.command(&program).args(arguments).args(global.ascii.then_some("--ascii")).output();
+        let output = output.map_err(|cause| Failure::File(program.display().to_string(), cause))?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let words: Vec<String> = ["punch"].iter().chain(arguments).map(|word| quoted(word)).collect();
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Ok(Done { line: words.join(" "), exit: output.status.code(), stdout, stderr })
+    }
+
+    /// A program that sees the demo's project and nothing of the caller's settings.
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.project).stdin(Stdio::null());
+        for name in environment::steering_variables() {
+            command.env_remove(name);
+        }
+        for (name, folder) in [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "settings")] {
+            command.env(name, self.root.join(folder));
+        }
+        // Folders above the temporary one are none of the demo's business.
+        command.env("GIT_CEILING_DIRECTORIES", &self.root).env("COLUMNS", environment::width().to_string());
+        command
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = std::fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+/// As a shell would need it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_where_needed() {
+        assert_eq!(quoted("T-1"), "T-1");
+        assert_eq!(quoted("Write it"), "'Write it'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,207 @@
+//! `punch doctor`: is the store sound, and does it say what its history says?
+
+use clap::Args;
+use punch_core::text;
+use punch_engine::locate::{self, Location};
+use punch_engine::{Engine, Finding, Severity, copies};
+use punch_store::{OpenMode, SqliteStore, StoreError, StoreInfo};
+use serde_json::{Value, json};
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::{Exit, Failure};
+use crate::reply::Reply;
+use crate::safety::{Safety, ago, bytes};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch doctor
+  punch doctor --repair      # writes derived values again from what is stored
+  punch doctor --json
+
+Exit codes: 0 sound, or no store yet; 1 damaged; 3 the store could not be looked at";
+
+/// Past so many events, pruning is worth a thought.
+const MANY_EVENTS: u64 = 1_000_000;
+
+/// The arguments of `punch doctor`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Doctor {
+    /// Write again what follows from other data: counters, levels, columns, edges. Never anything else
+    #[arg(long)]
+    repair: bool,
+}
+
+/// What was found so far.
+struct Report {
+    findings: Vec<Finding>,
+    exit: Exit,
+}
+
+impl Doctor {
+    /// Runs the verb.
+    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+        let mut report = Report { findings: Vec::new(), exit: Exit::Ok };
+        let location = locate::locate(&environment::surroundings(&global)?);
+        let store = location.as_ref().ok().map(|location| location.database.display().to_string());
+        match location {
+            Ok(location) => {
+                let config = environment::config(&global, Some(&location.config));
+                if let Err(failure) = &config {
+                    report.obstacle("settings", failure);
+                }
+                if let Err(failure) = self.examine(&location, &mut report) {
+                    report.obstacle("store", &failure);
+                }
+                let wanted = config.map_or(true, |config| config.settings.store_copy.value);
+                report.findings.push(copy(&location, wanted));
+            }
+            Err(error) => report.obstacle("place", &error.into()),
+        }
+        Ok(report.reply(store))
+    }
+
+    fn examine(&self, location: &Location, report: &mut Report) -> Result<(), Failure> {
+        let (path, kind) = (location.database.display(), location.kind.name());
+        if !location.exists && location.database.symlink_metadata().is_err() {
+            report.say("store", Severity::Note, format!("none at `{path}` ({kind}) yet; the first change makes it"));
+            return Ok(());
+        }
+        let store = SqliteStore::open(&location.database, OpenMode::Existing)?;
+        report.say("store", Severity::Ok, format!("`{path}` ({kind})"));
+        report.findings.push(permissions(location));
+        let info = store.info()?;
+        let (punch, library, schema) = (env!("CARGO_PKG_VERSION"), info.library, info.schema);
+        report.say("versions", Severity::Ok, format!("punch {punch}, SQLite {library}, schema {schema}"));
+        report.findings.push(self.integrity(&store)?);
+        let engine = Engine::new(Box::new(store), environment::clock());
+        for plan in engine.plans()? {
+            for finding in engine.check_plan(plan.id, self.repair)? {
+                let what = format!("plan {}: {}", plan.name, finding.what);
+                report.findings.push(Finding { what, ..finding });
+            }
+        }
+        report.findings.push(size(&info, engine.now()));
+        Ok(())
+    }
+
+    fn integrity(&self, store: &SqliteStore) -> Result<Finding, StoreError> {
+        let what = "integrity";
+        let wrong = store.check()?;
+        if wrong.is_empty() {
+            return Ok(Finding::new(what, Severity::Ok, "pages, references, columns and edges are sound"));
+        }
+        let told = |wrong: &[String]| {
+            let more = wrong.len().saturating_sub(5);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            format!("{}{more}", wrong.iter().take(5).cloned().collect::<Vec<_>>().join("; "))
+        };
+        if self.repair {
+            store.rebuild()?;
+            let left = store.check()?;
+            if left.is_empty() {
+                return Ok(Finding::new(what, Severity::Repaired, told(&wrong)));
+            }
+            return Ok(Finding::new(what, Severity::Damaged, told(&left)));
+        }
+        let hint = "`punch doctor --repair` writes columns and edges again";
+        Ok(Finding::new(what, Severity::Damaged, format!("{}; {hint}", told(&wrong))))
+    }
+}
+
+impl Report {
+    fn say(&mut self, what: &str, severity: Severity, detail: impl Into<String>) {
+        self.findings.push(Finding::new(what, severity, detail));
+    }
+
+    /// Something keeps us from looking. Only a damaged store is damage; the rest is told as it is.
+    fn obstacle(&mut self, what: &str, failure: &Failure) {
+        let Some((message, hint)) = failure.text() else { return };
+        let damaged = failure.code() == "store_damaged";
+        let severity = if damaged { Severity::Damaged } else { Severity::Note };
+        self.exit = Exit::Unavailable;
+        self.say(what, severity, format!("{message}\n{hint}"));
+    }
+
+    fn reply(self, store: Option<String>) -> Reply {
+        let damaged = self.findings.iter().any(|finding| finding.severity == Severity::Damaged);
+        let lines: Vec<String> = self.findings.iter().map(line).collect();
+        let findings: Vec<Value> = self.findings.iter().map(as_json).collect();
+        let mut reply = Reply::new(lines.join("\n"), json!({"store": store, "damaged": damaged, "findings": findings}));
+        reply.exit = if damaged { Exit::Refused } else { self.exit };
+        reply
+    }
+}
+
+fn permissions(location: &Location) -> Finding {
+    let what = "permissions";
+    match (location.writable(), location.open_to_others()) {
+        (Err(error), _) => Finding::new(what, Severity::Note, error.message()),
+        (Ok(()), Some(true)) => {
+            let detail = format!("other users can read it; `chmod -R go= '{}'` closes it", location.dir.display());
+            Finding::new(what, Severity::Note, detail)
+        }
+        (Ok(()), _) => Finding::new(what, Severity::Ok, "writable, and private to this user"),
+    }
+}
+
+fn size(info: &StoreInfo, now: i64) -> Finding {
+    let day = 24 * 60 * 60 * 1_000;
+    let days = now.saturating_sub(info.created_at).unsigned_abs().div_ceil(day).max(1);
+    let detail = format!(
+        "{}, {} of it free, {} not merged yet; {} plans, {} todos, {} events ({} a day)",
+        bytes(info.bytes),
+        bytes(info.free_bytes),
+        bytes(info.wal_bytes),
+        info.plans,
+        info.todos,
+        info.events,
+        info.events / days,
+    );
+    if info.events > MANY_EVENTS {
+        return Finding::new("size", Severity::Note, format!("{detail}; `punch store prune` exports old events"));
+    }
+    Finding::new("size", Severity::Ok, detail)
+}
+
+/// The copy in the user's state folder.
+fn copy(location: &Location, wanted: bool) -> Finding {
+    let copy = Safety::of(location).map(|safety| safety.copy().to_owned());
+    let size = std::fs::metadata(&location.database).map_or(0, |found| found.len());
+    let say = |severity, detail: String| Finding::new("copy", severity, detail);
+    match copy.and_then(|copy| Some((copies::age(&copy)?, copy))) {
+        Some((age, copy)) => {
+            let detail = format!("`{}`, {}; `punch store restore --copy` brings it back", copy.display(), ago(age));
+            say(Severity::Ok, detail)
+        }
+        None if !wanted => say(Severity::Note, "none: the setting `store.copy` is false".to_owned()),
+        None if size > copies::LARGEST => {
+            let detail = "none: the store is too large to be copied on the way; `punch store backup FILE` copies it";
+            say(Severity::Note, detail.to_owned())
+        }
+        None => say(Severity::Note, "none yet; the next change makes one".to_owned()),
+    }
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Ok => "ok",
+        Severity::Note => "note",
+        Severity::Repaired => "repaired",
+        Severity::Damaged => "damaged",
+    }
+}
+
+/// `ok        integrity: …`; further lines are moved in.
+fn line(finding: &Finding) -> String {
+    let mut detail = finding.detail.split('\n').map(|line| text::neutral(line).into_owned());
+    let first = detail.next().unwrap_or_default();
+    let mut out = format!("{:<9} {}: {first}", word(finding.severity), text::neutral(&finding.what));
+    detail.for_each(|line| out.push_str(&format!("\n{:<9} {line}", "")));
+    out
+}
+
+fn as_json(finding: &Finding) -> Value {
+    json!({"what": finding.what, "severity": word(finding.severity), "detail": finding.detail})
+}

@@ -1,0 +1,79 @@
+//! `punch init`: make the store and the default plan, and say where. Asks nothing.
+
+use clap::Args;
+use punch_core::text;
+use punch_engine::DEFAULT_PLAN;
+use punch_engine::locate::{self, Location};
+use serde_json::json;
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::Reply;
+use crate::{environment, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch init
+  punch init --in-tree       # `.punch/` beside the code, for sandboxes that make `.git` read-only
+  punch init --plan release  # a first plan with another name";
+
+const NEXT: &str = "\
+Try next:
+  punch add 'Write the parser' 'Test the parser'
+  punch ready
+  punch claim --owner worker-1";
+
+/// The arguments of `punch init`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Init {
+    /// Put the store into `.punch/` at the top of the worktree
+    #[arg(long, conflicts_with = "store")]
+    in_tree: bool,
+}
+
+impl Init {
+    /// Runs the verb. The first write would make the store too; this one says what it does.
+    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+        let location = self.place(&global)?;
+        let config = environment::config(&global, Some(&location.config))?;
+        let project = Project { global, location, config };
+        let engine = project.engine_or_new()?;
+        let created = !project.location.exists;
+        let wanted = project.choice().name;
+        let name = wanted.as_deref().unwrap_or(DEFAULT_PLAN);
+        let plans = engine.plans()?;
+        let known = plans.iter().any(|p| p.archived.is_none() && (wanted.is_none() || p.name == name));
+        if !known && let Err(error) = engine.store().create_plan(name, engine.now()) {
+            // Another process may have made it in between; otherwise it is an error.
+            if !engine.plans()?.iter().any(|p| p.name == name) {
+                return Err(error.into());
+            }
+        }
+        let chosen = engine.choose(&project.choice())?;
+        let plan = chosen.map_or_else(|| name.to_owned(), |plan| plan.name);
+        if !created {
+            output::remark("note: the store was there already; nothing in it was changed");
+        }
+        let Location { database, kind, .. } = &project.location;
+        let (path, verb) = (database.display().to_string(), if created { "Made" } else { "Found" });
+        let shown = (text::neutral(&path), text::neutral(&plan));
+        let said =
+            format!("{verb} the store `{}` with the plan `{}`.\nIt lies {}.\n{NEXT}", shown.0, shown.1, kind.why(),);
+        Ok(Reply::new(said, json!({"store": path, "kind": kind.name(), "plan": plan, "created": created})))
+    }
+
+    fn place(&self, global: &Global) -> Result<Location, Failure> {
+        let around = environment::surroundings(global)?;
+        if !self.in_tree {
+            return Ok(locate::locate(&around)?);
+        }
+        if let Some(named) = &around.store_env {
+            let message =
+                format!("PUNCH_STORE names the store `{}`, so one in the tree would not be used", named.display());
+            return Err(Failure::usage(&message, "`unset PUNCH_STORE`, or leave `--in-tree` out"));
+        }
+        Ok(locate::locate_in_tree(&around)?)
+    }
+}

@@ -1,0 +1,45 @@
+//! `punch store backup`: a copy of this moment. Writers are not held up.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use punch_core::text;
+use punch_engine::locate::Location;
+use punch_store::{OpenMode, SqliteStore};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::safety::bytes;
+
+/// The arguments of `punch store backup`.
+#[derive(Args)]
+pub struct Backup {
+    /// Where to; by default a new file in `backups/` beside the store
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+impl Backup {
+    /// Runs the verb.
+    pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+        let store = SqliteStore::open(&location.database, OpenMode::Existing)?;
+        let file = match self.file {
+            Some(file) => file,
+            None => super::fresh(location, "store", "db")?,
+        };
+        if !self.force {
+            super::refuse_taken(&file)?;
+        } else if file.canonicalize().is_ok_and(|file| file == store.path()) {
+            return Err(Failure::usage("that is the store itself", "name another file"));
+        }
+        store.backup_to(&file)?;
+        let size = std::fs::metadata(&file).map_or(0, |found| found.len());
+        let name = file.display().to_string();
+        let said = format!("Copied to `{}` ({}).", text::neutral(&name), bytes(size));
+        Ok(Reply::new(said, json!({"file": name, "bytes": size})))
+    }
+}

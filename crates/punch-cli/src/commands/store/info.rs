@@ -1,0 +1,68 @@
+//! `punch store info`: where the store is, how large, and where its copies are.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use punch_core::text;
+use punch_engine::copies;
+use punch_engine::locate::Location;
+use punch_store::{OpenMode, SqliteStore};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::safety::{Safety, ago, bytes};
+
+/// The arguments of `punch store info`.
+#[derive(Args)]
+pub struct Info {}
+
+impl Info {
+    /// Runs the verb.
+    pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+        let path = location.database.display().to_string();
+        let copy = Safety::of(location).map(|safety| safety.copy().to_owned());
+        let mut json = json!({"store": path, "kind": location.kind.name(), "exists": location.exists});
+        let mut lines = vec![format!("store: {path} ({})", location.kind.name())];
+        if location.exists {
+            let info = SqliteStore::open(&location.database, OpenMode::Existing)?.info()?;
+            json["id"] = json!(info.store);
+            json["createdAt"] = json!(info.created_at);
+            json["schemaVersion"] = json!(info.schema.to_string());
+            json["sqlite"] = json!(info.library);
+            let sizes = [("bytes", info.bytes), ("walBytes", info.wal_bytes), ("freeBytes", info.free_bytes)];
+            let counts =
+                [("plans", info.plans), ("todos", info.todos), ("events", info.events), ("sessions", info.sessions)];
+            for (key, value) in sizes.into_iter().chain(counts) {
+                json[key] = json!(value);
+            }
+            lines.push(format!("id: {}, schema {}, SQLite {}", info.store, info.schema, info.library));
+            let (free, log) = (bytes(info.free_bytes), bytes(info.wal_bytes));
+            lines.push(format!("size: {}, {free} of it free, {log} not merged yet", bytes(info.bytes)));
+            let told: Vec<String> = counts.iter().map(|(key, value)| format!("{value} {key}")).collect();
+            lines.push(format!("holds: {}", told.join(", ")));
+        } else {
+            lines.push("holds: nothing yet; the first change makes it".to_owned());
+        }
+        let found = copies_of(location, copy.as_ref());
+        for (path, age) in &found {
+            lines.push(format!("copy: {} ({age})", path.display()));
+        }
+        json["copies"] =
+            found.iter().map(|(path, age)| json!({"file": path.display().to_string(), "age": age})).collect();
+        json["copy"] = copy.filter(|copy| copy.exists()).map_or(Value::Null, |copy| json!(copy.display().to_string()));
+        let lines: Vec<String> = lines.iter().map(|line| text::neutral(line).into_owned()).collect();
+        Ok(Reply::new(lines.join("\n"), json))
+    }
+}
+
+/// Every copy that `restore` could bring back, the newest last in each place.
+fn copies_of(location: &Location, copy: Option<&PathBuf>) -> Vec<(PathBuf, String)> {
+    let beside = std::fs::read_dir(location.dir.join("backups")).into_iter().flatten().flatten();
+    let mut beside: Vec<PathBuf> = beside.map(|entry| entry.path()).collect();
+    beside.retain(|path| path.extension().is_some_and(|ending| ending == "db"));
+    beside.sort();
+    let kept = copy.into_iter().flat_map(|copy| copies::earlier(copy).into_iter().chain([copy.clone()]));
+    let aged = |path: PathBuf| copies::age(&path).map(|age| (path, ago(age)));
+    beside.into_iter().chain(kept).filter_map(aged).collect()
+}

@@ -1,0 +1,82 @@
+//! `punch store`: the store as a file.
+
+mod backup;
+mod info;
+mod prune;
+mod restore;
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use punch_engine::locate::{self, Location};
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch store info
+  punch store backup                       # into `backups/` beside the store
+  punch store backup ../plan.db
+  punch store restore ../plan.db           # what is there now is kept beside it
+  punch store restore --copy               # from the hourly copy in the state folder
+  punch store prune --before 500 --export events.jsonl";
+
+/// The arguments of `punch store`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Store {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do with the store.
+#[derive(Subcommand)]
+enum Action {
+    /// Say where it is, how large, and where its copies are
+    Info(info::Info),
+    /// Write a copy of this moment to a file
+    Backup(backup::Backup),
+    /// Bring a copy back; what is there now is kept beside it
+    Restore(restore::Restore),
+    /// Export old events to a file and forget them; the plan stays, undo of those revisions goes
+    Prune(prune::Prune),
+}
+
+impl Store {
+    /// Runs the verb.
+    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+        let location = || -> Result<Location, Failure> { Ok(locate::locate(&environment::surroundings(&global)?)?) };
+        match self.action {
+            Action::Info(verb) => verb.run(&location()?),
+            Action::Backup(verb) => verb.run(&location()?),
+            Action::Restore(verb) => verb.run(&location()?),
+            Action::Prune(verb) => verb.run(crate::project::Project::find(global)?),
+        }
+    }
+}
+
+/// A name in `backups/` beside the store that nobody has; the folder is made.
+fn fresh(location: &Location, stem: &str, ending: &str) -> Result<PathBuf, Failure> {
+    let folder = location.dir.join("backups");
+    std::fs::create_dir_all(&folder).map_err(|cause| Failure::File(folder.display().to_string(), cause))?;
+    let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let name = |n: u32| match n {
+        1 => format!("{stem}-{at}.{ending}"),
+        n => format!("{stem}-{at}-{n}.{ending}"),
+    };
+    let free = (1..).map(|n| folder.join(name(n))).find(|path| !path.exists());
+    Ok(free.unwrap_or_else(|| folder.join(name(0))))
+}
+
+/// Fails if something is there already.
+fn refuse_taken(path: &std::path::Path) -> Result<(), Failure> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let cause = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "it exists already");
+    Err(Failure::File(path.display().to_string(), cause))
+}

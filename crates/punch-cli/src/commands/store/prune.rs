@@ -1,0 +1,78 @@
+//! `punch store prune`: old events leave the store for a file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use punch_core::text;
+use punch_store::{Reason, StoreError};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::Reply;
+
+/// Revisions that stay unless somebody says otherwise: as many as anybody undoes.
+const KEPT: u64 = 1_000;
+
+/// The arguments of `punch store prune`.
+#[derive(Args)]
+pub struct Prune {
+    /// Forget the events of revisions before this one; by default all but the last 1000 revisions
+    #[arg(long, value_name = "REV")]
+    before: Option<u64>,
+    /// Where the events go, one line of JSON each; by default a new file in `backups/` beside the store
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
+}
+
+impl Prune {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let open = match project.read()? {
+            Ok(open) => open,
+            Err(project) => {
+                let (path, why) = (project.location.database, "there is none".to_owned());
+                return Err(StoreError::Unavailable { path, reason: Reason::Missing, why }.into());
+            }
+        };
+        let row = open.engine.read(open.plan, |snapshot| Ok(snapshot.row()?))?;
+        let before = self.before.unwrap_or_else(|| row.revision.saturating_sub(KEPT)).min(row.revision + 1);
+        let file = match self.export {
+            Some(file) => file,
+            None => super::fresh(&open.project.location, "events", "jsonl")?,
+        };
+        let name = file.display().to_string();
+        let failed = |cause: io::Error| Failure::File(name.clone(), cause);
+        super::refuse_taken(&file)?;
+        let mut export = Synced(BufWriter::new(File::create_new(&file).map_err(failed)?));
+        let pruned = open.engine.prune(open.plan, before, &mut export);
+        drop(export);
+        if !matches!(pruned, Ok(count) if count > 0) {
+            // Nothing was forgotten, so the file is not needed.
+            let _ = std::fs::remove_file(&file);
+        }
+        let pruned = pruned?;
+        if pruned == 0 {
+            let said = format!("No events before revision {before}.");
+            return Ok(Reply::new(said, json!({"pruned": 0, "before": before, "file": null})));
+        }
+        let said = format!("{pruned} events before revision {before} are now in `{}`.", text::neutral(&name));
+        Ok(Reply::new(said, json!({"pruned": pruned, "before": before, "file": name})))
+    }
+}
+
+/// What was flushed is on the disk: the events leave the store right after.
+struct Synced(BufWriter<File>);
+
+impl Write for Synced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()?;
+        self.0.get_ref().sync_all()
+    }
+}

@@ -1,0 +1,90 @@
+//! `punch store restore`: a copy takes the place of the store. What it replaces is kept.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use punch_core::text;
+use punch_engine::locate::Location;
+use punch_store::{OpenMode, Reason, SqliteStore, StoreError, restore};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::safety::Safety;
+
+/// The arguments of `punch store restore`.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct Restore {
+    /// The copy to bring back
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The hourly copy in the user's state folder
+    #[arg(long)]
+    copy: bool,
+}
+
+impl Restore {
+    /// Runs the verb.
+    pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+        let from = match self.file {
+            Some(file) => file,
+            None => {
+                let copy = Safety::of(location).map(|safety| safety.copy().to_owned());
+                let none = || {
+                    Failure::usage("there is no home folder with copies", "name the copy: `punch store restore FILE`")
+                };
+                copy.ok_or_else(none)?
+            }
+        };
+        if self.copy && !from.exists() {
+            let why = format!("no copy of `{}` has been made yet", location.database.display());
+            return Err(StoreError::Unavailable { path: from, reason: Reason::Missing, why }.into());
+        }
+        if from.canonicalize().is_ok_and(|from| from == location.database) {
+            return Err(Failure::usage("that is the store itself", "name a copy; `punch store info` lists them"));
+        }
+        location.create()?;
+        let kept = keep(location)?;
+        let aside = restore(&from, &location.database)?;
+        let info = SqliteStore::open(&location.database, OpenMode::Existing)?.info()?;
+        let replaced = aside.or(kept).map(|path| path.display().to_string());
+        let mut said = format!(
+            "Restored `{}` from `{}`: {} plans, {} todos.",
+            text::neutral(&location.database.display().to_string()),
+            text::neutral(&from.display().to_string()),
+            info.plans,
+            info.todos
+        );
+        if let Some(replaced) = &replaced {
+            said.push_str(&format!("\nWhat was there is kept: `{}`", text::neutral(replaced)));
+        }
+        Ok(Reply::new(
+            said,
+            json!({
+                "store": location.database.display().to_string(),
+                "from": from.display().to_string(),
+                "replaced": replaced,
+                "plans": info.plans,
+                "todos": info.todos,
+            }),
+        ))
+    }
+}
+
+/// Copies the store that is about to be replaced. One that cannot be read is moved aside by `restore` itself.
+fn keep(location: &Location) -> Result<Option<PathBuf>, Failure> {
+    if !location.exists {
+        return Ok(None);
+    }
+    match SqliteStore::open(&location.database, OpenMode::Existing) {
+        Ok(store) => {
+            let kept = super::fresh(location, "replaced", "db")?;
+            store.backup_to(&kept)?;
+            Ok(Some(kept))
+        }
+        Err(StoreError::Damaged { .. } | StoreError::TooNew { .. }) => Ok(None),
+        Err(StoreError::Unavailable { reason: Reason::Foreign, .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,165 @@
+//! `punch todo`: the commands of the phases dialect on the live plan, with its own words.
+
+use std::path::Path;
+
+use clap::Args;
+use punch_core::dialect::list;
+use punch_core::dialect::phases::{self, Effect, Phase, Said};
+use punch_core::{Footprint, Op, Plan, Refusal, Stop, text};
+use punch_engine::{EngineError, Request};
+use serde_json::json;
+
+use crate::editor::Draft;
+use crate::failure::{Exit, Failure};
+use crate::files;
+use crate::project::{Open, Project};
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch todo                              # the list as Markdown
+  punch todo append Auth 'Port the store' # into a phase, made if it is new
+  punch todo start port
+  punch todo done Auth                    # a task, or a whole phase
+  punch todo export TODO.md               # and import, edit, copy, drop, rm, help
+Flags of punch go before the command: `punch --json todo done port`.";
+
+/// What an empty list looks like in the editor.
+const TEMPLATE: &str = "# Todos\n- [ ] (replace this with your tasks)\n";
+
+/// The arguments of `punch todo`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Todo {
+    /// append, start, done, drop, rm, edit, copy, export, import or help, and what it takes
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+impl Todo {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let line = line(&self.words);
+        if line.trim().eq_ignore_ascii_case("edit") {
+            return edit(project);
+        }
+        let (place, shown) = look(project)?;
+        match phases::run(&shown, &line) {
+            phases::Reply::Effect(Effect::Export { path, markdown }) => {
+                files::replace(Path::new(&path), &markdown)?;
+                Ok(told(phases::exported(&path), false, &shown, None))
+            }
+            phases::Reply::Effect(Effect::Import { path }) => {
+                let file = files::read(Path::new(&path))?;
+                change(&place.open()?, None, &|now| phases::finish_import(now, &path, &file))
+            }
+            phases::Reply::Said(said) if said.phases == shown => Ok(told(said.output, said.refused, &shown, None)),
+            phases::Reply::Said(_) => change(&place.open()?, None, &|now| match phases::run(now, &line) {
+                phases::Reply::Said(said) => said,
+                // The same line asks for a file always or never.
+                phases::Reply::Effect(_) => Said { output: String::new(), phases: now.to_vec(), refused: true },
+            }),
+        }
+    }
+}
+
+/// The words as they were typed: where the command counts words, one that the shell kept together stays so.
+fn line(words: &[String]) -> String {
+    let quoted = |word: &String| {
+        if word.is_empty() || word.contains(|c: char| text::is_js_space(c) || matches!(c, '"' | '\\')) {
+            format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
+        } else {
+            word.clone()
+        }
+    };
+    match words {
+        [verb, rest @ ..] if !rest.is_empty() && verb.eq_ignore_ascii_case("append") => {
+            let rest: Vec<String> = rest.iter().map(quoted).collect();
+            format!("{verb} {}", rest.join(" "))
+        }
+        words => words.join(" "),
+    }
+}
+
+/// The plan, open or still to be made.
+enum Place {
+    There(Open),
+    New(Project),
+}
+
+impl Place {
+    fn open(self) -> Result<Open, Failure> {
+        match self {
+            Self::There(open) => Ok(open),
+            Self::New(project) => project.write(),
+        }
+    }
+}
+
+fn look(project: Project) -> Result<(Place, Vec<Phase>), Failure> {
+    Ok(match project.read()? {
+        Ok(open) => {
+            let shown = phases::project(&open.engine.whole(open.plan)?);
+            (Place::There(open), shown)
+        }
+        Err(project) => (Place::New(project), Vec::new()),
+    })
+}
+
+/// Runs one step on the list as it is in the transaction. Lists that were read from a text carry no handles: with
+/// `base`, the list the person was shown, or for a whole new list, they are matched by content.
+fn change(open: &Open, base: Option<&[Phase]>, step: &dyn Fn(&[Phase]) -> Said) -> Result<Reply, Failure> {
+    let mut said = None;
+    let request = Request { preset: phases::policy, ..open.project.request() };
+    let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+        plan.need_whole()?;
+        let now = phases::project(plan);
+        let next = step(&now);
+        let base = phases::to_list(base.unwrap_or(&now));
+        let mut new = phases::to_list(&next.phases);
+        if new.items.iter().all(|item| item.uid.is_none()) {
+            list::match_list(&mut new, &base);
+        }
+        said = Some((next.output, next.refused));
+        Ok(list::diff(&base, &new, plan))
+    };
+    let changed = open.engine.submit_with(open.plan, &request, &Footprint::everything(), &mut ask)?;
+    let (output, refused) = said.unwrap_or_default();
+    Ok(told(output, refused, &phases::project(&changed.plan), Some(changed.outcome.plan.revision)))
+}
+
+fn edit(project: Project) -> Result<Reply, Failure> {
+    let (place, shown) = look(project)?;
+    let text = if shown.is_empty() { TEMPLATE.to_owned() } else { phases::write(&shown) };
+    let draft = Draft::new("todo.md", &text, &phases::phases_to_json(&shown).to_string())?;
+    let edited = draft.edit().and_then(|written| {
+        if written == text {
+            return Ok(told("Todos unchanged.".to_owned(), false, &shown, None));
+        }
+        let reading = phases::read(&written);
+        let tasks: usize = reading.phases.iter().map(|phase| phase.tasks.len()).sum();
+        if !reading.errors.is_empty() || (tasks == 0 && !shown.is_empty()) {
+            let what = match reading.errors.as_slice() {
+                [] => "no tasks are left; `punch todo rm` clears the list".to_owned(),
+                errors => errors.join("; "),
+            };
+            return Err(EngineError::from(Refusal::Invalid { at: String::new(), what }).into());
+        }
+        let output = format!("Todos updated from editor: {} phase(s), {tasks} task(s).", reading.phases.len());
+        let step = |_: &[Phase]| Said { output: output.clone(), phases: reading.phases.clone(), refused: false };
+        change(&place.open()?, Some(&shown), &step)
+    });
+    match &edited {
+        Ok(_) => draft.close(),
+        Err(_) => draft.keep("punch todo import"),
+    }
+    edited
+}
+
+fn told(output: String, refused: bool, phases: &[Phase], revision: Option<u64>) -> Reply {
+    // The words are the dialect's; what tasks hold must still not reach the terminal raw.
+    let safe: Vec<String> = output.split('\n').map(|line| text::neutral(line).into_owned()).collect();
+    let json = json!({"output": output, "phases": phases::phases_to_json(phases), "revision": revision});
+    let reply = Reply::new(safe.join("\n"), json).after_write();
+    Reply { exit: if refused { Exit::Refused } else { Exit::Ok }, ..reply }
+}

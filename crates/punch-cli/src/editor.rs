@@ -1,0 +1,111 @@
+//! A text in the person's editor. What they typed is never lost: until it is taken over, it lies in a file that is
+//! named when anything goes wrong.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use punch_core::text;
+
+use crate::failure::Failure;
+use crate::{files, output};
+
+/// What a person was shown, in the file beside theirs.
+const BASE: &str = "base.json";
+
+/// A text that is being edited, in a folder of its own that nobody else may enter.
+pub struct Draft {
+    folder: PathBuf,
+    file: PathBuf,
+}
+
+impl Draft {
+    /// Puts a text, and what it was made from, where the editor finds it.
+    pub fn new(name: &str, text: &str, base: &str) -> Result<Self, Failure> {
+        let folder = folder().map_err(|cause| files::failed(&std::env::temp_dir(), cause))?;
+        let draft = Self { file: folder.join(name), folder };
+        draft.put(&draft.folder.join(BASE), base)?;
+        draft.put(&draft.file, text)?;
+        Ok(draft)
+    }
+
+    /// A draft that was kept, and what it was made from.
+    pub fn again(file: &Path) -> Result<(Self, String), Failure> {
+        let folder = file.parent().map(Path::to_owned).unwrap_or_default();
+        let base = files::read(&folder.join(BASE))?;
+        Ok((Self { folder, file: file.to_owned() }, base))
+    }
+
+    fn put(&self, path: &Path, text: &str) -> Result<(), Failure> {
+        files::create(path, 0o600)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(|cause| files::failed(path, cause))
+    }
+
+    /// Lets the person edit; answers what they left.
+    pub fn edit(&self) -> Result<String, Failure> {
+        let editor = editor()?;
+        let status = command(&editor, &self.file).status().map_err(|cause| {
+            let message = format!("cannot run the editor `{editor}`: {cause}");
+            Failure::usage(&message, "set VISUAL or EDITOR to a program that edits the file it is given")
+        })?;
+        if !status.success() {
+            let message = format!("the editor `{editor}` ended with {status}; nothing was changed");
+            return Err(Failure::usage(&message, "end the editor normally to take the text over"));
+        }
+        files::read(&self.file)
+    }
+
+    /// Tells where the text is, because it was not taken over.
+    pub fn keep(&self, again: &str) {
+        let path = self.file.display().to_string();
+        output::remark(&format!("your text is kept in {path}"));
+        output::remark(&format!("`{again} {}` goes on with it", text::shell(&path)));
+    }
+
+    /// Throws the text away: it was taken over, or nothing was changed.
+    pub fn close(self) {
+        // A file that cannot be removed is private and does no harm. Only what was put here goes: `--again` may name
+        // a file anywhere.
+        let _ = fs::remove_file(&self.file);
+        let _ = fs::remove_file(self.folder.join(BASE));
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+fn folder() -> io::Result<PathBuf> {
+    let (base, process) = (std::env::temp_dir(), std::process::id());
+    for attempt in 0..100 {
+        let path = base.join(format!("punch-edit-{process}-{attempt}"));
+        match files::private_folder(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| path),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+fn editor() -> Result<String, Failure> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    match set("VISUAL").or_else(|| set("EDITOR")) {
+        Some(editor) => Ok(editor),
+        None if io::stdin().is_terminal() => Ok(if cfg!(windows) { "notepad" } else { "vi" }.to_owned()),
+        None => {
+            Err(Failure::usage("there is no editor", "set VISUAL or EDITOR, or use `punch export` and `punch import`"))
+        }
+    }
+}
+
+/// Editors come with arguments (`code --wait`), so the line goes through the shell; the file is never part of it.
+fn command(editor: &str, file: &Path) -> Command {
+    if cfg!(windows) {
+        let mut words = editor.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or(editor));
+        command.args(words).arg(file);
+        return command;
+    }
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).arg(file);
+    command
+}

@@ -1,0 +1,100 @@
+//! The copy in the user's state folder: renewed behind a write, offered where the store is gone.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use punch_engine::copies;
+use punch_engine::locate::Location;
+
+use crate::{environment, output};
+
+/// Where the store is and where its copy goes.
+pub struct Safety {
+    store: PathBuf,
+    copy: PathBuf,
+}
+
+impl Safety {
+    /// The places for a store; `None` without a home folder.
+    pub fn of(location: &Location) -> Option<Self> {
+        let copy = copies::copy_of(&environment::state_home()?, &location.database);
+        Some(Self { store: location.database.clone(), copy })
+    }
+
+    /// The copy, which need not exist.
+    pub fn copy(&self) -> &Path {
+        &self.copy
+    }
+
+    /// Renews the copy if it is time. Called when the answer is out already; whatever goes wrong shows in `doctor`.
+    pub fn keep(&self) {
+        if copies::is_due(&self.copy) {
+            let _ = copies::renew(&self.copy, &self.store);
+        }
+    }
+
+    /// A store that is not there, though its copy is: says so.
+    pub fn offer(&self) {
+        if let Some(age) = copies::age(&self.copy) {
+            let age = ago(age);
+            output::remark(&format!(
+                "note: `{}` is missing, but a copy from {age} exists\nhint: `punch store restore --copy` brings it back",
+                self.store.display()
+            ));
+        }
+    }
+
+    /// A new store is about to take the place of a lost one: its copy must not be overwritten.
+    pub fn put_aside(&self) {
+        if !self.copy.exists() {
+            return;
+        }
+        if let Ok(aside) = copies::put_aside(&self.copy) {
+            let (store, aside) = (self.store.display(), aside.display());
+            output::remark(&format!(
+                "note: `{store}` was missing and is made anew; a copy of the earlier one is kept\n\
+                 hint: `punch store restore '{aside}'` brings it back"
+            ));
+        }
+    }
+}
+
+/// A time span in words, as rough as people say it.
+pub fn ago(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (count, unit) = match seconds {
+        0..60 => return "a moment ago".to_owned(),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural} ago")
+}
+
+/// Bytes as people read them.
+#[expect(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
+pub fn bytes(count: u64) -> String {
+    match count {
+        0..1_024 => format!("{count} bytes"),
+        1_024..1_048_576 => format!("{:.1} KB", count as f64 / 1_024.0),
+        _ => format!("{:.1} MB", count as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_sizes_are_told_roughly() {
+        let told = |seconds| ago(Duration::from_secs(seconds));
+        assert_eq!(told(59), "a moment ago");
+        assert_eq!(told(60), "1 minute ago");
+        assert_eq!(told(7_300), "2 hours ago");
+        assert_eq!(told(86_400 * 3), "3 days ago");
+        assert_eq!(bytes(1_023), "1023 bytes");
+        assert_eq!(bytes(1_536), "1.5 KB");
+        assert_eq!(bytes(3 << 20), "3.0 MB");
+    }
+}

@@ -1,0 +1,44 @@
+//! Times for people: UTC, the same everywhere.
+
+/// Milliseconds since the epoch as `2026-08-01 10:20:30Z`.
+pub fn utc(ms: i64) -> String {
+    let seconds = ms.div_euclid(1000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// The date of a day since the epoch in the Gregorian calendar. Years are counted from March, so that the leap day is
+/// the last of its year, in eras of 400 years.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utc;
+
+    #[test]
+    fn known_moments() {
+        for (ms, text) in [
+            (0, "1970-01-01 00:00:00Z"),
+            (-1, "1969-12-31 23:59:59Z"),
+            (951_782_400_000, "2000-02-29 00:00:00Z"),
+            (1_709_251_199_999, "2024-02-29 23:59:59Z"),
+            (1_709_251_200_000, "2024-03-01 00:00:00Z"),
+            (4_102_444_800_000, "2100-01-01 00:00:00Z"),
+            (-62_135_596_800_000, "0001-01-01 00:00:00Z"),
+        ] {
+            assert_eq!(utc(ms), text);
+        }
+        assert!(!utc(i64::MAX).is_empty() && !utc(i64::MIN).is_empty());
+    }
+}

@@ -1,0 +1,167 @@
+//! Every state that few writes can reach, breadth first, with engine and model compared on every transition. A short
+//! walk runs with the other tests; `cargo xtask exhaustive` goes deeper and through pairs of policy values.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use punch_testkit::ask::{Ask, Batch, Fields, Hold, Name, New};
+use punch_testkit::model::Model;
+use punch_testkit::rules::Rules;
+
+use crate::pair::Pair;
+
+const IDS: [&str; 4] = ["a", "b", "c", "d"];
+
+/// How far one walk went.
+#[derive(Default)]
+struct Walk {
+    states: usize,
+    transitions: usize,
+    refused: usize,
+}
+
+fn id(id: &str) -> Name {
+    Name::Id(id.to_owned())
+}
+
+fn deps(list: &[&str]) -> Fields {
+    Fields { deps: Some(list.iter().map(|dep| id(dep)).collect()), ..Fields::default() }
+}
+
+/// Every write over these ids.
+fn writes(ids: &[&str]) -> Vec<Ask> {
+    let mut out = Vec::new();
+    for a in ids {
+        let add = |fields| Ask::Add(New { id: Some((*a).to_owned()), fields, ..New::default() });
+        out.push(add(Fields::default()));
+        out.push(Ask::Edit(id(a), deps(&[])));
+        out.push(Ask::Edit(id(a), Fields { priority: Some(1), ..Fields::default() }));
+        for b in ids {
+            out.push(Ask::Edit(id(a), deps(&[b])));
+            if a < b {
+                out.push(add(deps(&[b])));
+            }
+        }
+        out.push(Ask::Start(id(a)));
+        out.push(Ask::Claim(id(a), 2));
+        out.push(Ask::Done(id(a), None, None));
+        out.push(Ask::Drop(id(a)));
+        out.push(Ask::Fail(id(a), String::new()));
+        out.push(Ask::Reopen(id(a)));
+        out.push(Ask::Hold(id(a), Hold { reason: "wait".to_owned(), until: None }));
+        out.push(Ask::Release(id(a)));
+        out.push(Ask::Block(id(a)));
+        out.push(Ask::Rm(id(a)));
+    }
+    out
+}
+
+/// What matters for the future: no times, nothing archived.
+fn key(model: &Model) -> u64 {
+    let mut state = model.state();
+    state.removed.clear();
+    for row in &mut state.rows {
+        row.item.started = None;
+        row.item.finished = None;
+        row.item.lease = row.item.lease.map(|until| i64::from(until > model.now));
+    }
+    let mut hasher = DefaultHasher::new();
+    state.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Walks from a plan with all ids, the second waiting for the first.
+fn walk(rules: Rules, ids: &[&str], depth: usize) -> Walk {
+    let mut pair = Pair::new();
+    let add = |(n, a): (usize, &&str)| {
+        let fields = if n == 1 { deps(&[ids[0]]) } else { Fields::default() };
+        Ask::Add(New { id: Some((*a).to_owned()), fields, ..New::default() })
+    };
+    let mut asks = vec![Ask::Rules(rules)];
+    asks.extend(ids.iter().enumerate().map(add));
+    pair.run(&Batch { asks, owner: None, rules, elapsed: 1 }).unwrap().unwrap();
+    let writes = writes(ids);
+    let mut seen = HashSet::from([key(&pair.model)]);
+    let mut frontier = vec![pair];
+    let mut walk = Walk::default();
+    for level in 0..depth {
+        let mut next = Vec::new();
+        for pair in frontier {
+            for ask in &writes {
+                let batch = Batch { asks: vec![ask.clone()], owner: None, rules, elapsed: 1 };
+                let mut after = pair.clone();
+                let done =
+                    after.run(&batch).unwrap_or_else(|what| panic!("{what}\n{batch:#?}\nafter {:#?}", pair.model));
+                walk.transitions += 1;
+                walk.refused += usize::from(done.is_err());
+                if done.is_ok() && seen.insert(key(&after.model)) && level + 1 < depth {
+                    after.log.clear();
+                    next.push(after);
+                }
+            }
+        }
+        frontier = next;
+    }
+    walk.states = seen.len();
+    walk
+}
+
+fn exhaustive() -> bool {
+    std::env::var_os("PUNCH_EXHAUSTIVE").is_some()
+}
+
+#[test]
+fn every_state_within_three_writes_on_three_todos_is_right_in_every_preset() {
+    for (name, rules) in Rules::PRESETS {
+        let walk = walk(rules, &IDS[..3], 3);
+        println!("{name}: {} states, {} transitions, {} refused", walk.states, walk.transitions, walk.refused);
+        assert!(walk.states > 300 && walk.refused > 0, "{name}");
+    }
+}
+
+#[test]
+fn deeper_states_are_right_in_every_preset() {
+    if !exhaustive() {
+        return;
+    }
+    for (count, depth) in [(3, 4), (4, 3)] {
+        for (name, rules) in Rules::PRESETS {
+            let walk = walk(rules, &IDS[..count], depth);
+            println!(
+                "{name}, {count} todos, depth {depth}: {} states, {} transitions, {} refused",
+                walk.states, walk.transitions, walk.refused
+            );
+        }
+    }
+}
+
+#[test]
+fn every_pair_of_policy_values_is_right() {
+    if !exhaustive() {
+        return;
+    }
+    let mut done = HashSet::new();
+    let mut total = Walk::default();
+    for first in 0..8 {
+        for second in first + 1..8 {
+            for (a, b) in (0..Rules::SIZES[first]).flat_map(|a| (0..Rules::SIZES[second]).map(move |b| (a, b))) {
+                let mut digits = [0; 8];
+                digits[first] = a;
+                digits[second] = b;
+                if done.insert(digits) {
+                    let walk = walk(Rules::from_digits(digits), &IDS[..3], 3);
+                    total.states += walk.states;
+                    total.transitions += walk.transitions;
+                    total.refused += walk.refused;
+                }
+            }
+        }
+    }
+    println!(
+        "{} policies in pairs: {} states, {} transitions, {} refused",
+        done.len(),
+        total.states,
+        total.transitions,
+        total.refused
+    );
+}

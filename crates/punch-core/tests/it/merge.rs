@@ -1,0 +1,122 @@
+//! Two sessions at once: the payload is compared with what its session was shown, and only that difference is asked
+//! for (rule 9).
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use punch_core::dialect::{cursor, list, todowrite};
+use punch_core::{Context, Plan, Policy, Refusal, Todo, Uid};
+use punch_testkit::ask::Ask;
+use punch_testkit::batches::{batch, sequences};
+use punch_testkit::calls::{self, Words};
+use punch_testkit::source::Source;
+
+use crate::bridge;
+use crate::pair::Pair;
+
+fn run(pair: &mut Pair, choices: &[Vec<u8>]) {
+    for bytes in choices {
+        let mut batch = batch(bytes, &pair.model);
+        batch.asks.retain(|ask| !matches!(ask, Ask::Claim(..) | Ask::Rules(_)));
+        let _ = pair.run(&batch).unwrap_or_else(|what| panic!("{what}"));
+    }
+}
+
+fn words(plan: &Plan) -> Words {
+    let mut words = Words::default();
+    words.ids.extend(plan.live().iter().map(|todo| todo.id.clone()));
+    words.texts.extend(plan.live().iter().map(|todo| todo.content.clone()).filter(|text| !text.is_empty()));
+    words
+}
+
+/// What one session asked for, on top of what another did since.
+struct Merge {
+    base: list::List,
+    asked: list::List,
+    now: Plan,
+    after: Plan,
+}
+
+impl Merge {
+    fn of(base: list::List, asked: list::List, now: &Plan, policy: Policy) -> Result<Self, Vec<Refusal>> {
+        let ctx = Context { now: now.row.last_time + 1, by: "late".into(), owner: None, policy };
+        let outcome = bridge::submit(now, &list::diff(&base, &asked, now), &ctx)?;
+        let mut after = now.clone();
+        after.commit(&outcome);
+        crate::pair::rederived(&after).unwrap_or_else(|what| panic!("{what}"));
+        Ok(Self { base, asked, now: now.clone(), after })
+    }
+
+    /// Checks one value of every row that is there all the way.
+    fn keeps<T: PartialEq + std::fmt::Debug>(
+        &self,
+        shown: impl Fn(&list::Item) -> T,
+        stored: impl Fn(&Todo) -> T,
+    ) -> Result<(), TestCaseError> {
+        let row = |list: &list::List, uid: Uid| list.items.iter().find(|item| item.uid == Some(uid)).map(&shown);
+        for todo in self.now.live() {
+            let after = self.after.get(todo.uid).expect("nothing is destroyed");
+            let (was, is) = (row(&self.base, todo.uid), row(&self.asked, todo.uid));
+            if was.is_none() {
+                prop_assert!(after.is_live(), "{} was never shown and is gone", todo.id);
+            }
+            match is {
+                // Left out on purpose, or never shown: then it stays.
+                None => prop_assert_eq!(after.is_live(), was.is_none()),
+                Some(value) if was.as_ref() != Some(&value) => prop_assert_eq!(stored(after), value),
+                Some(_) => prop_assert_eq!(stored(after), stored(todo)),
+            }
+        }
+        Ok(())
+    }
+
+    fn checks(&self) -> Result<(), TestCaseError> {
+        let shown = |todo: &Todo| match todo.status {
+            punch_core::Status::Failed => punch_core::Status::Pending,
+            other => other,
+        };
+        self.keeps(|item| item.content.clone(), |todo| todo.content.clone())?;
+        self.keeps(|item| item.status, shown)?;
+        for todo in self.now.all() {
+            let after = self.after.get(todo.uid).expect("nothing is destroyed");
+            prop_assert_eq!(after.priority, todo.priority);
+            prop_assert_eq!(after.phase, todo.phase);
+            prop_assert_eq!(&after.notes, &todo.notes);
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_another_session_changed_stays(
+        first in sequences(8),
+        meanwhile in sequences(4),
+        bytes in vec(any::<u8>(), 0..50),
+    ) {
+        let mut pair = Pair::new();
+        run(&mut pair, &first);
+        let (by_cursor, by_todowrite) = (cursor::project(&pair.plan), todowrite::project(&pair.plan));
+        let (source, words) = (&mut Source::new(&bytes), words(&pair.plan));
+        let (one, two) = (calls::cursor(source, &words), calls::todowrite(source, &words));
+        run(&mut pair, &meanwhile);
+        let plan = &pair.plan;
+        if let Ok(call) = cursor::read(&one) {
+            let mut made = 0;
+            let asked = cursor::step(&by_cursor, &call, &mut || { made += 1; format!("made-{made}") }).list;
+            let policy = cursor::policy(plan.row.policy);
+            match Merge::of(cursor::to_list(&by_cursor), cursor::to_list(&asked), plan, policy) {
+                Ok(merge) => merge.checks()?,
+                // Both sessions gave one id to different work.
+                Err(refusals) => prop_assert_eq!(refusals[0].code(), "duplicate_id"),
+            }
+        }
+        if let Ok(rows) = todowrite::read(&two) {
+            let asked = todowrite::step(&by_todowrite, rows);
+            let policy = todowrite::policy(plan.row.policy);
+            let merge = Merge::of(todowrite::to_list(&by_todowrite), todowrite::to_list(&asked), plan, policy);
+            merge.map_err(|r| TestCaseError::fail(format!("{r:?}")))?.checks()?;
+        }
+    }
+}

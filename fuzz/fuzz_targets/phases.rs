@@ -1,0 +1,7 @@
+//! Any bytes at the `phases` dialect.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use punch_core::replay::{Dialect, line};
+
+fuzz_target!(|bytes: &[u8]| punch_testkit::fuzz::body("phases", bytes, &|l| line(Dialect::Phases, l).json));

@@ -1,0 +1,64 @@
+//! One call of a program, and what it cost. CPU time and not the clock: a busy machine makes a call wait, not work
+//! more.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use wait4::Wait4;
+
+/// What one call took.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// User and system time.
+    pub cpu: Duration,
+    /// From start to end.
+    pub wall: Duration,
+    /// The most memory it had at once, in bytes.
+    pub resident: u64,
+}
+
+/// A program that runs in a folder with an environment of two variables: home and path.
+pub fn program(path: &Path, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(path);
+    command.args(arguments).current_dir(folder).env_clear().env("HOME", folder).env("PATH", "/usr/bin:/bin");
+    command
+}
+
+/// Runs it to its end; anything but success is an error.
+pub fn call(command: &mut Command) -> Result<Cost, String> {
+    let start = Instant::now();
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = child.map_err(|cause| format!("`{command:?}` does not start: {cause}"))?;
+    let used = child.wait4().map_err(|cause| format!("`{command:?}` cannot be waited for: {cause}"))?;
+    let wall = start.elapsed();
+    if !used.status.success() {
+        let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
+        let said = output.map(|o| String::from_utf8_lossy(&[o.stdout, o.stderr].concat()).into_owned());
+        return Err(format!("`{command:?}` ended with {}; again it said: {}", used.status, said.unwrap_or_default()));
+    }
+    Ok(Cost { cpu: used.rusage.utime + used.rusage.stime, wall, resident: used.rusage.maxrss })
+}
+
+/// What many calls of the same kind took.
+#[derive(Clone, Debug, Default)]
+pub struct Costs(Vec<Cost>);
+
+impl Costs {
+    /// Adds one.
+    pub fn push(&mut self, cost: Cost) {
+        self.0.push(cost);
+    }
+
+    /// The median of the CPU time in milliseconds.
+    pub fn cpu(&self) -> f64 {
+        let mut all: Vec<Duration> = self.0.iter().map(|cost| cost.cpu).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).map_or(f64::NAN, |middle| middle.as_secs_f64() * 1e3)
+    }
+
+    /// The most memory that any of them had, in megabytes.
+    pub fn resident(&self) -> f64 {
+        self.0.iter().map(|cost| cost.resident).max().unwrap_or_default() as f64 / 1e6
+    }
+}

@@ -1,0 +1,166 @@
+//! `cargo xtask bench cli`: what a call of `punch` costs, beside `/bin/true`, a bare program with clap and SQLite,
+//! and Taskwarrior. All take turns in one run, so that whatever else the machine does hits all of them alike.
+
+mod call;
+mod crowd;
+mod plan;
+mod programs;
+mod rivals;
+mod shape;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use call::{Costs, call};
+use crowd::Crowd;
+use plan::{Plan, VERBS};
+use programs::Programs;
+use rivals::{Bare, Warrior};
+use table::{Table, Target, ms};
+
+use super::tools;
+use crate::{Done, process};
+
+const SIZES: [u32; 3] = [100, 1_000, 100_000];
+const COMPARED: u32 = 1_000;
+const ROUNDS: u32 = 100;
+/// Taskwarrior is slow, and so many calls are enough to see how slow.
+const WARRIOR_EVERY: u32 = 5;
+/// Small plans would run dry.
+const RESET_EVERY: u32 = 25;
+const IMPORTED: u32 = 10_000;
+
+/// Medians by name and size.
+#[derive(Default)]
+struct Seen(BTreeMap<(&'static str, u32), Costs>);
+
+impl Seen {
+    fn add(&mut self, name: &'static str, size: u32, cost: call::Cost) {
+        self.0.entry((name, size)).or_default().push(cost);
+    }
+
+    fn cpu(&self, name: &'static str, size: u32) -> f64 {
+        self.0.get(&(name, size)).map_or(f64::NAN, Costs::cpu)
+    }
+}
+
+/// Measures, prints one table, and fails if a target is missed.
+pub fn run() -> Done {
+    let programs = Programs::build()?;
+    // Not the system's folder for temporary files: it may be in memory, where nothing has to be made durable.
+    let room = tempfile::tempdir_in(process::root().join("target")).map_err(|cause| format!("no room: {cause}"))?;
+    let room = room.path();
+    let bare = Bare::make(&programs, room, COMPARED)?;
+    let mut warrior = Warrior::make(room, COMPARED).inspect_err(|why| println!("NOT COMPARED: {why}")).ok();
+    let mut plans = Vec::new();
+    for size in SIZES {
+        plans.push(Plan::make(&programs, room.join(format!("plan-{size}")), size)?.0);
+    }
+    let mut seen = Seen::default();
+    for round in 0..ROUNDS {
+        seen.add("/bin/true", 0, call(&mut call::program(Path::new("/bin/true"), room, &[]))?);
+        seen.add("bare query", COMPARED, call(&mut bare.query())?);
+        seen.add("bare update", COMPARED, call(&mut bare.update())?);
+        for plan in &mut plans {
+            if round % RESET_EVERY == 0 && plan.size <= COMPARED {
+                plan.reset()?;
+            }
+            for verb in VERBS {
+                seen.add(verb, plan.size, plan.run(verb)?);
+            }
+        }
+        if let Some(warrior) = warrior.as_mut().filter(|_| round % WARRIOR_EVERY == 0) {
+            for verb in VERBS {
+                seen.add(warrior_name(verb), COMPARED, warrior.run(verb)?);
+            }
+        }
+    }
+    import(&programs, room, &mut seen)?;
+    let crowds = crowds(&bare, &plans)?;
+    report(&seen, &bare, &mut plans, warrior.is_some(), &crowds)
+}
+
+fn import(programs: &Programs, room: &Path, seen: &mut Seen) -> Done {
+    for n in 0..3 {
+        seen.add("import", IMPORTED, Plan::make(programs, room.join(format!("import-{n}")), IMPORTED)?.1);
+    }
+    Ok(())
+}
+
+/// Ours and the bare program's, in turns.
+fn crowds(bare: &Bare<'_>, plans: &[Plan<'_>]) -> Result<[Crowd; 2], String> {
+    let Some(plan) = plans.iter().find(|plan| plan.size == COMPARED) else { return Err("no plan to crowd".into()) };
+    let mut crowds = [Crowd::default(); 2];
+    for _ in 0..3 {
+        crowds[0].work(|| plan.punch(&["add", "Something that one of eight came across"]))?;
+        crowds[1].work(|| bare.update())?;
+    }
+    Ok(crowds)
+}
+
+fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, crowds: &[Crowd; 2]) -> Done {
+    let counting = tools::install("valgrind", "valgrind").inspect_err(|why| println!("NOT COUNTED: {why}")).is_ok();
+    let count = |command: &std::process::Command| counting.then(|| tools::instructions(command)).transpose();
+    let mut table = Table::begin();
+    table.plain("/bin/true", None, &ms(seen.cpu("/bin/true", 0)), None);
+    for (name, command) in [("bare query", bare.query()), ("bare update", bare.update())] {
+        table.plain(name, Some(COMPARED), &ms(seen.cpu(name, COMPARED)), count(&command)?);
+    }
+    for verb in VERBS.iter().filter(|_| warrior) {
+        let name = warrior_name(verb);
+        table.plain(name, Some(COMPARED), &ms(seen.cpu(name, COMPARED)), None);
+    }
+    for plan in plans.iter_mut() {
+        for verb in VERBS {
+            table.plain(verb, Some(plan.size), &ms(seen.cpu(verb, plan.size)), count(&plan.command(verb)?)?);
+        }
+    }
+    for verb in VERBS {
+        let cost = seen.cpu(verb, COMPARED);
+        let row = (verb, COMPARED, &*ms(cost));
+        let base = if matches!(verb, "next" | "ready" | "show") { "bare query" } else { "bare update" };
+        table.judge(row, &format!("x {base}"), cost / seen.cpu(base, COMPARED), Target::AtMost(2.0));
+        if warrior {
+            let theirs = seen.cpu(warrior_name(verb), COMPARED);
+            table.judge(row, "x less than Taskwarrior", theirs / cost, Target::AtLeast(15.0));
+        }
+    }
+    for verb in VERBS {
+        for size in SIZES.into_iter().skip(1) {
+            let cost = seen.cpu(verb, size);
+            table.judge((verb, size, &ms(cost)), "x at 100", cost / seen.cpu(verb, SIZES[0]), Target::AtMost(1.5));
+        }
+    }
+    let cost = seen.cpu("import", IMPORTED);
+    let row = ("import", IMPORTED, &*ms(cost));
+    match warrior {
+        true => {
+            let ten = 10.0 * seen.cpu(warrior_name("add"), COMPARED);
+            table.judge(row, "x 10 adds of Taskwarrior", cost / ten, Target::AtMost(1.0));
+        }
+        false => table.plain(row.0, Some(row.1), row.2, None),
+    }
+    for size in SIZES {
+        let resident = seen.0.get(&("next", size)).map_or(f64::NAN, Costs::resident);
+        table.judge(("next, resident", size, ""), "MB", resident, Target::AtMost(15.0));
+    }
+    let [ours, theirs] = crowds;
+    let row = ("eight at once", COMPARED, &*format!("{:.0}/s", ours.pace()));
+    table.judge(row, &format!("x {:.0}/s of bare", theirs.pace()), ours.pace() / theirs.pace(), Target::AtLeast(0.6));
+    let theirs = format!("s the slowest (bare {:.2} s)", theirs.slowest.as_secs_f64());
+    table.judge(row, &theirs, ours.slowest.as_secs_f64(), Target::AtMost(1.0));
+    table.end()
+}
+
+fn warrior_name(verb: &str) -> &'static str {
+    match verb {
+        "next" => "task next",
+        "ready" => "task ready",
+        "show" => "task info",
+        "start" => "task start",
+        "done" => "task done",
+        "add" => "task add",
+        _ => "task add depends:",
+    }
+}
