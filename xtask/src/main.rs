@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task runner talks to the person who runs it")]
 
 mod bench;
+mod conformance;
 mod crates;
 mod deny;
 mod exhaustive;
@@ -22,6 +23,8 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
+  conformance                          the protocol's own suite against our HTTP stack, two revisions
+  bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
   exhaustive                           every state within more writes, through pairs of policy values
@@ -40,7 +43,9 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test", rest @ ..] => test::run(rest),
+        ["conformance"] => conformance::run(),
         ["bench", "core"] => bench::core(),
+        ["bench", "mcp"] => bench::mcp(),
         ["bench", "cli"] => bench::cli::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),

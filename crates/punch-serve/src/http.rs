@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::serve::ListenerExt;
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Log, Server};
+use crate::Log;
 
 /// The port when none is given; 0 takes any.
 const PORT: u16 = 4815;
@@ -87,8 +88,14 @@ pub fn loopback(given: &str) -> Result<SocketAddr, HttpError> {
 }
 
 impl Http {
-    /// Serves until the process is asked to end. `ready` hears the address in use.
-    pub fn serve(&self, server: Server, log: &Log, ready: impl FnOnce(SocketAddr)) -> Result<(), HttpError> {
+    /// Serves until the process is asked to end: `connection` makes a handler for each client, `ready` hears the
+    /// address in use.
+    pub fn serve<H: ServerHandler>(
+        &self,
+        connection: impl Fn() -> H + Send + Sync + 'static,
+        log: &Log,
+        ready: impl FnOnce(SocketAddr),
+    ) -> Result<(), HttpError> {
         let failed = |cause| HttpError::Io(self.address, cause);
         if !self.address.ip().is_loopback() {
             return Err(HttpError::NotLoopback(self.address));
@@ -100,20 +107,25 @@ impl Http {
             let address = listener.local_addr()?;
             ready(address);
             log.say(&format!("serving on http://{address}/mcp"));
-            self.run(listener, server, log).await
+            self.run(listener, connection, log).await
         });
         runtime.shutdown_background();
         done.map_err(failed)
     }
 
-    async fn run(&self, listener: TcpListener, server: Server, log: &Log) -> std::io::Result<()> {
+    async fn run<H: ServerHandler>(
+        &self,
+        listener: TcpListener,
+        connection: impl Fn() -> H + Send + Sync + 'static,
+        log: &Log,
+    ) -> std::io::Result<()> {
         let end = CancellationToken::new();
         let config = StreamableHttpServerConfig::default()
             .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
             .with_max_request_body_bytes(self.limit)
             .with_cancellation_token(end.clone());
-        let factory = move || Ok(server.connection());
-        let service = StreamableHttpService::new(factory, Arc::new(LocalSessionManager::default()), config);
+        let service =
+            StreamableHttpService::new(move || Ok(connection()), Arc::new(LocalSessionManager::default()), config);
         let router = axum::Router::new().route_service("/mcp", service);
         // Small answers wait for nobody: without this every call would take 40 ms.
         let listener = listener.tap_io(|stream| {

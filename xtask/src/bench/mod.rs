@@ -5,12 +5,15 @@
 mod callgrind;
 mod cases;
 pub mod cli;
+mod mcp;
 mod tools;
 
 use std::collections::BTreeMap;
 
 use callgrind::{Bench, Count};
 use cases::{CASES, Case};
+
+pub use mcp::mcp;
 
 /// Measures every case, prints one table, and fails if a target is missed.
 pub fn core() -> Result<(), String> {

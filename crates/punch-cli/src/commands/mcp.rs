@@ -131,7 +131,7 @@ impl Mcp {
             None => stdio(server, limit, &log).map_err(Failure::writing)?,
             Some(address) => {
                 let ready = |address| output::remark(&format!("listening on http://{address}/mcp"));
-                let served = Http { address, limit }.serve(server, &log, ready);
+                let served = Http { address, limit }.serve(move || server.connection(), &log, ready);
                 served.map_err(|e| Failure::usage(&e.message(), e.hint()))?;
             }
         }

@@ -4,6 +4,7 @@ mod add;
 mod claim;
 mod completions;
 mod config;
+mod cost;
 mod demo;
 mod doctor;
 mod done;
@@ -122,6 +123,8 @@ pub enum Command {
     /// Serve the plan to agents that speak MCP
     #[command(long_about = mcp::LONG_ABOUT)]
     Mcp(Later<mcp::Mcp>),
+    /// Show what the tools and recorded calls cost a model
+    Cost(Later<cost::Cost>),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(Later<replay::Replay>),
@@ -136,6 +139,7 @@ impl Command {
         let reply = match self {
             Self::Replay(Later(verb)) => return verb.run(),
             Self::Mcp(Later(verb)) => return verb.run(global),
+            Self::Cost(Later(verb)) => verb.run(),
             Self::Demo(Later(verb)) => return verb.run(&global),
             Self::Completions(Later(verb)) => return verb.run(),
             Self::Init(Later(verb)) => verb.run(global),

@@ -1,0 +1,86 @@
+//! `punch cost`: what a surface and a recorded session cost a model, estimated.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use punch_engine::call::Surface;
+use punch_serve::cost::{Price, Spent, replay};
+use punch_serve::{Group, Offer};
+use serde_json::{Value, json};
+
+use super::mcp::surfaces;
+use crate::failure::Failure;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch cost
+  punch cost --dialect cursor
+  punch cost --dialect todowrite --replay examples/todowrite.jsonl";
+
+/// The arguments of `punch cost`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Cost {
+    /// One dialect instead of all
+    #[arg(long, value_name = "NAME", value_parser = surfaces())]
+    dialect: Option<Surface>,
+    /// Recorded calls as `punch replay` reads them; needs --dialect
+    #[arg(long, value_name = "FILE", requires = "dialect")]
+    replay: Option<PathBuf>,
+}
+
+impl Cost {
+    /// Counts.
+    pub fn run(self) -> Result<Reply, Failure> {
+        let chosen: &[Surface] = self.dialect.as_ref().map_or(Surface::ALL, std::slice::from_ref);
+        let (mut lines, mut rows) = (Vec::new(), Vec::new());
+        for surface in chosen {
+            let price = Price::of(&Offer::new(*surface, &[]));
+            let tools: Vec<String> = price.tools.iter().map(|(name, tokens)| format!("{name} {tokens}")).collect();
+            lines.push(format!(
+                "{:<10} {:>5} tokens: {}; instructions {}",
+                surface.name(),
+                price.offered() + price.instructions,
+                tools.join(", "),
+                price.instructions
+            ));
+            rows.push(row(*surface, &price));
+        }
+        if chosen.contains(&Surface::Native) {
+            let more = Price::of(&Offer::new(Surface::Native, Group::ALL));
+            let extra = more.offered() - Price::of(&Offer::new(Surface::Native, &[])).offered();
+            lines.push(format!("{:<10} {extra:>5} tokens more with --tools claim", ""));
+        }
+        let mut json = json!({"estimate": "bytes / 4", "surfaces": rows});
+        if let (Some(path), Some(surface)) = (&self.replay, self.dialect) {
+            let spent = recorded(path, surface)?;
+            lines.push(format!(
+                "{} calls: {} tokens written, {} tokens read",
+                spent.calls, spent.arguments, spent.results
+            ));
+            json["replay"] = json!({"calls": spent.calls, "arguments": spent.arguments, "results": spent.results});
+        }
+        lines.push("Estimated at four bytes a token.".into());
+        Ok(Reply::new(lines.join("\n"), json))
+    }
+}
+
+fn row(surface: Surface, price: &Price) -> Value {
+    let tools: Value = price.tools.iter().map(|(name, tokens)| json!({"name": name, "tokens": tokens})).collect();
+    json!({"dialect": surface.name(), "tokens": price.offered(), "instructions": price.instructions, "tools": tools})
+}
+
+fn recorded(path: &PathBuf, surface: Surface) -> Result<Spent, Failure> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|cause| Failure::File(shown.clone(), cause))?;
+    let mut spent = Spent::default();
+    for (n, line) in text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let at = |message: &str, hint: &str| Failure::usage(&format!("`{shown}` line {}: {message}", n + 1), hint);
+        let value: Value = serde_json::from_str(line).map_err(|error| {
+            at(&format!("not JSON: {error}"), "every line is one recording, see `punch replay --help`")
+        })?;
+        replay(surface, &value, &mut spent).map_err(|problem| at(&problem.message, &problem.hint))?;
+    }
+    Ok(spent)
+}

@@ -1,0 +1,15 @@
+//! `cargo xtask bench mcp`: builds the programs to compare and lets the benchmark of the server measure them.
+
+use crate::process;
+
+/// Tokens, times and memory of `punch mcp` beside a bare server.
+pub fn mcp() -> Result<(), String> {
+    process::run(process::cargo().args(["build", "--release", "--package", "punch-cli", "--bin", "punch"]))?;
+    let bare =
+        ["build", "--release", "--package", "punch-serve", "--example", "bare", "--features", "punch-serve/bare"];
+    process::run(process::cargo().args(bare))?;
+    let built = process::root().join("target/release");
+    let mut bench = process::cargo();
+    bench.args(["bench", "--package", "punch-serve", "--bench", "mcp", "--features", "punch-serve/bare"]);
+    process::run(bench.env("PUNCH_BIN", built.join("punch")).env("BARE_BIN", built.join("examples/bare")))
+}
