@@ -215,7 +215,7 @@ fn a_wrong_setting_stops_every_verb_and_can_be_mended() {
     2> hint: `punch config show` lists every setting
     exit 1
     $ punch doctor --json
-    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: no setting `view.asci` (nearest: `view.ascii`)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 1.1"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 is what the events lead to"},{"what":"plan main: derived values","severity":"ok","detail":"recounted, 1 in all"},{"what":"size","severity":"ok","detail":"120.0 KB, 0 bytes of it free, 0 bytes not merged yet; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/6a9dd2683ddacab0.db`, a moment ago; `punch store restore --copy` brings it back"}]}
+    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: no setting `view.asci` (nearest: `view.ascii`)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 1.1"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 is what the events lead to"},{"what":"plan main: derived values","severity":"ok","detail":"recounted, 1 in all"},{"what":"size","severity":"ok","detail":"120.0 KB, 0 bytes of it free, 0 bytes not merged yet; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back"}]}
     $ punch config unset view.asci
     `view.asci` is unset in `$ROOT/p/.punch/config.toml`
     $ punch list
@@ -282,7 +282,7 @@ fn the_store_is_copied_restored_and_pruned() {
     2> hint: `punch store info` lists the copies there are
     exit 1
     $ punch store restore --copy
-    2> error: no copy at `$ROOT/home/.local/state/punch/copies/ae76d2a6ba511491.db`
+    2> error: no copy at `$ROOT/home/.local/state/punch/copies/NAME.db`
     2> hint: `punch store info` lists the copies there are
     exit 1
     $ punch store restore

@@ -113,7 +113,7 @@ impl World {
 
     /// The temporary folder has another name every time.
     pub fn hide_paths(&self, text: &str) -> String {
-        let text = text.replace(&self.root.display().to_string(), "$ROOT");
+        let text = hide_copies(&text.replace(&self.root.display().to_string(), "$ROOT"));
         text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
     }
 
@@ -194,4 +194,16 @@ fn words(line: &str) -> Vec<String> {
         words.push(word);
     }
     words
+}
+
+/// The name of a copy is a hash of where the store is.
+fn hide_copies(text: &str) -> String {
+    let mut parts = text.split("/copies/");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let hash = part.chars().take_while(char::is_ascii_hexdigit).count();
+        out.push_str("/copies/NAME");
+        out.push_str(&part[hash..]);
+    }
+    out
 }
