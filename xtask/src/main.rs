@@ -6,6 +6,7 @@ mod conformance;
 mod crates;
 mod deny;
 mod exhaustive;
+mod faults;
 mod fuzz;
 mod licences;
 mod metadata;
@@ -27,6 +28,7 @@ Tasks:
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
   exhaustive                           every state within more writes, through pairs of policy values
+  faults [--rounds N]                  kill -9 in mid-write, and many processes at once, at length
   fuzz [--seconds N]                   every fuzz target for N seconds";
 
 /// What a task ends with: the error is a text for the person who ran it.
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         ["bench", "cli"] => bench::cli::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["faults", rest @ ..] => faults::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
 /// Flags of every verb.
 #[derive(Args, Clone, Debug, Default)]
@@ -22,4 +22,42 @@ pub struct Global {
     /// Use ASCII symbols only
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub ascii: bool,
+}
+
+impl Global {
+    /// What is given after the verb, else what is given before it.
+    #[must_use]
+    pub fn or(self, before: Self) -> Self {
+        Self {
+            json: self.json || before.json,
+            plan: self.plan.or(before.plan),
+            owner: self.owner.or(before.owner),
+            store: self.store.or(before.store),
+            ascii: self.ascii || before.ascii,
+        }
+    }
+}
+
+/// The same flags, given before the verb. They stay there: clap would copy them into every verb beforehand, which is
+/// most of what reading the arguments then costs. Each verb brings its own, see [`crate::later`].
+pub struct Before(pub Global);
+
+impl FromArgMatches for Before {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        Global::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl Args for Before {
+    fn augment_args(command: Command) -> Command {
+        Global::augment_args(command).mut_args(|flag| flag.global(false))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Global::augment_args_for_update(command).mut_args(|flag| flag.global(false))
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use punch_engine::Clock;
-use punch_engine::config::{Config, Inputs, parse_duration};
+use punch_engine::config::{Config, Inputs, parse_duration, print_duration};
 use punch_engine::locate::Surroundings;
 
 use crate::arguments::Global;
@@ -83,6 +83,16 @@ pub fn duration(text: &str) -> Result<i64, Failure> {
     parsed.ok_or_else(|| {
         Failure::usage(&format!("`{text}` is no time"), "write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`")
     })
+}
+
+/// Writes milliseconds as [`duration`] reads them.
+pub fn span(milliseconds: i64) -> String {
+    print_duration(Duration::from_millis(milliseconds.unsigned_abs()))
+}
+
+/// Whether the arguments, which could not be read as a whole, ask for JSON.
+pub fn wants_json() -> bool {
+    std::env::args_os().skip(1).take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }
 
 /// Where temporary folders go.

@@ -5,7 +5,7 @@ use std::{any::Any, io, panic};
 use punch_engine::EngineError;
 use punch_engine::config::ConfigError;
 use punch_engine::locate::LocateError;
-use punch_store::StoreError;
+use punch_store::{Reason, StoreError};
 
 use crate::output;
 
@@ -57,6 +57,15 @@ pub enum Failure {
         /// What to do.
         hint: String,
     },
+    /// What was asked for cannot be done as things are.
+    Refused {
+        /// The stable code.
+        code: &'static str,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
     /// The rules, the store or the names said no.
     Engine(EngineError),
     /// There is no usable place for a store.
@@ -100,15 +109,27 @@ impl Failure {
         Self::Usage { message: message.to_owned(), hint: hint.to_owned() }
     }
 
+    /// Something that cannot be done as things are.
+    pub fn refused(code: &'static str, message: impl Into<String>, hint: &str) -> Self {
+        Self::Refused { code, message: message.into(), hint: hint.to_owned() }
+    }
+
     /// The exit code it leads to.
     pub fn exit(&self) -> Exit {
         match self {
             Self::ReaderGone => Exit::Ok,
             Self::Usage { .. } => Exit::Usage,
             Self::Input(_) | Self::Output(_) | Self::Folder(_) => Exit::Unavailable,
-            Self::File(..) | Self::Config(_) | Self::Locate(_) => Exit::Refused,
+            Self::File(..) | Self::Config(_) | Self::Locate(_) | Self::Refused { .. } => Exit::Refused,
             Self::Engine(EngineError::Store(error)) => match error {
-                StoreError::Conflict { .. } | StoreError::Unavailable { .. } => Exit::Unavailable,
+                StoreError::Conflict { .. } => Exit::Unavailable,
+                StoreError::Unavailable { reason, .. } => match reason {
+                    Reason::Busy | Reason::Full | Reason::System => Exit::Unavailable,
+                    // The same command will not do better later.
+                    Reason::Missing | Reason::ReadOnly | Reason::Foreign | Reason::Symlink | Reason::Owner => {
+                        Exit::Refused
+                    }
+                },
                 StoreError::Failed { .. } | StoreError::Abort => Exit::Bug,
                 StoreError::UnknownPlan { .. } | StoreError::TooNew { .. } | StoreError::Damaged { .. } => {
                     Exit::Refused
@@ -128,6 +149,7 @@ impl Failure {
             Self::Output(_) => "output",
             Self::Folder(_) => "folder",
             Self::File(..) => "file",
+            Self::Refused { code, .. } => code,
             Self::Config(error) => error.code(),
             Self::Locate(error) => error.code(),
             Self::Engine(error) => error.code(),
@@ -151,7 +173,7 @@ impl Failure {
             Self::File(path, cause) => {
                 (format!("cannot use the file `{path}`: {cause}"), "check its name and its permissions".into())
             }
-            Self::Usage { message, hint } => (message.clone(), hint.clone()),
+            Self::Usage { message, hint } | Self::Refused { message, hint, .. } => (message.clone(), hint.clone()),
             Self::Engine(error) => (error.message(), error.hint()),
             Self::Locate(error) => (error.message(), error.hint()),
             Self::Config(error) => (error.message(), error.hint()),

@@ -4,6 +4,8 @@
 use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Id};
 
+use crate::arguments::Global;
+
 /// Arguments that are described late.
 pub struct Later<T>(pub T);
 
@@ -35,8 +37,11 @@ impl<T: Args> Args for Later<T> {
     }
 }
 
-/// What the list of verbs says about a verb stands, whatever its arguments say about themselves.
+/// The verb's own flags and those of every verb. What the list of verbs says about it stands, whatever the arguments
+/// say about themselves.
 fn describe<T: Args>(command: Command) -> Command {
     let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
-    T::augment_args(command).about(Resettable::from(about)).long_about(Resettable::from(long_about))
+    Global::augment_args(T::augment_args(command))
+        .about(Resettable::from(about))
+        .long_about(Resettable::from(long_about))
 }

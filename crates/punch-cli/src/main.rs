@@ -17,8 +17,9 @@ mod time;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 
+use crate::arguments::Global;
 use crate::failure::Exit;
 
 /// A durable plan for coding agents, kept outside the model's context.
@@ -29,17 +30,30 @@ struct Arguments {
     #[command(subcommand)]
     command: commands::Command,
     #[command(flatten)]
-    global: arguments::Global,
+    before: arguments::Before,
+}
+
+impl Arguments {
+    /// The verb with its arguments, and the flags of every verb wherever they stand.
+    fn read() -> Result<(commands::Command, Global), clap::Error> {
+        let matches = Self::command().try_get_matches()?;
+        let read = || -> Result<_, clap::Error> {
+            let Self { command, before } = Self::from_arg_matches(&matches)?;
+            let after = matches.subcommand().map(|(_, verb)| Global::from_arg_matches(verb)).transpose()?;
+            Ok((command, after.unwrap_or_default().or(before.0)))
+        };
+        read().map_err(|error| error.format(&mut Self::command()))
+    }
 }
 
 fn main() -> ExitCode {
     failure::guard(|| {
-        let arguments = match Arguments::try_parse() {
+        let (command, global) = match Arguments::read() {
             Ok(arguments) => arguments,
-            Err(answer) => return output::usage(&answer),
+            Err(answer) => return output::usage(&answer, environment::wants_json()),
         };
-        let as_json = arguments.global.json;
-        match arguments.command.run(arguments.global) {
+        let as_json = global.json;
+        match command.run(global) {
             Ok(exit) => exit,
             Err(failure) => {
                 output::failure(&failure, as_json);
@@ -53,5 +67,15 @@ fn main() -> ExitCode {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_describes_its_arguments_well() {
+        Arguments::command().debug_assert();
     }
 }

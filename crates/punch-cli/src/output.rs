@@ -38,10 +38,20 @@ impl JsonLines {
 }
 
 /// Prints what the argument parser has to say: help and version are answers, the rest is a usage error.
-pub fn usage(answer: &clap::Error) -> Exit {
-    // A reader that left early is no reason to fail: the text was all there was to do.
-    let _ = answer.print();
-    if answer.exit_code() == 0 { Exit::Ok } else { Exit::Usage }
+pub fn usage(answer: &clap::Error, as_json: bool) -> Exit {
+    if answer.exit_code() == 0 {
+        // A reader that left early is no reason to fail: the text was all there was to do.
+        let _ = answer.print();
+        return Exit::Ok;
+    }
+    if as_json {
+        let text = answer.render().to_string();
+        let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+        failure(&Failure::usage(message, "`punch --help` and `punch VERB --help` say how"), as_json);
+    } else {
+        let _ = answer.print();
+    }
+    Exit::Usage
 }
 
 /// Tells why a command stopped: to people on standard error, to programs on standard output.

@@ -66,6 +66,9 @@ fn complete(todo: &Todo, record: &Record) -> Value {
 
 /// One todo on one line: symbol, id, content.
 pub fn line(todo: &Todo, now: i64) -> String {
+    if !todo.is_live() {
+        return format!("archived: {}  {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 200));
+    }
     let symbol = match todo.status_at(now) {
         Status::Pending if todo.is_blocked(now) => "[.]",
         Status::Pending => "[ ]",

@@ -33,6 +33,16 @@ impl Safety {
         }
     }
 
+    /// The same for a process that stays: renews only what has changed since.
+    pub fn keep_changed(&self) {
+        let time = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+        let mut log = self.store.clone().into_os_string();
+        log.push("-wal");
+        if time(&self.store).max(time(Path::new(&log))) > time(&self.copy) {
+            self.keep();
+        }
+    }
+
     /// A store that is not there, though its copy is: says so.
     pub fn offer(&self) {
         if let Some(age) = copies::age(&self.copy) {
@@ -68,15 +78,19 @@ pub fn ago(span: Duration) -> String {
         3_600..86_400 => (seconds / 3_600, "hour"),
         _ => (seconds / 86_400, "day"),
     };
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural} ago")
+    format!("{} ago", self::count(count, unit))
+}
+
+/// A number with its noun: `1 plan`, `2 plans`.
+pub fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// Bytes as people read them.
 #[expect(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
 pub fn bytes(count: u64) -> String {
     match count {
-        0..1_024 => format!("{count} bytes"),
+        0..1_024 => self::count(count, "byte"),
         1_024..1_048_576 => format!("{:.1} KB", count as f64 / 1_024.0),
         _ => format!("{:.1} MB", count as f64 / 1_048_576.0),
     }

@@ -152,8 +152,8 @@ impl Refusal {
     pub fn message(&self) -> String {
         let name = |id: &str| format!("`{}`", text::clip(id, 80));
         match self {
-            Self::Invalid { at, what } if at.is_empty() => text::clip(what, 400).into_owned(),
-            Self::Invalid { at, what } => format!("{}: {}", text::clip(at, 160), text::clip(what, 400)),
+            Self::Invalid { at, what } if at.is_empty() => clip_lines(what),
+            Self::Invalid { at, what } => format!("{}: {}", text::clip(at, 160), clip_lines(what)),
             Self::DuplicateId { id } => format!("id {} is used more than once", name(id)),
             Self::UnknownTodo { id, near } => format!("no todo {}{}", name(id), did_you_mean(near)),
             Self::UnknownDependency { id, missing, near } => {
@@ -238,6 +238,14 @@ impl Refusal {
 /// An id in a command to copy: as the shell wants it.
 fn word(id: &str) -> String {
     text::shell(&text::clip(id, 80)).into_owned()
+}
+
+/// One short line, or a list of places in a document, each on a short line.
+fn clip_lines(what: &str) -> String {
+    if !what.contains('\n') {
+        return text::clip(what, 400).into_owned();
+    }
+    what.lines().take(25).map(|line| text::clip(line, 200)).collect::<Vec<_>>().join("\n")
 }
 
 fn did_you_mean(near: &[String]) -> String {

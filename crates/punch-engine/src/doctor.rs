@@ -48,7 +48,7 @@ impl Engine {
         let (derived, wrong) = recount(&whole);
         let what = "derived values";
         if wrong.is_empty() && derived.row == whole.row {
-            findings.push(Finding::new(what, Severity::Ok, format!("{} todos recounted", whole.all().count())));
+            findings.push(Finding::new(what, Severity::Ok, format!("recounted, {} in all", whole.all().count())));
         } else if repair {
             // Counted once more inside the transaction: somebody may have written since.
             let rows = self.write(plan, Durability::Full, |tx, _| {
@@ -101,7 +101,7 @@ fn compare_history(whole: &Plan, folded: &Plan) -> Finding {
     }
     let what = "history";
     if wrong.is_empty() {
-        let detail = format!("{} revisions lead to what is stored", whole.row.revision);
+        let detail = format!("revision {} is what the events lead to", whole.row.revision);
         return Finding::new(what, Severity::Ok, detail);
     }
     let more = if wrong.len() > 5 { format!(" and {} more", wrong.len() - 5) } else { String::new() };

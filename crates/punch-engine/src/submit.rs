@@ -170,7 +170,7 @@ pub(crate) fn settle(
     };
     // The stored counters depend on this one policy, so a setting that differs becomes the plan's own first.
     let adopt = (base.cancelled_dep != row.policy.cancelled_dep)
-        .then(|| Op::SetPolicy(Policy { cancelled_dep: base.cancelled_dep, ..row.policy }));
+        .then_some(Op::SetPolicy(Policy { cancelled_dep: base.cancelled_dep, ..row.policy }));
     let mut plan = Plan::slice(row);
     tx.load(first, &mut plan)?;
     let mut rounds = 0;

@@ -66,7 +66,7 @@ impl Identity {
         let mut take = |key: &str| arguments.remove(key).and_then(|value| value.as_str().and_then(name));
         let (given, subagent, plan) = (take("session"), take("subagent"), take("plan"));
         let noted = |key: &str| meta.get(key).and_then(Value::as_str).and_then(name);
-        let host = given.or_else(|| noted("threadId")).or_else(|| noted("sessionId")).or_else(|| self.from_file());
+        let host = given.or_else(|| noted("threadId")).or_else(|| noted("sessionId")).or_else(|| self.in_file());
         let host = host.or_else(|| self.session.as_deref().and_then(name));
         Who {
             session: host.map(|host| SessionKey::new(host, subagent.as_deref())),
@@ -75,7 +75,7 @@ impl Identity {
         }
     }
 
-    fn from_file(&self) -> Option<String> {
+    fn in_file(&self) -> Option<String> {
         let text = std::fs::read(self.file.as_ref()?).ok().filter(|bytes| bytes.len() < 64 * 1024)?;
         name(std::str::from_utf8(&text).ok()?.lines().next()?)
     }

@@ -156,7 +156,7 @@ fn unavailable_hint(reason: Reason, path: &std::path::Path) -> String {
         Reason::Missing => "`punch init` makes one, the first change does too".into(),
         Reason::Busy => "another process is writing; try again, or end the process that holds it".into(),
         Reason::ReadOnly => format!(
-            "make `{shown}` and its folder writable, write through the MCP server outside the sandbox, or set \
+            "make `{shown}`, its folder and the files beside it writable, write through the MCP server outside the sandbox, or set \
              PUNCH_STORE to a writable place"
         ),
         Reason::Full => "free some space and repeat the change; nothing was changed".into(),

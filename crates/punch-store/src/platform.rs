@@ -27,6 +27,13 @@ mod system {
         meta.uid() == rustix::process::geteuid().as_raw()
     }
 
+    /// Asks the system, which knows of access lists and read-only mounts. Opening the file to find out is no way:
+    /// closing it again would drop the locks that SQLite has on it.
+    pub fn writable(path: &Path) -> bool {
+        use rustix::fs::{Access, AtFlags, CWD, accessat};
+        accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+    }
+
     pub fn identity(meta: &Metadata) -> (u64, u64) {
         (meta.dev(), meta.ino())
     }
@@ -56,6 +63,10 @@ mod system {
         true
     }
 
+    pub fn writable(path: &Path) -> bool {
+        !std::fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly())
+    }
+
     pub fn identity(_meta: &Metadata) -> (u64, u64) {
         (0, 0)
     }
@@ -65,7 +76,7 @@ mod system {
     }
 }
 
-pub(crate) use system::{create_dir, is_ours, sync_dir};
+pub(crate) use system::{create_dir, is_ours, sync_dir, writable};
 
 /// A new empty file that only this user can open; fails if the path is taken.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {

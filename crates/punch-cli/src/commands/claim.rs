@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::environment::duration;
+use crate::environment::{duration, span};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::{self, Reply};
@@ -52,7 +52,7 @@ impl Claim {
         if let Some(todo) = claimed.changed.plan.get(claimed.uid) {
             reply.json["fence"] = json!(todo.fence);
             reply.json["leaseUntil"] = json!(todo.lease_until);
-            reply.text.push_str(&format!("\nfence {}, lease {} s", todo.fence, lease / 1000));
+            reply.text.push_str(&format!("\nfence {}, lease {}", todo.fence, span(lease)));
         }
         Ok(reply)
     }

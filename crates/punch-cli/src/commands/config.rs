@@ -15,13 +15,13 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch config show                      # every setting with its source, as TOML
+  punch config show                      # every setting with its source
   punch config get lease
   punch config set view.ascii true       # in this project
   punch config set --user owner alice    # in every project
   punch config unset view.ascii
 
-A setting comes from the first of: flag, environment, project, user, default. `docs/config.md` explains each.";
+A setting comes from the first of: flag, environment, project, user, default.";
 
 /// The arguments of `punch config`.
 #[derive(Args)]

@@ -11,7 +11,7 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::reply::Reply;
-use crate::safety::{Safety, ago, bytes};
+use crate::safety::{Safety, ago, bytes, count};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +49,7 @@ impl Doctor {
             Ok(location) => {
                 let config = environment::config(&global, Some(&location.config));
                 if let Err(failure) = &config {
-                    report.obstacle("settings", failure);
+                    report.say("settings", Severity::Note, told(failure));
                 }
                 if let Err(failure) = self.examine(&location, &mut report) {
                     report.obstacle("store", &failure);
@@ -117,11 +117,10 @@ impl Report {
 
     /// Something keeps us from looking. Only a damaged store is damage; the rest is told as it is.
     fn obstacle(&mut self, what: &str, failure: &Failure) {
-        let Some((message, hint)) = failure.text() else { return };
         let damaged = failure.code() == "store_damaged";
         let severity = if damaged { Severity::Damaged } else { Severity::Note };
         self.exit = Exit::Unavailable;
-        self.say(what, severity, format!("{message}\n{hint}"));
+        self.say(what, severity, told(failure));
     }
 
     fn reply(self, store: Option<String>) -> Reply {
@@ -132,6 +131,10 @@ impl Report {
         reply.exit = if damaged { Exit::Refused } else { self.exit };
         reply
     }
+}
+
+fn told(failure: &Failure) -> String {
+    failure.text().map(|(message, hint)| format!("{message}\n{hint}")).unwrap_or_default()
 }
 
 fn permissions(location: &Location) -> Finding {
@@ -150,13 +153,13 @@ fn size(info: &StoreInfo, now: i64) -> Finding {
     let day = 24 * 60 * 60 * 1_000;
     let days = now.saturating_sub(info.created_at).unsigned_abs().div_ceil(day).max(1);
     let detail = format!(
-        "{}, {} of it free, {} not merged yet; {} plans, {} todos, {} events ({} a day)",
+        "{}, {} of it free, {} not merged yet; {}, {}, {} ({} a day)",
         bytes(info.bytes),
         bytes(info.free_bytes),
         bytes(info.wal_bytes),
-        info.plans,
-        info.todos,
-        info.events,
+        count(info.plans, "plan"),
+        count(info.todos, "todo"),
+        count(info.events, "event"),
         info.events / days,
     );
     if info.events > MANY_EVENTS {

@@ -7,15 +7,15 @@ use punch_engine::locate::{self, Location};
 use serde_json::json;
 
 use crate::arguments::Global;
+use crate::environment;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::Reply;
-use crate::{environment, output};
 
 const EXAMPLES: &str = "\
 Examples:
   punch init
-  punch init --in-tree       # `.punch/` beside the code, for sandboxes that make `.git` read-only
+  punch init --in-tree       # beside the code: for sandboxes that protect `.git`
   punch init --plan release  # a first plan with another name";
 
 const NEXT: &str = "\
@@ -53,9 +53,6 @@ impl Init {
         }
         let chosen = engine.choose(&project.choice())?;
         let plan = chosen.map_or_else(|| name.to_owned(), |plan| plan.name);
-        if !created {
-            output::remark("note: the store was there already; nothing in it was changed");
-        }
         let Location { database, kind, .. } = &project.location;
         let (path, verb) = (database.display().to_string(), if created { "Made" } else { "Found" });
         let shown = (text::neutral(&path), text::neutral(&plan));

@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{
     Args, ValueEnum,
@@ -35,6 +36,9 @@ Examples:
   punch mcp --dialect todowrite
   punch mcp --tools claim --owner worker-1
   punch mcp --http 4815";
+
+/// How often a server looks whether the copy of the store is due.
+const COPY_LOOK: Duration = Duration::from_secs(60);
 
 /// The arguments of `punch mcp`.
 #[derive(Args)]
@@ -98,6 +102,16 @@ impl Mcp {
             RoleName::None => Role::None,
         });
         let settings = project.config.settings.clone();
+        let safety = project.safety().map(Arc::new);
+        if let Some(safety) = safety.clone() {
+            // Agents write for hours through one server. The thread ends with the process.
+            std::thread::spawn(move || {
+                loop {
+                    std::thread::sleep(COPY_LOOK);
+                    safety.keep_changed();
+                }
+            });
+        }
         let offer = match settings.tools_enabled.value && role != Some(Role::None) {
             true => Offer::new(self.dialect, &self.tools),
             false => Offer::none(self.dialect),
@@ -122,6 +136,7 @@ impl Mcp {
                 served.map_err(|e| Failure::usage(&e.message(), e.hint()))?;
             }
         }
+        safety.iter().for_each(|safety| safety.keep_changed());
         Ok(Exit::Ok)
     }
 

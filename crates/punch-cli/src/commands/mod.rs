@@ -51,7 +51,6 @@ use crate::project::Project;
 
 /// What `punch` can do.
 #[derive(Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "one value in the life of the program")]
 pub enum Command {
     /// Add todos
     Add(Later<add::Add>),

@@ -4,7 +4,7 @@ use clap::Args;
 use punch_core::Op;
 use serde_json::json;
 
-use crate::environment::{clock, duration};
+use crate::environment::{clock, duration, span};
 use crate::failure::Failure;
 use crate::named::act;
 use crate::project::Project;
@@ -36,6 +36,7 @@ impl Renew {
         let until = clock()().saturating_add(lease);
         let mut reply = act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Renew(r.clone(), until)).collect())?;
         reply.json["leaseUntil"] = json!(until);
+        reply.text.push_str(&format!("\nlease {}", span(lease)));
         Ok(reply)
     }
 }

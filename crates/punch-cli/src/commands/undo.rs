@@ -52,11 +52,7 @@ impl Undo {
         uids.dedup();
         let todos: Vec<&Todo> = uids.iter().filter_map(|uid| changed.plan.get(*uid)).collect();
         let mut lines = vec![format!("took back revision {undone}: {}", story.tell(&names))];
-        let shown = |t: &&Todo| {
-            let gone = if t.is_live() { "" } else { "  (archived)" };
-            format!("{}{gone}", reply::line(t, changed.now))
-        };
-        lines.extend(todos.iter().take(SHOWN).map(shown));
+        lines.extend(todos.iter().take(SHOWN).map(|t| reply::line(t, changed.now)));
         if todos.len() > SHOWN {
             lines.push(format!("and {} more", todos.len() - SHOWN));
         }

@@ -2,6 +2,20 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
 mod arguments;
+mod changes;
+mod claims;
+mod copies;
+mod disk;
+mod docs;
+mod files;
+mod flags;
+mod git;
+mod killed;
+mod looks;
+mod many;
 mod mcp;
 mod punch;
 mod replay;
+mod store;
+mod strange_text;
+mod world;

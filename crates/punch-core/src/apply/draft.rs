@@ -35,7 +35,7 @@ pub(super) struct Draft<'a> {
     pub strengthen: BTreeSet<Uid>,
     pub order: Option<super::order::Order>,
     /// The active dependencies of todos that have many, for lookups one by one.
-    active: RefCell<HashMap<Uid, HashSet<Uid>>>,
+    active_deps: RefCell<HashMap<Uid, HashSet<Uid>>>,
 }
 
 /// From this many dependencies on, looking for one in the list costs more than a set of them.
@@ -60,7 +60,7 @@ impl<'a> Draft<'a> {
             repull: BTreeSet::new(),
             strengthen: BTreeSet::new(),
             order: None,
-            active: RefCell::default(),
+            active_deps: RefCell::default(),
         }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Draft<'a> {
 
     /// Forgets the reverse edges of a todo (it is going, or its edges change).
     pub fn unlink_deps(&mut self, uid: Uid, deps: &[Dep]) {
-        self.active.get_mut().remove(&uid);
+        self.active_deps.get_mut().remove(&uid);
         for dep in deps {
             match dep {
                 Dep::On(to) | Dep::Suspended(to) => {
@@ -217,7 +217,7 @@ impl<'a> Draft<'a> {
             return Ok(deps.contains(&Dep::On(dep)));
         }
         let active = |dep: &Dep| if let Dep::On(to) = dep { Some(*to) } else { None };
-        let mut sets = self.active.borrow_mut();
+        let mut sets = self.active_deps.borrow_mut();
         Ok(sets.entry(uid).or_insert_with(|| deps.iter().filter_map(active).collect()).contains(&dep))
     }
 

@@ -134,7 +134,7 @@ impl Reader {
             if self.more_errors > 0 {
                 self.errors.push(format!("{} more errors", self.more_errors));
             }
-            return Err(Refusal::Invalid { at: String::new(), what: self.errors.join("; ") });
+            return Err(Refusal::Invalid { at: String::new(), what: self.errors.join("\n") });
         }
         if self.skipped > NAMED {
             record::ignore(&mut self.ignored, &format!("{} more lines", self.skipped - NAMED));

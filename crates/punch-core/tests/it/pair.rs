@@ -199,5 +199,7 @@ pub fn same(plan: &Plan, again: &Plan) -> Result<(), String> {
 /// How many todos an owner works on; what was let go by an expired lease does not count.
 pub fn running(plan: &Plan, owner: Option<&str>, now: i64) -> usize {
     let active = |t: &&Todo| t.is_live() && t.status_at(now) == Status::InProgress && t.owner.as_deref() == owner;
+    // The limit is on what was started; claims come with a lease and ask for more on purpose.
+    let active = |t: &&Todo| active(t) && t.lease_until.is_none();
     plan.all().filter(active).count()
 }

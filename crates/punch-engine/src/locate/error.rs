@@ -36,6 +36,11 @@ pub enum LocateError {
         /// What stands there.
         path: PathBuf,
     },
+    /// Something that is no file stands where the database should be.
+    NotAFile {
+        /// What stands there.
+        path: PathBuf,
+    },
     /// `.git` or `GIT_DIR` leads to no repository.
     BrokenRepository {
         /// The file, or the value of the variable.
@@ -82,6 +87,7 @@ impl LocateError {
             Self::Symlink { .. } => "store_symlink",
             Self::OtherOwner { .. } => "store_other_owner",
             Self::NotAFolder { .. } => "store_not_a_folder",
+            Self::NotAFile { .. } => "store_not_a_file",
             Self::BrokenRepository { .. } => "repository_broken",
             Self::NoWorkTree { .. } => "no_work_tree",
             Self::GitFailed { .. } => "git_failed",
@@ -105,6 +111,7 @@ impl LocateError {
                 format!("`{}` belongs to user {owner}, not to you (user {user})", path.display())
             }
             Self::NotAFolder { path } => format!("`{}` is no folder", path.display()),
+            Self::NotAFile { path } => format!("`{}` is no file", path.display()),
             Self::BrokenRepository { path, what } => format!("`{}` leads to no git repository: {what}", path.display()),
             Self::NoWorkTree { git_dir } => format!("the repository `{}` has no work tree", git_dir.display()),
             Self::GitFailed { dir, cause } => {
@@ -136,6 +143,7 @@ impl LocateError {
                 format!("`sudo chown -R {user} '{}'` makes it yours; `PUNCH_STORE` names another place", path.display())
             }
             Self::NotAFolder { .. } => "move it away, or name a folder with `--store` or `PUNCH_STORE`".into(),
+            Self::NotAFile { .. } => "move it away, or name another store with `--store` or `PUNCH_STORE`".into(),
             Self::BrokenRepository { .. } => {
                 "`git worktree repair` in the main work tree mends moved work trees; `PUNCH_STORE` names a place for \
                  the store that needs no repository"

@@ -25,7 +25,8 @@ pub(super) fn is_store(dir: &Path) -> Result<bool, LocateError> {
     let database = dir.join(DATABASE);
     match entry(&database)? {
         Some(found) if found.is_symlink() => Err(LocateError::Symlink { path: database }),
-        Some(found) => Ok(found.is_file()),
+        Some(found) if found.is_file() => Ok(true),
+        Some(_) => Err(LocateError::NotAFile { path: database }),
         None => Ok(false),
     }
 }

@@ -18,7 +18,7 @@ pub fn run(report: &mut Report, punch: &str, bare: &str) {
     let mut theirs = Client::start(bare, &["bare.db"], path);
     let (next, plan, none) = (json!({"view": "next"}), json!({}), json!({}));
     let note = json!({"ops": [{"op": "note", "id": "n500", "text": "seen"}]});
-    let flip = |n: usize| json!({"ops": [{"op": if n % 2 == 0 { "start" } else { "reopen" }, "id": "n7"}]});
+    let flip = |n: usize| json!({"ops": [{"op": if n.is_multiple_of(2) { "start" } else { "reopen" }, "id": "n7"}]});
     let times = turns(400, &mut |n| {
         vec![
             timed(|| theirs.call("noop", &none)),
@@ -73,7 +73,7 @@ fn spawned(program: &str, arguments: &[&str], folder: &Path) {
 fn fill(punch: &str, folder: &Path, count: usize) {
     let mut client = Client::start(punch, &["mcp"], folder);
     let add = |n: usize| -> Value {
-        let before: Vec<String> = if n % 10 == 0 { vec![] } else { vec![format!("n{}", n - 1)] };
+        let before: Vec<String> = if n.is_multiple_of(10) { vec![] } else { vec![format!("n{}", n - 1)] };
         json!({"op": "add", "id": format!("n{n}"), "content": format!("todo number {n}"), "dependsOn": before})
     };
     for from in (0..count).step_by(500) {

@@ -7,18 +7,24 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::Connection;
 
 use super::{fail, open};
-use crate::{StoreError, Version, platform};
+use crate::{Reason, StoreError, Version, platform};
 
 /// Writes a copy to `to`, replacing what is there. Writers are not held up.
 pub(super) fn copy(conn: &Connection, path: &Path, to: &Path) -> Result<(), StoreError> {
-    let failed = |e: &std::io::Error| fail::io(to, "write a copy of the store", e);
+    let failed = |e: &std::io::Error| match fail::io(to, "write a copy of the store", e) {
+        // It is the folder of the copy that is missing, not a store.
+        StoreError::Unavailable { path, reason: Reason::Missing, why } => {
+            StoreError::Unavailable { path, reason: Reason::System, why }
+        }
+        other => other,
+    };
     // Two processes may copy to one place: each completes its own.
     let part = to.with_added_extension(format!("{}.part", std::process::id()));
     open::remove_with_companions(&part).map_err(|e| failed(&e))?;
     let file = platform::create_private(&part).map_err(|e| failed(&e))?;
     let name = part
         .to_str()
-        .ok_or_else(|| fail::unavailable(to, crate::Reason::System, "a copy needs a path that is valid UTF-8"))?;
+        .ok_or_else(|| fail::unavailable(to, Reason::System, "a copy needs a path that is valid UTF-8"))?;
     let done = conn.execute("VACUUM INTO ?1", [name]).map_err(|e| fail::sql(path, "be copied", &e));
     if let Err(error) = done {
         let _ = open::remove_with_companions(&part);

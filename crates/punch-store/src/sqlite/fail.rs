@@ -3,20 +3,42 @@
 use std::io;
 use std::path::Path;
 
-use rusqlite::{Error, ErrorCode};
+use rusqlite::{Error, ErrorCode, ffi};
 
 use crate::{Reason, StoreError};
+
+/// Writing, growing or mapping a file failed. SQLite calls it full only if the system said exactly that; quotas, limits
+/// and the shared memory of a full file system come as these.
+const NO_ROOM: [i32; 4] =
+    [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_TRUNCATE, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_FSYNC];
 
 /// An error of SQLite while doing `what`.
 pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
     let path = path.to_owned();
     let why = format!("cannot {what}: {error}");
-    let Error::SqliteFailure(cause, _) = error else { return StoreError::Failed { path, why } };
+    let Error::SqliteFailure(cause, _) = error else {
+        // A value of a kind that we never write.
+        let strange = matches!(
+            error,
+            Error::FromSqlConversionFailure(..)
+                | Error::InvalidColumnType(..)
+                | Error::IntegralValueOutOfRange(..)
+                | Error::Utf8Error(..)
+        );
+        return if strange { StoreError::Damaged { path, why } } else { StoreError::Failed { path, why } };
+    };
     let reason = match cause.code {
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => return StoreError::Damaged { path, why },
+        // What the tables promise was checked before, so a broken promise was broken already.
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation => {
+            return StoreError::Damaged { path, why };
+        }
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Reason::Busy,
         ErrorCode::ReadOnly => Reason::ReadOnly,
         ErrorCode::DiskFull => Reason::Full,
+        ErrorCode::SystemIoFailure if NO_ROOM.contains(&cause.extended_code) => {
+            let why = format!("{why} (a full disk or quota, a limit on file sizes, or a failing disk)");
+            return StoreError::Unavailable { path, reason: Reason::Full, why };
+        }
         ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure => Reason::System,
         _ => return StoreError::Failed { path, why },
     };

@@ -51,6 +51,8 @@ pub struct SqliteStore {
     pool: Pool,
     watch: Arc<Watch>,
     unknown: Unknown,
+    /// Why it can only be read, if so.
+    obstacle: Option<StoreError>,
 }
 
 impl SqliteStore {
@@ -65,6 +67,7 @@ impl SqliteStore {
         let opened = open::open(path, mode, wait)?;
         Ok(Self {
             watch: Arc::new(Watch::new(opened.path.clone(), opened.access)),
+            obstacle: opened.obstacle,
             unknown: if opened.newer { Unknown::Keep } else { Unknown::None },
             pool: Pool::new(opened.path, wait, opened.access, opened.link),
         })
@@ -81,6 +84,9 @@ impl SqliteStore {
         durability: Durability,
         body: impl FnOnce(&Connection) -> Result<(T, bool), StoreError>,
     ) -> Result<T, StoreError> {
+        if let Some(obstacle) = &self.obstacle {
+            return Err(obstacle.clone());
+        }
         let deadline = Instant::now() + self.pool.wait;
         let mut link = self.pool.take()?;
         open::writable(&link.conn, self.path())?;

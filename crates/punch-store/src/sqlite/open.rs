@@ -21,6 +21,8 @@ pub(super) struct Opened {
     pub path: PathBuf,
     pub link: Link,
     pub access: Access,
+    /// Why it can only be read, if so: the answer to every write.
+    pub obstacle: Option<StoreError>,
     /// The file has a newer minor schema.
     pub newer: bool,
 }
@@ -36,29 +38,46 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
             OpenMode::Create => create(&path, deadline)?,
         }
     }
-    let (mut link, standing, access) = look(&path, wait)?;
+    let Looked { mut link, standing, access, obstacle } = look(&path, wait)?;
     let standing = match standing {
         Standing::Older(_) => {
-            writable(&link.conn, &path)?;
+            obstacle.clone().map_or_else(|| writable(&link.conn, &path), Err)?;
             schema::migrate(&mut link.conn, &path, MIGRATIONS, deadline)?;
             schema::examine(&link.conn, &path)?
         }
         standing => standing,
     };
-    Ok(Opened { path, link, access, newer: standing == Standing::Newer })
+    Ok(Opened { path, link, access, obstacle, newer: standing == Standing::Newer })
 }
 
-/// Connects and finds out what the file is. In a folder that cannot be written, SQLite may be unable to share it.
-fn look(path: &Path, wait: Duration) -> Result<(Link, Standing, Access), StoreError> {
+/// What a first look at a file gave.
+struct Looked {
+    link: Link,
+    standing: Standing,
+    access: Access,
+    obstacle: Option<StoreError>,
+}
+
+/// Connects and finds out what the file is. In a folder that cannot be written, or on a full disk, SQLite may be unable
+/// to share it; then it can still be read.
+fn look(path: &Path, wait: Duration) -> Result<Looked, StoreError> {
+    // An empty log, which a failed attempt may have made, is as good as none.
+    let log_is_empty = || fs::metadata(&companions(path)[0]).map_or(0, |log| log.len()) == 0;
+    let still = |obstacle: StoreError| {
+        let link = Link::open(path, Access::Still, wait)?;
+        let standing = schema::examine(&link.conn, path)?;
+        Ok(Looked { link, standing, access: Access::Still, obstacle: Some(obstacle) })
+    };
+    // SQLite would make a log with the same permissions, which would stay unwritable when the store no longer is.
+    if !platform::writable(path) && log_is_empty() {
+        return still(fail::unavailable(path, Reason::ReadOnly, "it is read-only"));
+    }
     let link = Link::open(path, Access::Shared, wait)?;
     match schema::examine(&link.conn, path) {
-        Ok(standing) => Ok((link, standing, Access::Shared)),
-        Err(StoreError::Unavailable { reason: Reason::System | Reason::ReadOnly, .. })
-            if !companions(path)[0].exists() =>
-        {
-            let link = Link::open(path, Access::Still, wait)?;
-            let standing = schema::examine(&link.conn, path)?;
-            Ok((link, standing, Access::Still))
+        Ok(standing) => Ok(Looked { link, standing, access: Access::Shared, obstacle: None }),
+        Err(error @ StoreError::Unavailable { reason: Reason::Full, .. }) if log_is_empty() => still(error),
+        Err(StoreError::Unavailable { reason: Reason::System | Reason::ReadOnly, .. }) if log_is_empty() => {
+            still(fail::unavailable(path, Reason::ReadOnly, "its folder cannot be written"))
         }
         Err(error) => Err(error),
     }
@@ -144,7 +163,9 @@ pub(super) fn writable(conn: &Connection, path: &Path) -> Result<(), StoreError>
 
 /// Makes a change of the folder survive power loss.
 pub(super) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    path.parent().map_or(Ok(()), platform::sync_dir)
+    // The folder of a bare name is the working folder.
+    let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    folder.map_or(Ok(()), platform::sync_dir)
 }
 
 /// The names SQLite gives to the files beside a database.

@@ -26,13 +26,14 @@ pub struct Backup {
 impl Backup {
     /// Runs the verb.
     pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+        super::need(location)?;
         let store = SqliteStore::open(&location.database, OpenMode::Existing)?;
         let file = match self.file {
             Some(file) => file,
             None => super::fresh(location, "store", "db")?,
         };
         if !self.force {
-            super::refuse_taken(&file)?;
+            super::refuse_taken(&file, "choose another name, or replace it with `--force`")?;
         } else if file.canonicalize().is_ok_and(|file| file == store.path()) {
             return Err(Failure::usage("that is the store itself", "name another file"));
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::reply::Reply;
-use crate::safety::{Safety, ago, bytes};
+use crate::safety::{Safety, ago, bytes, count};
 
 /// The arguments of `punch store info`.
 #[derive(Args)]
@@ -39,7 +39,8 @@ impl Info {
             lines.push(format!("id: {}, schema {}, SQLite {}", info.store, info.schema, info.library));
             let (free, log) = (bytes(info.free_bytes), bytes(info.wal_bytes));
             lines.push(format!("size: {}, {free} of it free, {log} not merged yet", bytes(info.bytes)));
-            let told: Vec<String> = counts.iter().map(|(key, value)| format!("{value} {key}")).collect();
+            let told: Vec<String> =
+                counts.iter().map(|(key, value)| count(*value, key.trim_end_matches('s'))).collect();
             lines.push(format!("holds: {}", told.join(", ")));
         } else {
             lines.push("holds: nothing yet; the first change makes it".to_owned());

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use punch_engine::locate::{self, Location};
+use punch_store::{Reason, StoreError};
 
 use crate::arguments::Global;
 use crate::environment;
@@ -73,10 +74,18 @@ fn fresh(location: &Location, stem: &str, ending: &str) -> Result<PathBuf, Failu
 }
 
 /// Fails if something is there already.
-fn refuse_taken(path: &std::path::Path) -> Result<(), Failure> {
-    if path.symlink_metadata().is_err() {
+fn refuse_taken(path: &std::path::Path, hint: &str) -> Result<(), Failure> {
+    match path.symlink_metadata() {
+        Ok(_) => Err(Failure::refused("file_exists", format!("`{}` exists already", path.display()), hint)),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Fails if there is no store.
+fn need(location: &Location) -> Result<(), Failure> {
+    if location.exists {
         return Ok(());
     }
-    let cause = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "it exists already");
-    Err(Failure::File(path.display().to_string(), cause))
+    let (path, why) = (location.database.clone(), "there is none yet".to_owned());
+    Err(StoreError::Unavailable { path, reason: Reason::Missing, why }.into())
 }

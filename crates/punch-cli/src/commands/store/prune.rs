@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use punch_core::text;
-use punch_store::{Reason, StoreError};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::Reply;
+use crate::safety::count;
 
 /// Revisions that stay unless somebody says otherwise: as many as anybody undoes.
 const KEPT: u64 = 1_000;
@@ -30,12 +30,10 @@ pub struct Prune {
 impl Prune {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        super::need(&project.location)?;
         let open = match project.read()? {
             Ok(open) => open,
-            Err(project) => {
-                let (path, why) = (project.location.database, "there is none".to_owned());
-                return Err(StoreError::Unavailable { path, reason: Reason::Missing, why }.into());
-            }
+            Err(_) => return Ok(nothing(0, 0)),
         };
         let row = open.engine.read(open.plan, |snapshot| Ok(snapshot.row()?))?;
         let before = self.before.unwrap_or_else(|| row.revision.saturating_sub(KEPT)).min(row.revision + 1);
@@ -45,7 +43,7 @@ impl Prune {
         };
         let name = file.display().to_string();
         let failed = |cause: io::Error| Failure::File(name.clone(), cause);
-        super::refuse_taken(&file)?;
+        super::refuse_taken(&file, "choose another name for the events")?;
         let mut export = Synced(BufWriter::new(File::create_new(&file).map_err(failed)?));
         let pruned = open.engine.prune(open.plan, before, &mut export);
         drop(export);
@@ -55,12 +53,17 @@ impl Prune {
         }
         let pruned = pruned?;
         if pruned == 0 {
-            let said = format!("No events before revision {before}.");
-            return Ok(Reply::new(said, json!({"pruned": 0, "before": before, "file": null})));
+            return Ok(nothing(before, row.revision));
         }
-        let said = format!("{pruned} events before revision {before} are now in `{}`.", text::neutral(&name));
+        let said =
+            format!("{} before revision {before} now only in `{}`.", count(pruned, "event"), text::neutral(&name));
         Ok(Reply::new(said, json!({"pruned": pruned, "before": before, "file": name})))
     }
+}
+
+fn nothing(before: u64, revision: u64) -> Reply {
+    let said = format!("No events before revision {before} of {revision}; `--before REV` says what may go.");
+    Reply::new(said, json!({"pruned": 0, "before": before, "file": null}))
 }
 
 /// What was flushed is on the disk: the events leave the store right after.

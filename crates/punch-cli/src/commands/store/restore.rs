@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::reply::Reply;
-use crate::safety::Safety;
+use crate::safety::{Safety, count};
 
 /// The arguments of `punch store restore`.
 #[derive(Args)]
@@ -37,9 +37,9 @@ impl Restore {
                 copy.ok_or_else(none)?
             }
         };
-        if self.copy && !from.exists() {
-            let why = format!("no copy of `{}` has been made yet", location.database.display());
-            return Err(StoreError::Unavailable { path: from, reason: Reason::Missing, why }.into());
+        if !from.exists() {
+            let hint = "`punch store info` lists the copies there are";
+            return Err(Failure::refused("copy_missing", format!("no copy at `{}`", from.display()), hint));
         }
         if from.canonicalize().is_ok_and(|from| from == location.database) {
             return Err(Failure::usage("that is the store itself", "name a copy; `punch store info` lists them"));
@@ -50,11 +50,11 @@ impl Restore {
         let info = SqliteStore::open(&location.database, OpenMode::Existing)?.info()?;
         let replaced = aside.or(kept).map(|path| path.display().to_string());
         let mut said = format!(
-            "Restored `{}` from `{}`: {} plans, {} todos.",
+            "Restored `{}` from `{}`: {}, {}.",
             text::neutral(&location.database.display().to_string()),
             text::neutral(&from.display().to_string()),
-            info.plans,
-            info.todos
+            count(info.plans, "plan"),
+            count(info.todos, "todo")
         );
         if let Some(replaced) = &replaced {
             said.push_str(&format!("\nWhat was there is kept: `{}`", text::neutral(replaced)));

@@ -1,0 +1,103 @@
+//! Claims, leases and fences on the command line.
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+#[test]
+fn claims_go_to_one_owner_and_only_that_one_finishes() {
+    let world = World::new();
+    world.ok(&["add", "One", "Two"]);
+    assert_snapshot!(world.script(r"
+        claim
+        claim --owner alice --lease 30m
+        claim T-1 --owner bob
+        claim --owner bob
+        claim --owner carol
+        done T-1 --owner bob
+        done T-1
+        renew T-1 --owner bob
+        renew T-1 --owner alice --lease 1h
+        done T-1 --owner alice --fence 7
+        done T-1 --owner alice --fence 1
+        claim --owner alice --lease soon
+        claim nobody --owner alice
+        list --all
+    "), @r"
+    $ punch claim
+    2> error: a claim needs an owner
+    2> hint: say who claims it: `--owner NAME` or PUNCH_OWNER
+    exit 2
+    $ punch claim --owner alice --lease 30m
+    [>] T-1  One
+    fence 1, lease 30m
+    $ punch claim T-1 --owner bob
+    2> error: `T-1` is claimed by `alice`
+    2> hint: take another todo (`punch next`), or wait until the lease ends
+    exit 1
+    $ punch claim --owner bob
+    [>] T-2  Two
+    fence 2, lease 15m
+    $ punch claim --owner carol
+    Nothing is ready.
+    $ punch done T-1 --owner bob
+    2> error: `T-1` is claimed by `alice`
+    2> hint: take another todo (`punch next`), or wait until the lease ends
+    exit 1
+    $ punch done T-1
+    2> error: `T-1` is claimed by `alice`
+    2> hint: take another todo (`punch next`), or wait until the lease ends
+    exit 1
+    $ punch renew T-1 --owner bob
+    2> error: `T-1` is claimed by `alice`
+    2> hint: take another todo (`punch next`), or wait until the lease ends
+    exit 1
+    $ punch renew T-1 --owner alice --lease 1h
+    [>] T-1  One
+    lease 1h
+    $ punch done T-1 --owner alice --fence 7
+    2> error: the claim on `T-1` with fence 7 is over (now 1)
+    2> hint: claim it again before reporting
+    exit 1
+    $ punch done T-1 --owner alice --fence 1
+    [x] T-1  One
+    $ punch claim --owner alice --lease soon
+    2> error: `soon` is no time
+    2> hint: write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`
+    exit 2
+    $ punch claim nobody --owner alice
+    2> error: no todo `nobody`
+    2> hint: `punch list --all` shows every todo
+    exit 1
+    $ punch list --all
+    [x] T-1  One
+    [>] T-2  Two  (@bob)
+    ");
+}
+
+#[test]
+fn a_claim_answers_with_fence_and_lease() {
+    let world = World::new();
+    world.ok(&["add", "One"]);
+    let claimed = world.json(&["claim", "--owner", "a", "--lease", "15m"]);
+    assert_eq!((&claimed["todo"]["id"], &claimed["fence"]), (&"T-1".into(), &1.into()));
+    let until = claimed["leaseUntil"].as_i64().unwrap();
+    let renewed = world.json(&["renew", "T-1", "--owner", "a", "--lease", "30m"]);
+    assert!(renewed["leaseUntil"].as_i64().unwrap() >= until + 15 * 60 * 1000);
+    let nothing = world.json(&["claim", "--owner", "b"]);
+    assert_eq!(nothing["todo"], serde_json::Value::Null);
+    assert_eq!(nothing["fence"], serde_json::Value::Null);
+}
+
+/// The owner of the old claim is fenced off once somebody else has the todo.
+#[test]
+fn an_expired_lease_is_free_for_others() {
+    let world = World::new();
+    world.ok(&["add", "One"]);
+    world.ok(&["claim", "--owner", "a", "--lease", "1ms"]);
+    // The next process starts later than a millisecond.
+    let taken = world.json(&["claim", "--owner", "b"]);
+    assert_eq!((&taken["todo"]["id"], &taken["fence"]), (&"T-1".into(), &2.into()));
+    assert_eq!(world.punch(&["done", "T-1", "--owner", "a", "--fence", "1"]).exit, Some(1));
+    world.ok(&["done", "T-1", "--owner", "b", "--fence", "2"]);
+}

@@ -1,0 +1,222 @@
+//! The verbs that only look.
+
+use insta::assert_snapshot;
+
+use crate::world::{World, ids};
+
+fn world() -> World {
+    let world = World::new();
+    world.ok(&["add", "Design it", "--id", "design", "--phase", "Core", "--description", "with care"]);
+    world.ok(&["add", "Write it", "--id", "code", "--needs", "design", "--phase", "Core", "--files", "src/**"]);
+    world.ok(&["add", "Describe it", "--id", "docs", "--needs", "code", "--phase", "Docs", "--priority", "4"]);
+    world.ok(&["add", "Ship it", "--id", "ship", "--needs", "code", "--priority", "1"]);
+    world.ok(&["add", "Sweep the floor", "--id", "floor", "--priority", "5"]);
+    world
+}
+
+#[test]
+fn looking_at_nothing_is_no_error_and_makes_no_store() {
+    let world = World::new();
+    assert_snapshot!(world.script(r"
+        list
+        tree
+        ready
+        next
+        status
+        claim --owner a
+        show x
+        done x
+        list --plan other
+    "), @r"
+    $ punch list
+    No todos. `punch add` makes one.
+    $ punch tree
+    No todos. `punch add` makes one.
+    $ punch ready
+    No todos. `punch add` makes one.
+    $ punch next
+    No todos. `punch add` makes one.
+    $ punch status
+    No todos.
+    $ punch claim --owner a
+    Nothing is ready.
+    $ punch show x
+    2> error: no todo `x`
+    2> hint: `punch list --all` shows every todo
+    exit 1
+    $ punch done x
+    2> error: no todo `x`
+    2> hint: `punch list --all` shows every todo
+    exit 1
+    $ punch list --plan other
+    2> error: no plan `other`
+    2> hint: `punch plan list` names the plans, `punch plan new NAME` makes one
+    exit 1
+    ");
+    assert_eq!(std::fs::read_dir(&world.project).unwrap().count(), 0);
+}
+
+#[test]
+fn list_ready_and_next_show_what_there_is() {
+    assert_snapshot!(world().script(r"
+        list
+        list --limit 2
+        list --phase Docs
+        list --phase Nowhere
+        ready
+        ready --limit 1
+        next
+        start floor
+        next
+        done floor
+        list
+        list --all
+        next --owner somebody
+    "), @r"
+    $ punch list
+    [ ] design  Design it
+    [.] code  Write it  (waits for design)
+    [.] docs  Describe it  (P4; waits for code)
+    [.] ship  Ship it  (P1; waits for code)
+    [ ] floor  Sweep the floor  (P5)
+    $ punch list --limit 2
+    [ ] design  Design it
+    [.] code  Write it  (waits for design)
+    $ punch list --phase Docs
+    [.] docs  Describe it  (P4; waits for code)
+    $ punch list --phase Nowhere
+    2> error: no phase `Nowhere`
+    2> hint: use a phase from `punch tree`
+    exit 1
+    $ punch ready
+    [ ] design  Design it
+    [ ] floor  Sweep the floor  (P5)
+    $ punch ready --limit 1
+    [ ] design  Design it
+    $ punch next
+    [ ] design  Design it
+      description: with care
+      phase: Core
+      priority: 3 (acts as 1: urgent work waits for it)
+      blocks: code
+    $ punch start floor
+    [>] floor  Sweep the floor
+    $ punch next
+    [>] floor  Sweep the floor
+      priority: 5
+    $ punch done floor
+    [x] floor  Sweep the floor
+    $ punch list
+    [ ] design  Design it
+    [.] code  Write it  (waits for design)
+    [.] docs  Describe it  (P4; waits for code)
+    [.] ship  Ship it  (P1; waits for code)
+    $ punch list --all
+    [ ] design  Design it
+    [.] code  Write it  (waits for design)
+    [.] docs  Describe it  (P4; waits for code)
+    [.] ship  Ship it  (P1; waits for code)
+    [x] floor  Sweep the floor  (P5)
+    $ punch next --owner somebody
+    [ ] design  Design it
+      description: with care
+      phase: Core
+      priority: 3 (acts as 1: urgent work waits for it)
+      blocks: code
+    ");
+}
+
+#[test]
+fn show_tells_what_is_known() {
+    assert_snapshot!(world().script(r"
+        show design
+        show 'write'
+        show ship
+        show it
+        show desing
+    "), @r"
+    $ punch show design
+    [ ] design  Design it
+      description: with care
+      phase: Core
+      priority: 3 (acts as 1: urgent work waits for it)
+      blocks: code
+    $ punch show 'write'
+    [.] code  Write it
+      phase: Core
+      priority: 3 (acts as 1: urgent work waits for it)
+      needs: design
+      blocks: docs, ship
+      files: src/**
+    $ punch show ship
+    [.] ship  Ship it
+      priority: 1
+      needs: code
+    $ punch show it
+    2> error: `it` fits 4 todos:
+    2>   design  Design it
+    2>   code  Write it
+    2>   docs  Describe it
+    2>   ship  Ship it
+    2> hint: name it by its id
+    exit 1
+    $ punch show desing
+    2> error: no todo `desing` (nearest: `design`)
+    2> hint: `punch list --all` shows every todo
+    exit 1
+    ");
+}
+
+#[test]
+fn tree_and_status_draw_the_plan() {
+    assert_snapshot!(world().script(r"
+        tree
+        start design
+        tree --ascii
+        status
+        status --ascii
+        status --json
+    "), @r#"
+    $ punch tree
+    ○ ship Ship it (waits for code)
+    ○ floor Sweep the floor
+    I. Core (0/2)
+      ○ design Design it
+      ○ code Write it (waits for design)
+    II. Docs (0/1)
+      ○ docs Describe it (waits for code)
+    $ punch start design
+    [>] design  Design it
+    $ punch tree --ascii
+    [ ] ship Ship it (waits for code)
+    [ ] floor Sweep the floor
+    I. Core (0/2)
+      [>] design Design it
+      [ ] code Write it (waits for design)
+    II. Docs (0/1)
+      [ ] docs Describe it (waits for code)
+    $ punch status
+    [>] Design it  [ ] Write it  [ ] Describe it  [ ] Ship it  [ ] Sweep the…  (0/5)
+    $ punch status --ascii
+    [>] Design it  [ ] Write it  [ ] Describe it  [ ] Ship it  [ ] Sweep t...  (0/5)
+    $ punch status --json
+    {"schema":1,"completed":0,"total":5,"percent":0,"inProgress":"design","inProgressAll":["design"]}
+    "#);
+}
+
+#[test]
+fn lists_are_objects_in_the_extended_format() {
+    let world = world();
+    assert_eq!(ids(&world.json(&["ready"])), ["design", "floor"]);
+    let list = world.json(&["list"]);
+    assert_eq!(ids(&list), ["design", "code", "docs", "ship", "floor"]);
+    let code = &list["todos"][1];
+    assert_eq!(code["dependsOn"], serde_json::json!(["design"]));
+    assert_eq!(code["blocks"], serde_json::json!(["docs", "ship"]));
+    assert_eq!((&code["priority"], &code["effectivePriority"]), (&3.into(), &1.into()));
+    assert_eq!(world.json(&["show", "docs"])["todo"]["content"], "Describe it");
+    assert_eq!(world.json(&["next"])["todo"]["id"], "design");
+    let empty = World::new();
+    assert_eq!(empty.json(&["next"]), serde_json::json!({"schema": 1, "todo": null}));
+    assert_eq!(empty.json(&["list"]), serde_json::json!({"schema": 1, "todos": []}));
+}

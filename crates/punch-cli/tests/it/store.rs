@@ -1,0 +1,413 @@
+//! The verbs that care for the store: init, config, doctor, store, completions, demo.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+/// Sizes, times and random names differ from run to run.
+fn steady(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let sized =
+            |n: usize| words.get(n + 1).is_some_and(|next| ["KB", "MB", "bytes"].iter().any(|u| next.starts_with(u)));
+        let unit = |word: &str| word.replace("KB", "bytes").replace("MB", "bytes");
+        let shown = |(n, word): (usize, &&str)| match word.strip_prefix('(') {
+            Some(_) if sized(n) => "(N".to_owned(),
+            None if sized(n) => "N".to_owned(),
+            _ => unit(&nameless(word)),
+        };
+        words.iter().enumerate().map(shown).collect::<Vec<_>>().join(" ") + "\n"
+    });
+    lines.collect()
+}
+
+/// Hashes and seconds since the epoch inside a word.
+fn nameless(word: &str) -> String {
+    let parts = word.split_inclusive(|c: char| !c.is_ascii_alphanumeric()).map(|part| {
+        let name = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let digits = name.bytes().all(|byte| byte.is_ascii_digit());
+        match (name.len(), name.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+            (10, _) if digits => part.replace(name, "SECONDS"),
+            (16.., true) => part.replace(name, "NAME"),
+            _ => part.to_owned(),
+        }
+    });
+    parts.collect()
+}
+
+#[test]
+fn init_says_where_and_why() {
+    let world = World::with_git();
+    assert_snapshot!(world.script("init\ninit\ninit --json\ninit --in-tree"), @r#"
+    $ punch init
+    Made the store `$ROOT/p/.git/punch/store.db` with the plan `main`.
+    It lies in the git folder: all worktrees share it, `git clean` and `git stash` leave it alone, no commit has it.
+    Try next:
+      punch add 'Write the parser' 'Test the parser'
+      punch ready
+      punch claim --owner worker-1
+    $ punch init
+    Found the store `$ROOT/p/.git/punch/store.db` with the plan `main`.
+    It lies in the git folder: all worktrees share it, `git clean` and `git stash` leave it alone, no commit has it.
+    Try next:
+      punch add 'Write the parser' 'Test the parser'
+      punch ready
+      punch claim --owner worker-1
+    $ punch init --json
+    {"schema":1,"store":"$ROOT/p/.git/punch/store.db","kind":"git","plan":"main","created":false}
+    $ punch init --in-tree
+    2> error: two stores for one work tree: `$ROOT/p/.punch` and `$ROOT/p/.git/punch`
+    2> hint: choose one with `--store '$ROOT/p/.punch'` or `PUNCH_STORE='$ROOT/p/.git/punch'`, then move the other away
+    exit 1
+    "#);
+    let outside = World::new();
+    assert_snapshot!(outside.script(r"
+        init --plan first --json
+        list --plan first
+        init --in-tree --store x
+    "), @r#"
+    $ punch init --plan first --json
+    {"schema":1,"store":"$ROOT/p/.punch/store.db","kind":"outside","plan":"first","created":true}
+    $ punch list --plan first
+    No todos. `punch add` makes one.
+    $ punch init --in-tree --store x
+    2> error: the argument '--in-tree' cannot be used with '--store <DIR>'
+    2>
+    2> Usage: punch init --in-tree
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    "#);
+    let in_tree = World::with_git();
+    assert_snapshot!(in_tree.script("init --in-tree\nadd x\nlist"), @r"
+    $ punch init --in-tree
+    Made the store `$ROOT/p/.punch/store.db` with the plan `main`.
+    It lies beside the code, which suits sandboxes that protect `.git`; git ignores it.
+    Try next:
+      punch add 'Write the parser' 'Test the parser'
+      punch ready
+      punch claim --owner worker-1
+    $ punch add x
+    [ ] T-1  x
+    $ punch list
+    [ ] T-1  x
+    ");
+    assert_eq!(in_tree.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn settings_name_their_source() {
+    let world = World::new();
+    assert_snapshot!(world.script(r"
+        config get lease
+        config get owner
+        config set view.ascii yes
+        config set --user lease 1h30m
+        config set lease 5m
+        config set --user lease 2h
+        config get lease --json
+        config unset lease
+        config unset lease
+        config get lease
+        config set laese 1m
+        config set lease soon
+        config unset nonsense
+        config get nonsense
+        config
+    "), @r#"
+    $ punch config get lease
+    15m
+    $ punch config get owner
+    $ punch config set view.ascii yes
+    `view.ascii` is set in `$ROOT/p/.punch/config.toml`
+    $ punch config set --user lease 1h30m
+    `lease` is set in `$ROOT/home/.config/punch/config.toml`
+    $ punch config set lease 5m
+    `lease` is set in `$ROOT/p/.punch/config.toml`
+    $ punch config set --user lease 2h
+    `lease` is set in `$ROOT/home/.config/punch/config.toml`
+    note: in use is lease = "5m"  # project, $ROOT/p/.punch/config.toml
+    $ punch config get lease --json
+    {"schema":1,"key":"lease","value":"5m","source":"project, $ROOT/p/.punch/config.toml"}
+    $ punch config unset lease
+    `lease` is unset in `$ROOT/p/.punch/config.toml`
+    note: in use is lease = "2h"  # user, $ROOT/home/.config/punch/config.toml
+    $ punch config unset lease
+    `lease` was not set in `$ROOT/p/.punch/config.toml`
+    note: in use is lease = "2h"  # user, $ROOT/home/.config/punch/config.toml
+    $ punch config get lease
+    2h
+    $ punch config set laese 1m
+    2> error: command line: no setting `laese` (nearest: `lease`)
+    2> hint: `punch config show` lists every setting
+    exit 1
+    $ punch config set lease soon
+    2> error: command line: `lease` is `soon`, expected a duration such as "15m" or "1h30m", from 100ms to 30d
+    2> hint: `punch config show` lists every setting with its value
+    exit 1
+    $ punch config unset nonsense
+    2> error: command line: no setting `nonsense`
+    2> hint: `punch config show` lists every setting
+    exit 1
+    $ punch config get nonsense
+    2> error: command line: no setting `nonsense`
+    2> hint: `punch config show` lists every setting
+    exit 1
+    $ punch config
+    2> Show and change settings
+    2>
+    2> Usage: punch config [OPTIONS] <COMMAND>
+    2>
+    2> Commands:
+    2>   show   Print every setting with its source, as a valid TOML file
+    2>   get    Print the value of one setting
+    2>   set    Change one setting in the project's file, or the user's
+    2>   unset  Take one setting out of the project's file, or the user's
+    2>   help   Print this message or the help of the given subcommand(s)
+    2>
+    2> Options:
+    2>   -h, --help     Print help
+    2>   -V, --version  Print version
+    2>
+    2> Everywhere:
+    2>       --json          Print one JSON object instead of text
+    2>       --plan <NAME>   The plan to work on, instead of the one chosen for this
+    2>                       worktree
+    2>       --owner <NAME>  Who works: todos are started and finished under this name
+    2>       --store <DIR>   The folder of the store, instead of the one found from
+    2>                       here
+    2>       --ascii         Use ASCII symbols only
+    2>
+    2> Examples:
+    2>   punch config show                      # every setting with its source
+    2>   punch config get lease
+    2>   punch config set view.ascii true       # in this project
+    2>   punch config set --user owner alice    # in every project
+    2>   punch config unset view.ascii
+    2>
+    2> A setting comes from the first of: flag, environment, project, user, default.
+    exit 2
+    "#);
+    let shown = world.ok(&["config", "show", "--owner", "me"]);
+    assert!(shown.contains("owner = \"me\"  # flag\n"), "{shown}");
+    assert!(shown.contains("# plan is not set\n"), "{shown}");
+    let shown = world.hide_paths(&shown);
+    assert!(shown.contains("lease = \"2h\"  # user, $ROOT/home/.config/punch/config.toml\n"), "{shown}");
+    assert!(shown.contains("view.ascii = true  # project, $ROOT/p/.punch/config.toml\n"), "{shown}");
+    // What is shown is a file that can be used.
+    fs::write(world.project.join(".punch/config.toml"), world.ok(&["config", "show"])).unwrap();
+    assert_eq!(world.ok(&["config", "get", "lease"]), "2h\n");
+    let rows = world.json(&["config", "show"])["settings"].clone();
+    let keys: Vec<&String> = rows[0].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["key", "value", "source"]);
+}
+
+#[test]
+fn a_wrong_setting_stops_every_verb_and_can_be_mended() {
+    let world = World::new();
+    world.ok(&["add", "x"]);
+    fs::write(world.project.join(".punch/config.toml"), "lease = \"15m\"\n[view]\nasci = true\n").unwrap();
+    assert_snapshot!(world.script("list\ndoctor --json\nconfig unset view.asci\nlist"), @r#"
+    $ punch list
+    2> error: `$ROOT/p/.punch/config.toml` line 3: no setting `view.asci` (nearest: `view.ascii`)
+    2> hint: `punch config show` lists every setting
+    exit 1
+    $ punch doctor --json
+    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: no setting `view.asci` (nearest: `view.ascii`)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 1.1"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 is what the events lead to"},{"what":"plan main: derived values","severity":"ok","detail":"recounted, 1 in all"},{"what":"size","severity":"ok","detail":"120.0 KB, 0 bytes of it free, 0 bytes not merged yet; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back"}]}
+    $ punch config unset view.asci
+    `view.asci` is unset in `$ROOT/p/.punch/config.toml`
+    $ punch list
+    [ ] T-1  x
+    "#);
+}
+
+#[test]
+fn doctor_tells_what_it_looked_at() {
+    let world = World::with_git();
+    assert_snapshot!(world.script("doctor"), @r"
+    $ punch doctor
+    note      store: none at `$ROOT/p/.git/punch/store.db` (git) yet; the first change makes it
+    note      copy: none yet; the next change makes one
+    ");
+    world.ok(&["add", "a", "b"]);
+    world.ok(&["done", "T-1"]);
+    assert_snapshot!(steady(&world.script("doctor\ndoctor --repair")), @r"
+    $ punch doctor
+    ok        store: `$ROOT/p/.git/punch/store.db` (git)
+    ok        permissions: writable, and private to this user
+    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 1.1
+    ok        integrity: pages, references, columns and edges are sound
+    ok        plan main: history: revision 2 is what the events lead to
+    ok        plan main: derived values: recounted, 2 in all
+    ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
+    ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back
+    $ punch doctor --repair
+    ok        store: `$ROOT/p/.git/punch/store.db` (git)
+    ok        permissions: writable, and private to this user
+    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 1.1
+    ok        integrity: pages, references, columns and edges are sound
+    ok        plan main: history: revision 2 is what the events lead to
+    ok        plan main: derived values: recounted, 2 in all
+    ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
+    ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back
+    ");
+    let answer = world.json(&["doctor"]);
+    assert_eq!(answer["damaged"], false);
+    let fields: Vec<&String> = answer["findings"][0].as_object().unwrap().keys().collect();
+    assert_eq!(fields, ["what", "severity", "detail"]);
+}
+
+#[test]
+fn the_store_is_copied_restored_and_pruned() {
+    let world = World::new();
+    assert_snapshot!(world.script(r"
+        store info
+        store backup
+        store restore nothing.db
+        store restore --copy
+        store restore
+        store prune
+    "), @r"
+    $ punch store info
+    store: $ROOT/p/.punch/store.db (outside)
+    holds: nothing yet; the first change makes it
+    $ punch store backup
+    2> error: cannot use the store `$ROOT/p/.punch/store.db`: there is none yet
+    2> hint: `punch init` makes one, the first change does too
+    exit 1
+    $ punch store restore nothing.db
+    2> error: no copy at `nothing.db`
+    2> hint: `punch store info` lists the copies there are
+    exit 1
+    $ punch store restore --copy
+    2> error: no copy at `$ROOT/home/.local/state/punch/copies/NAME.db`
+    2> hint: `punch store info` lists the copies there are
+    exit 1
+    $ punch store restore
+    2> error: the following required arguments were not provided:
+    2>   <FILE|--copy>
+    2>
+    2> Usage: punch store restore <FILE|--copy>
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    $ punch store prune
+    2> error: cannot use the store `$ROOT/p/.punch/store.db`: there is none yet
+    2> hint: `punch init` makes one, the first change does too
+    exit 1
+    ");
+    world.ok(&["add", "a", "b"]);
+    world.ok(&["done", "T-1"]);
+    assert_snapshot!(steady(&world.script(r"
+        store info
+        store backup ../copy.db
+        store backup ../copy.db
+        store backup ../copy.db --force
+        store backup
+        done T-2
+        store prune --before 2 --export ../old.jsonl
+        store prune --before 2
+        store prune
+        doctor
+        store restore ../copy.db
+        list
+        doctor
+    ")), @r"
+    $ punch store info
+    store: $ROOT/p/.punch/store.db (outside)
+    id: NAME, schema 1.1, SQLite 3.54.1
+    size: N bytes, N bytes of it free, N bytes not merged yet
+    holds: 1 plan, 2 todos, 3 events, 0 sessions
+    copy: $ROOT/home/.local/state/punch/copies/NAME.db (a moment ago)
+    $ punch store backup ../copy.db
+    Copied to `../copy.db` (N bytes).
+    $ punch store backup ../copy.db
+    2> error: `../copy.db` exists already
+    2> hint: choose another name, or replace it with `--force`
+    exit 1
+    $ punch store backup ../copy.db --force
+    Copied to `../copy.db` (N bytes).
+    $ punch store backup
+    Copied to `$ROOT/p/.punch/backups/store-SECONDS.db` (N bytes).
+    $ punch done T-2
+    [x] T-2  b
+    $ punch store prune --before 2 --export ../old.jsonl
+    2 events before revision 2 now only in `../old.jsonl`.
+    $ punch store prune --before 2
+    No events before revision 2 of 3; `--before REV` says what may go.
+    $ punch store prune
+    No events before revision 0 of 3; `--before REV` says what may go.
+    $ punch doctor
+    ok        store: `$ROOT/p/.punch/store.db` (outside)
+    ok        permissions: writable, and private to this user
+    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 1.1
+    ok        integrity: pages, references, columns and edges are sound
+    ok        plan main: history: revision 3 is what the events lead to
+    ok        plan main: derived values: recounted, 2 in all
+    ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 2 events (2 a day)
+    ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back
+    $ punch store restore ../copy.db
+    Restored `$ROOT/p/.punch/store.db` from `../copy.db`: 1 plan, 2 todos.
+    What was there is kept: `$ROOT/p/.punch/backups/replaced-SECONDS.db`
+    $ punch list
+    [ ] T-2  b
+    $ punch doctor
+    ok        store: `$ROOT/p/.punch/store.db` (outside)
+    ok        permissions: writable, and private to this user
+    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 1.1
+    ok        integrity: pages, references, columns and edges are sound
+    ok        plan main: history: revision 2 is what the events lead to
+    ok        plan main: derived values: recounted, 2 in all
+    ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
+    ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back
+    ");
+    assert_eq!(fs::read_to_string(world.root.join("old.jsonl")).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn completions_name_the_verbs() {
+    let world = World::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = world.ok(&["completions", shell]);
+        assert!(script.contains("claim") && script.contains("in-tree"), "{shell}");
+    }
+    assert_snapshot!(world.script("completions tcsh"), @r"
+    $ punch completions tcsh
+    2> error: invalid value 'tcsh' for '<SHELL>'
+    2>   [possible values: bash, elvish, fish, powershell, zsh]
+    2>
+    2>   tip: a similar value exists: 'zsh'
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    ");
+}
+
+/// The story itself is told by the real verbs and checked with them; here it must run, be short and clean up.
+#[test]
+fn the_demo_runs_and_leaves_nothing_behind() {
+    let world = World::new();
+    let temporary = world.root.join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let demo = |arguments: &[&str], path: &str| {
+        let mut command = world.command(arguments);
+        command.env("TMPDIR", &temporary).env("PUNCH_OWNER", "nobody").env("PUNCH_PLAN", "none");
+        if !path.is_empty() {
+            command.env("PATH", path);
+        }
+        crate::world::finished(command.output().unwrap())
+    };
+    let run = demo(&["demo"], "");
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""), "{}", run.stdout);
+    assert!(run.stdout.contains("$ punch done release\nerror: "), "{}", run.stdout);
+    assert!(run.stdout.contains("What to try next"), "{}", run.stdout);
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+    // Without git, and as data.
+    let run = demo(&["demo", "--json"], "/nowhere");
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""), "{}", run.stdout);
+    assert!(run.stdout.contains(".punch/store.db"), "{}", run.stdout);
+    assert_eq!(demo(&["demo", "--keep"], "").exit, Some(0));
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 1);
+}
