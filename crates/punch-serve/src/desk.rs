@@ -76,7 +76,4 @@ pub trait Desk: Send + Sync {
 
     /// Wake-ups for commits; `None` while there is no store.
     fn changes(&self) -> Option<Box<dyn Changes>>;
-
-    /// Called between calls, when answers are out already: time for what nobody waits for.
-    fn idle(&self) {}
 }

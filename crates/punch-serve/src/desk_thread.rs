@@ -27,12 +27,8 @@ impl DeskThread {
         let own = desk.clone();
         thread::Builder::new().name("desk".into()).spawn(move || {
             while let Ok(job) = queue.recv() {
-                let work = || {
-                    job(&*own);
-                    own.idle();
-                };
                 // A bug in one call must not take the others with it.
-                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
+                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job(&*own))).is_err() {
                     log.say("a call ended in a bug; the server goes on");
                 }
             }

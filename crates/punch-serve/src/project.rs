@@ -1,6 +1,5 @@
 //! The desk over the plans of a project.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use punch_core::dialect::cursor::Mode;
@@ -22,9 +21,6 @@ const NAMED: usize = 1_000;
 pub trait Project: Send + Sync {
     /// The store; `None` if there is none and `create` is false: reading makes no store.
     fn open(&self, create: bool) -> Result<Option<Engine>, Problem>;
-
-    /// Something was written, and nobody waits: time for a safety copy.
-    fn written(&self) {}
 }
 
 /// How a project is served.
@@ -43,13 +39,12 @@ pub struct Opened {
 pub struct PlanDesk {
     opened: Opened,
     engine: Mutex<Option<Arc<Engine>>>,
-    wrote: AtomicBool,
 }
 
 impl PlanDesk {
     /// Opens nothing yet: a server that is never asked leaves no trace.
     pub const fn new(opened: Opened) -> Self {
-        Self { opened, engine: Mutex::new(None), wrote: AtomicBool::new(false) }
+        Self { opened, engine: Mutex::new(None) }
     }
 
     /// A store that was open once is not made anew when it is gone: whoever took it away may bring it back.
@@ -122,9 +117,6 @@ impl Desk for PlanDesk {
                 run(&engine, plan)?
             }
         };
-        if ask.tool != Tool::Read && !answer.is_error {
-            self.wrote.store(true, Ordering::Relaxed);
-        }
         Ok(Reply {
             text: answer.text,
             structured: answer.structured,
@@ -183,12 +175,6 @@ impl Desk for PlanDesk {
     fn changes(&self) -> Option<Box<dyn Changes>> {
         let engine = self.engine(false).ok().flatten()?;
         Some(engine.store().changes())
-    }
-
-    fn idle(&self) {
-        if self.wrote.swap(false, Ordering::Relaxed) {
-            self.opened.project.written();
-        }
     }
 }
 

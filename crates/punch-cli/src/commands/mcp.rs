@@ -21,7 +21,6 @@ use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::output;
 use crate::project::Project;
-use crate::safety::Safety;
 
 /// Help at length.
 pub const LONG_ABOUT: &str = "\
@@ -125,8 +124,8 @@ impl Mcp {
             identity: Identity { session, file: self.session_file },
             tag: Tag::new(&environment::process_tag()),
         };
-        let (worktree, safety) = (Some(project.worktree()), project.safety());
-        let desk = PlanDesk::new(Opened { project: Box::new(Found { global, safety }), settings, worktree, role });
+        let worktree = Some(project.worktree());
+        let desk = PlanDesk::new(Opened { project: Box::new(Found { global }), settings, worktree, role });
         let server = Server::start(presented, Arc::new(desk), log.clone()).map_err(Failure::Output)?;
         match http {
             None => stdio(server, limit, &log).map_err(Failure::writing)?,
@@ -150,7 +149,6 @@ impl Mcp {
 /// Looks for the store anew whenever it is not open: it may appear while the server runs.
 struct Found {
     global: Global,
-    safety: Option<Safety>,
 }
 
 impl Source for Found {
@@ -163,11 +161,5 @@ impl Source for Found {
             let (message, hint) = failure.text().unwrap_or_default();
             Problem::new(failure.code(), message, hint)
         })
-    }
-
-    fn written(&self) {
-        if let Some(safety) = &self.safety {
-            safety.keep();
-        }
     }
 }
