@@ -16,6 +16,7 @@ mod policy;
 mod record;
 mod refusal;
 pub mod replay;
+pub mod schedule;
 mod status;
 pub mod text;
 mod todo;

@@ -11,3 +11,4 @@ pub mod model;
 pub mod rules;
 pub mod seeds;
 pub mod source;
+pub mod work;

@@ -30,6 +30,7 @@ mod renew;
 mod reopen;
 mod replay;
 mod rm;
+mod schedule;
 mod show;
 mod start;
 mod status;
@@ -70,6 +71,8 @@ pub enum Command {
     Why(Later<why::Why>),
     /// Show who waits for whom: text, DOT, Mermaid
     Graph(Later<graph::Graph>),
+    /// Show who would work on what, when, in which context window
+    Schedule(Later<schedule::Schedule>),
     /// Begin work on todos
     Start(Later<start::Start>),
     /// Finish todos
@@ -168,6 +171,7 @@ impl Command {
             Self::Edit(Later(verb)) => verb.run(project()?),
             Self::Why(Later(verb)) => verb.run(project()?),
             Self::Graph(Later(verb)) => verb.run(project()?),
+            Self::Schedule(Later(verb)) => verb.run(project()?),
             Self::Log(Later(verb)) => verb.run(project()?),
             Self::Undo(Later(verb)) => verb.run(project()?),
             Self::Plan(Later(verb)) => verb.run(project()?),

@@ -21,6 +21,7 @@ mod plans;
 mod punch;
 mod reasons;
 mod replay;
+mod schedule;
 mod store;
 mod strange_text;
 mod todo_commands;

@@ -16,6 +16,7 @@ mod pair;
 mod phases;
 mod record;
 mod sample;
+mod schedule;
 mod slices;
 mod undo;
 mod vectors;
