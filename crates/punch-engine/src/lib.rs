@@ -27,7 +27,7 @@ pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
 pub use error::EngineError;
 pub use exchange::{Format, How, Imported};
 pub use history::{Entry, at_revision};
-pub use host::{Moment, Switches, Told, owner_of};
+pub use host::{Going, Moment, Spent, Switches, Told, TurnStart, owner_of};
 pub use plans::PlanEntry;
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};

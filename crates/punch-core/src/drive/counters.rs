@@ -14,6 +14,9 @@ const FORGET_FAILURES_MS: i64 = 5 * 60 * 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counters {
+    /// The last stop was answered with a continuation, and nothing has ended it since.
+    #[serde(skip_serializing_if = "is_false")]
+    pub going: bool,
     /// Continuations since the last progress.
     #[serde(skip_serializing_if = "is_zero")]
     pub continuations: u32,
@@ -77,6 +80,9 @@ pub struct Counters {
     /// Tokens that reminders have cost.
     #[serde(skip_serializing_if = "is_zero64")]
     pub reminded: u64,
+    /// The next reminder would cost more than is left for them.
+    #[serde(skip_serializing_if = "is_false")]
+    pub hushed: bool,
     /// Tokens that continuations have cost.
     #[serde(skip_serializing_if = "is_zero64")]
     pub prompted: u64,
@@ -110,7 +116,7 @@ impl Counters {
     pub fn observe(&mut self, event: &HostEvent, now: i64) {
         match event {
             HostEvent::SessionStarted { how } => {
-                self.ended = false;
+                (self.ended, self.hushed) = (false, false);
                 if *how == Start::Compact {
                     self.compacting = None;
                 }
@@ -145,13 +151,13 @@ impl Counters {
                 self.failures = if forgotten { 1 } else { self.failures.saturating_add(1) };
                 self.failed_at = Some(now);
             }
-            HostEvent::Interrupted => self.interrupted = true,
+            HostEvent::Interrupted => (self.interrupted, self.going) = (true, false),
             HostEvent::Compacting => {
                 // A host that announces one before every request would never be kept going.
                 self.compacts_loudly |= self.compacting.is_some();
                 self.compacting = Some(now);
             }
-            HostEvent::SessionEnded => self.ended = true,
+            HostEvent::SessionEnded => (self.ended, self.going) = (true, false),
             HostEvent::Stopping { .. } => drop(self.since.get_or_insert(now)),
         }
     }
@@ -160,7 +166,7 @@ impl Counters {
     fn person(&mut self, now: i64) {
         (self.continuations, self.total, self.idle, self.in_row, self.first) = (0, 0, 0, 0, 0);
         (self.failures, self.failed_at, self.trouble) = (0, None, None);
-        (self.asked, self.interrupted, self.ended) = (false, false, false);
+        (self.asked, self.interrupted, self.ended, self.going) = (false, false, false, false);
         self.since = Some(now);
     }
 
@@ -200,6 +206,7 @@ impl Counters {
             *self = self.progressed(facts);
             self.seen = facts.revision;
         }
+        self.going = matches!(decision, Decision::Continue { .. });
         if let Decision::Continue { text, .. } = decision {
             self.continuations = self.continuations.saturating_add(1);
             self.total = self.total.saturating_add(1);

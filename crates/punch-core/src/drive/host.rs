@@ -97,6 +97,21 @@ pub enum Finish {
     Unknown,
 }
 
+impl Finish {
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::EndTurn => "end of turn",
+            Self::ToolUse => "use of a tool",
+            Self::Length => "length",
+            Self::Cancelled => "cancelled",
+            Self::Denied => "denied",
+            Self::Error => "error",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// A use of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolUse {

@@ -144,7 +144,7 @@ impl Reason {
             Self::Unbound => "this session has not written to the plan".into(),
             Self::Foreign => "this session works on another plan".into(),
             Self::Finish { finish } => {
-                format!("the turn ended otherwise than by the model's own choice ({finish:?})").to_lowercase()
+                format!("the turn ended otherwise than by the model's own choice ({})", finish.text())
             }
             Self::Interrupted => "a person broke the work off".into(),
             Self::Asked => "a person is being asked".into(),

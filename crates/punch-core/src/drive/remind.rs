@@ -24,7 +24,7 @@ pub enum Nudge {
 
 /// Which reminder may be due, judged without a look at the plan: most reports end here.
 pub fn due(counters: &Counters, event: &HostEvent, bound: bool, rules: Reminding) -> Option<Nudge> {
-    if !rules.enabled || counters.reminded >= rules.tokens || counters.asked || counters.interrupted {
+    if !rules.enabled || counters.hushed || counters.asked || counters.interrupted {
         return None;
     }
     match event {
@@ -93,7 +93,7 @@ fn within(text: Option<String>, counters: &mut Counters, rules: Reminding) -> Op
     let cost = estimate(&text) as u64;
     if counters.reminded + cost > rules.tokens {
         // Nothing shorter would do; so this was the end of it.
-        counters.reminded = counters.reminded.max(rules.tokens);
+        counters.hushed = true;
         return None;
     }
     counters.reminded += cost;

@@ -198,7 +198,7 @@ impl Listener<'_> {
         let rules = self.settings.reminding();
         let bound = who.bound();
         let counters = &mut who.state.drive;
-        let over = !rules.enabled || counters.reminded >= rules.tokens || (!bound && counters.introduced);
+        let over = !rules.enabled || counters.hushed || (!bound && counters.introduced);
         if over || self.moment.key.subagent().is_some() {
             // Counting would only cost writes.
             (counters.quiet, counters.edits) = (before.drive.quiet, before.drive.edits);

@@ -8,6 +8,7 @@ mod link;
 mod listen;
 mod listing;
 mod record;
+mod sessions;
 mod stop;
 mod switch;
 
@@ -21,6 +22,7 @@ use crate::{Choice, Engine, EngineError, Request, session};
 use listen::{Heard, Listener};
 
 pub use record::Told;
+pub use sessions::{Going, Spent, TurnStart};
 pub use switch::Switches;
 
 /// One report of a host.
