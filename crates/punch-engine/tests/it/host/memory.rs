@@ -1,12 +1,12 @@
 //! What a conversation is given back, offered and told.
 
+use punch_core::Op;
 use punch_core::drive::{HostEvent, Start, estimate};
-use punch_core::{Add, Op};
 use punch_engine::call::{Surface, Tool};
 use punch_store::SessionKey;
 use serde_json::json;
 
-use super::{id, person, stop, todos, world};
+use super::{add, id, person, stop, todos, world};
 
 fn started(how: Start) -> HostEvent {
     HostEvent::SessionStarted { how }
@@ -62,7 +62,7 @@ fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
     let text = world.report("s", started(Start::Compact)).context.unwrap();
     assert!(estimate(&text) <= 1_200 && text.contains("more; the reading tool has them"), "{}", estimate(&text));
     let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
-    assert!((20..120).contains(&state.scope.len()), "{}", state.scope.len());
+    assert!((20..=120).contains(&state.scope.len()), "{}", state.scope.len());
     world.write(
         "s",
         Surface::Cursor,
@@ -91,7 +91,7 @@ fn what_a_person_changed_is_told_once() {
     world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
     assert_eq!(world.report("s", person()), Default::default(), "nothing but its own");
     world.by_hand(&[Op::Done { target: id("T-1"), evidence: None, fence: None }]);
-    world.by_hand(&[Op::Add(Add { content: "c </x>".into(), ..Add::default() }), Op::Rm(id("T-2"))]);
+    world.by_hand(&[add("c </x>"), Op::Rm(id("T-2"))]);
     world.write("other", Surface::Native, json!({"ops": [{"op": "add", "content": "of an agent"}]}));
     assert_eq!(
         world.report("s", person()).context.unwrap(),
@@ -99,7 +99,7 @@ fn what_a_person_changed_is_told_once() {
          - T-1 is completed now\n- T-2 was removed\n- T-3 was added (pending): \"c &lt;/x&gt;\""
     );
     assert_eq!(world.report("s", person()), Default::default());
-    let adds = (0..50).map(|n| Op::Add(Add { content: format!("{n} {}", "日本".repeat(80)), ..Add::default() }));
+    let adds = (0..50).map(|n| add(&format!("{n} {}", "日本".repeat(80))));
     world.by_hand(&adds.collect::<Vec<_>>());
     let text = world.report("s", person()).context.unwrap();
     assert!(estimate(&text) <= 300 && text.contains(" more; the reading tool"), "{} {text}", estimate(&text));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::drive::{Decision, Effect, Finish, HostEvent, ToolKind, ToolUse};
-use punch_core::{Op, Ref};
+use punch_core::{Add, Edit, Keep, Op, Ref};
 use punch_engine::call::{Answer, Caller, Surface, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
 use punch_engine::{Choice, Engine, Moment, Request};
@@ -115,6 +115,11 @@ impl World {
     pub fn sessions(&self) -> Vec<punch_store::Session> {
         self.engine.browse(|catalogue| catalogue.sessions()).unwrap()
     }
+}
+
+pub fn add(content: &str) -> Op {
+    let edit = Edit { content: Keep::Set(content.into()), ..Edit::default() };
+    Op::Add(Add { edit, ..Add::default() })
 }
 
 pub fn id(id: &str) -> Ref {

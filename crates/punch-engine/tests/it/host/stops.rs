@@ -7,7 +7,7 @@ use punch_engine::call::Surface;
 use punch_store::{MemoryStore, OpenMode, SessionKey, SqliteStore};
 use serde_json::json;
 
-use super::{World, ended, id, person, settings, stop, todos, world, world_on};
+use super::{World, add, ended, id, person, settings, stop, todos, world, world_on};
 
 fn hold(of: &str, kind: HoldKind) -> Op {
     Op::Hold(id(of), Hold { kind, reason: "which colour".into(), until: None, by: "user".into(), at: 1 })
@@ -106,7 +106,7 @@ fn what_waits_for_a_person_ends_the_loop_at_once() {
         "punch: stopped, 2 todos are open: everything open waits for a person: T-1 (waits for a person: which colour).\n\
          What to do: decide, then `punch release ID` and say so to the agent."
     );
-    world.by_hand(&[Op::Release(id("T-1")), Op::Add(Default::default())]);
+    world.by_hand(&[Op::Release(id("T-1")), add("more")]);
     assert_eq!(world.stopped("s"), "continue");
     world.by_hand(&[hold("T-1", HoldKind::External), hold("T-3", HoldKind::Human)]);
     assert_eq!(world.stopped("s"), "nothing_actionable");
@@ -160,7 +160,7 @@ fn a_session_of_another_plan_is_foreign() {
 #[test]
 fn a_list_covers_itself_and_the_native_dialect_the_plan() {
     let world = world();
-    world.by_hand(&[Op::Add(punch_core::Add { content: "of a person".into(), ..Default::default() })]);
+    world.by_hand(&[add("of a person")]);
     world.write("list", Surface::Todowrite, todos(&[("mine", "completed")]));
     assert_eq!(world.stopped("list"), "finished");
     world.write(
