@@ -59,8 +59,10 @@ impl Cost {
         let spent = Project::find(global).ok().and_then(|project| project.engine().ok().flatten()?.spent().ok());
         if let Some(spent) = spent.filter(|spent| spent.sessions > 0) {
             lines.push(format!(
-                "{} sessions: {} tokens of reminders, {} tokens of continuations",
-                spent.sessions, spent.reminders, spent.continuations
+                "{} so far: {} tokens of reminders, {} tokens of continuations",
+                if spent.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", spent.sessions) },
+                spent.reminders,
+                spent.continuations
             ));
             json["spent"] = json!({"sessions": spent.sessions, "reminders": spent.reminders,
                 "continuations": spent.continuations});

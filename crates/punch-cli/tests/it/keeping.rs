@@ -82,13 +82,26 @@ fn a_session_that_is_kept_going_says_so() {
         status
         why-stop
         keep-going
-    ")), @"");
+    ")), @r#"
+$ punch status
+[ ] Of a person  [>] Write it  (0/2)
+claude 1a2b3c4d: continuation 2/10
+$ punch why-stop
+claude 1a2b3c4d was kept going, continuation 2/10, TIME
+because something is open that it can work on
+2 of 2 todos were open at revision 2
+continuations before: 1 of 10 since progress, 1 of 100 since the last message, 1 of 3 without progress
+context: unknown, so it stopped nothing
+$ punch keep-going
+Keep-going is on.
+claude 1a2b3c4d: continuation 2/10
+"#);
     let status = world.json(&["status"]);
     assert_eq!(
         status["keepGoing"],
         json!([{"session": "1a2b3c4d", "subagent": null, "agent": "claude", "continuation": 2, "of": 10}])
     );
-    assert!(world.ok(&["cost"]).contains("1 sessions: 0 tokens of reminders, "));
+    assert!(world.ok(&["cost"]).contains("1 session so far: 0 tokens of reminders, "));
 }
 
 #[test]
@@ -101,7 +114,30 @@ fn a_stop_is_explained() {
         why-stop 1a2b
         why-stop nobody
         status
-    ")), @"");
+    ")), @r#"
+$ punch why-stop
+claude 1a2b3c4d was let stop (no_progress), TIME
+because 3 continuations changed no status
+2 of 2 todos were open at revision 2
+continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without progress
+context: unknown, so it stopped nothing
+what to do: look at what the agent says, then send it a message
+then: interrupted, at T-2
+$ punch why-stop 1a2b
+claude 1a2b3c4d was let stop (no_progress), TIME
+because 3 continuations changed no status
+2 of 2 todos were open at revision 2
+continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without progress
+context: unknown, so it stopped nothing
+what to do: look at what the agent says, then send it a message
+then: interrupted, at T-2
+$ punch why-stop nobody
+2> error: no session `nobody`, or several
+2> hint: `punch why-stop` tells of the last one, and its id
+exit 1
+$ punch status
+[ ] Of a person  [>] Write it  (0/2)
+"#);
     let told = world.json(&["why-stop"]);
     assert_eq!(told["decision"], json!({"do": "allow", "reason": {"code": "no_progress", "times": 3}}));
     assert_eq!((&told["context"], &told["session"]), (&Value::Null, &json!("1a2b3c4d")));
@@ -136,7 +172,32 @@ fn people_switch_it_off_and_on() {
         keep-going pause --session 1a2b
         keep-going off --session unseen
         keep-going maybe
-    "), @"");
+    "), @r#"
+$ punch keep-going off
+Keep-going is off; `punch keep-going on` switches it on.
+$ punch keep-going resume
+Keep-going is off; `punch keep-going on` switches it on.
+$ punch keep-going pause
+Keep-going is off; `punch keep-going on` switches it on.
+$ punch keep-going on
+Keep-going is on.
+$ punch keep-going pause
+Keep-going is paused; `punch keep-going resume` goes on.
+$ punch keep-going resume
+Keep-going is on.
+$ punch keep-going pause --session 1a2b
+Keep-going is on.
+For session 1a2b3c4d it is paused.
+$ punch keep-going off --session unseen
+Keep-going is on.
+For session unseen it is off.
+$ punch keep-going maybe
+2> error: invalid value 'maybe' for '[WHAT]'
+2>   [possible values: on, off, pause, resume, status]
+2>
+2> For more information, try '--help'.
+exit 2
+"#);
     stop(&world);
     assert_eq!(world.json(&["why-stop"])["decision"]["reason"]["code"], "paused");
     world.ok(&["keep-going", "resume", "--session", "1a2b3c4d"]);
@@ -157,7 +218,26 @@ fn a_turn_is_shown_with_what_was_open() {
         log --turn --session 1a2b
         log --turn --session x
         log --session x
-    ")), @"");
+    ")), @r#"
+$ punch log --turn
+3  TIME  user  T-1 completed
+2> the turn began at revision 2, TIME; open then: T-1, T-2
+$ punch log --turn --session 1a2b
+3  TIME  user  T-1 completed
+2> the turn began at revision 2, TIME; open then: T-1, T-2
+$ punch log --turn --session x
+2> error: no session `x`, or several
+2> hint: the hooks of an agent note where its turns begin; `punch log` shows everything
+exit 1
+$ punch log --session x
+2> error: the following required arguments were not provided:
+2>   --turn
+2>
+2> Usage: punch log --turn --session <SESSION>
+2>
+2> For more information, try '--help'.
+exit 2
+"#);
     let log = world.json(&["log", "--turn"]);
     assert_eq!((&log["turn"]["open"], &log["turn"]["revision"]), (&json!(["T-1", "T-2"]), &json!(2)));
     assert_eq!(log["revisions"].as_array().unwrap().len(), 1);

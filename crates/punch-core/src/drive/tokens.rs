@@ -10,9 +10,15 @@ pub fn estimate(text: &str) -> usize {
     for c in text.chars() {
         run = if c.is_ascii_alphanumeric() { run + 1 } else { 0 };
         quarters += match c {
-            'a'..='z' | 'A'..='Z' if run <= WORD => 1,
+            'a'..='z' if run <= WORD => 1,
+            'A'..='Z' if run <= WORD => {
+                if run == 1 {
+                    1
+                } else {
+                    3
+                }
+            }
             ' ' => 1,
-            '0'..='9' if run <= WORD => 2,
             c if c.is_ascii() => 4,
             c => 4 * c.len_utf8(),
         };
