@@ -5,6 +5,7 @@
 
 pub mod apply;
 pub mod dialect;
+pub mod drive;
 mod event;
 mod field;
 pub mod files;

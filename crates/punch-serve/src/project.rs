@@ -67,10 +67,7 @@ impl PlanDesk {
 
     fn caller<'a>(&'a self, ask: &Ask) -> Caller<'a> {
         let settings = &self.opened.settings;
-        let owner = settings.owner.value.clone().unwrap_or_else(|| match ask.session.subagent() {
-            Some(subagent) => format!("{}/{subagent}", ask.session.host()),
-            None => ask.session.host().to_owned(),
-        });
+        let owner = punch_engine::owner_of(&ask.session, settings);
         Caller {
             session: ask.session.clone(),
             by: ask.by.clone(),

@@ -6,6 +6,7 @@
 pub mod ask;
 pub mod batches;
 pub mod calls;
+pub mod drive;
 pub mod fuzz;
 pub mod model;
 pub mod rules;

@@ -17,6 +17,7 @@ mod graph;
 mod hold;
 mod import;
 mod init;
+mod keep_going;
 mod list;
 mod log;
 mod mcp;
@@ -39,6 +40,7 @@ mod todo;
 mod tree;
 mod undo;
 mod why;
+mod why_stop;
 
 use std::cell::OnceCell;
 
@@ -123,6 +125,10 @@ pub enum Command {
     Export(Later<export::Export>),
     /// The /todo commands: phases and tasks by content
     Todo(Later<todo::Todo>),
+    /// Let agents that stop early go on: on, off, pause, resume, status
+    KeepGoing(Later<keep_going::KeepGoing>),
+    /// Tell why an agent was let stop, or kept going
+    WhyStop(Later<why_stop::WhyStop>),
     /// Serve the plan to agents that speak MCP
     #[command(long_about = mcp::LONG_ABOUT)]
     Mcp(Later<mcp::Mcp>),
@@ -142,7 +148,7 @@ impl Command {
         let reply = match self {
             Self::Replay(Later(verb)) => return verb.run(),
             Self::Mcp(Later(verb)) => return verb.run(global),
-            Self::Cost(Later(verb)) => verb.run(),
+            Self::Cost(Later(verb)) => verb.run(global),
             Self::Demo(Later(verb)) => return verb.run(&global),
             Self::Completions(Later(verb)) => return verb.run(),
             Self::Init(Later(verb)) => verb.run(global),
@@ -178,6 +184,8 @@ impl Command {
             Self::Import(Later(verb)) => verb.run(project()?),
             Self::Export(Later(verb)) => verb.run(project()?),
             Self::Todo(Later(verb)) => verb.run(project()?),
+            Self::KeepGoing(Later(verb)) => verb.run(project()?),
+            Self::WhyStop(Later(verb)) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
         if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {

@@ -13,6 +13,7 @@ mod files;
 mod flags;
 mod git;
 mod history;
+mod keeping;
 mod killed;
 mod looks;
 mod many;

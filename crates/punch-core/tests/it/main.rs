@@ -5,6 +5,7 @@ mod bad_input;
 mod big;
 mod bridge;
 mod diff;
+mod drive;
 mod enumerate;
 mod equality;
 mod fuzz;

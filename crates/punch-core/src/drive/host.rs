@@ -1,0 +1,168 @@
+//! What happens in an agent's host, in one vocabulary, and what the host is asked to do about it. Every host's own form
+//! is translated into these words and back at the edge; nothing in here or behind it names a host.
+
+use serde::{Deserialize, Serialize};
+
+/// Something that a host reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum HostEvent {
+    /// A conversation, or a subagent inside one, begins to listen.
+    SessionStarted {
+        /// What brought it up.
+        how: Start,
+    },
+    /// A message reaches the model.
+    Prompted {
+        /// Typed by a person; hosts also report their own continuations as prompts.
+        by_person: bool,
+    },
+    /// A tool is about to run.
+    ToolStarting {
+        /// Which.
+        tool: ToolUse,
+    },
+    /// A tool has answered.
+    ToolEnded {
+        /// Which.
+        tool: ToolUse,
+    },
+    /// A tool has failed.
+    ToolFailed {
+        /// Which.
+        tool: ToolUse,
+        /// What it said, cut short.
+        error: String,
+        /// A person broke it off.
+        interrupted: bool,
+    },
+    /// The host waits for a person: a permission, a question.
+    Asked,
+    /// The agent wants to end its turn.
+    Stopping {
+        /// Why the model's last message ended.
+        finish: Finish,
+        /// Jobs that still run in the background and will wake the agent.
+        background: u32,
+        /// The host says that this turn was already kept going.
+        kept_going: bool,
+    },
+    /// The turn ended in an error of the model or the network.
+    TurnFailed {
+        /// What was said, cut short.
+        error: String,
+    },
+    /// A person broke the turn off.
+    Interrupted,
+    /// The conversation is about to be shortened.
+    Compacting,
+    /// The conversation is over.
+    SessionEnded,
+}
+
+/// What brought a session up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// A new conversation.
+    Startup,
+    /// An old one goes on.
+    Resume,
+    /// A person emptied it.
+    Clear,
+    /// It was shortened.
+    Compact,
+    /// It was branched off another one.
+    Fork,
+}
+
+/// Why a model's last message ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// It had nothing more to say. Hosts that report no reason only report such stops.
+    #[default]
+    EndTurn,
+    /// It called a tool: the host goes on by itself.
+    ToolUse,
+    /// It ran out of room.
+    Length,
+    /// A person cancelled it.
+    Cancelled,
+    /// A permission was denied.
+    Denied,
+    /// It failed.
+    Error,
+    /// Something else.
+    Unknown,
+}
+
+impl Finish {
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::EndTurn => "end of turn",
+            Self::ToolUse => "use of a tool",
+            Self::Length => "length",
+            Self::Cancelled => "cancelled",
+            Self::Denied => "denied",
+            Self::Error => "error",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A use of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The host's name for it.
+    pub name: String,
+    /// What it means to us.
+    pub kind: ToolKind,
+    /// The host's number for this use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// The revision in the receipt of one of ours: it tells which of our servers answered, where the host gives them
+    /// no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<u64>,
+}
+
+/// What a tool means to us.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// One of ours: it writes the plan by itself.
+    Ours,
+    /// The host's own todo tool, mirrored into the plan.
+    HostTodo,
+    /// It changes files.
+    Edit,
+    /// It asks a person.
+    Question,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// How full the model's context is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextUse {
+    /// Tokens in it.
+    pub used: u64,
+    /// Tokens it can hold.
+    pub limit: u64,
+}
+
+/// What the host is asked to do. All empty: nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effect {
+    /// Text put before the model.
+    pub context: Option<String>,
+    /// Do not stop: go on with this text.
+    pub go_on: Option<String>,
+    /// Do not run the tool, for this reason.
+    pub refuse: Option<String>,
+    /// Text for the person.
+    pub tell: Option<String>,
+}
