@@ -49,7 +49,7 @@ impl Engine {
 }
 
 /// A body that an older version wrote reads as far as it is understood.
-fn read(session: &Session) -> SessionState {
+pub(crate) fn read(session: &Session) -> SessionState {
     serde_json::from_str(&session.body).unwrap_or_default()
 }
 
