@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot run what it tests has failed")]
 
 mod equals_engine;
+mod hooks;
 mod offers;
