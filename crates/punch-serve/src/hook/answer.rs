@@ -78,7 +78,8 @@ fn with_fields(heard: &Heard, effect: &Effect) -> Map<String, Value> {
                 own.insert("permissionDecision".into(), "deny".into());
                 own.insert("permissionDecisionReason".into(), reason.clone().into());
             }
-            (None, Host::Gemini) => {}
+            // The one cannot, the other takes no answer here that does not decide.
+            (None, Host::Gemini | Host::Qwen) => {}
             (None, _) => put(&mut own, "additionalContext", effect.context.as_ref()),
         },
         Meaning::SessionStart | Meaning::SubagentStart | Meaning::Prompt | Meaning::ToolEnd | Meaning::ToolFailure => {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::field::{name, number, object, short, string, truth};
 use super::host::{Host, Meaning};
-use super::{MARK, tool, usage};
+use super::{MARK, todos, tool, usage};
 
 /// Characters of an error that are kept.
 const ERROR: usize = 500;
@@ -156,7 +156,11 @@ fn error(report: &Value) -> String {
 
 fn error_in(output: &Value) -> String {
     let inner = output.get("error").unwrap_or(&Value::Null);
-    short(output, &["error"], ERROR).or_else(|| short(inner, &["message"], ERROR)).unwrap_or_default()
+    let said = short(output, &["error"], ERROR).or_else(|| short(inner, &["message"], ERROR));
+    let first = || todos::texts(output).into_iter().find(|text| text.contains(' ')).map(str::to_owned);
+    said.or_else(first)
+        .map(|text| text::clip(&text::neutral(&text::clip(&text, ERROR)), ERROR).into_owned())
+        .unwrap_or_default()
 }
 
 fn stopping(report: &Value) -> HostEvent {

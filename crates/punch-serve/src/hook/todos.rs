@@ -16,6 +16,10 @@ const LOOKED_AT: usize = 1_000;
 /// What the host's todo tool did, and whose list it is about.
 pub fn told(heard: &Heard, name: &str) -> Option<(Family<'static>, Told)> {
     let family = tool::family(heard.host, name)?;
+    // The host refused it itself.
+    if heard.output.get("success").and_then(Value::as_bool) == Some(false) {
+        return None;
+    }
     let told = match name {
         "TaskCreate" => Told::Create(created(&heard.input, &heard.output)?),
         "TaskUpdate" => Told::Change(updated(&heard.input)?),
@@ -120,7 +124,7 @@ fn priority(item: &Value) -> Option<u8> {
 }
 
 /// Every text in a value, nearest to the top first.
-fn texts(value: &Value) -> Vec<&str> {
+pub(super) fn texts(value: &Value) -> Vec<&str> {
     let mut queue = std::collections::VecDeque::from([value]);
     let (mut out, mut looked) = (Vec::new(), 0);
     while let Some(value) = queue.pop_front().filter(|_| looked < LOOKED_AT) {
