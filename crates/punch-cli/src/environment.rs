@@ -74,7 +74,7 @@ pub fn host_session() -> Option<String> {
 /// The project that the host of a hook works on, where it says so: a shell may have changed the working folder.
 pub fn host_folder() -> Option<PathBuf> {
     let names = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR", "CURSOR_PROJECT_DIR"];
-    let given = names.iter().filter_map(|name| std::env::var_os(name)).map(PathBuf::from);
+    let given = names.iter().filter_map(std::env::var_os).map(PathBuf::from);
     given.filter(|folder| folder.is_absolute()).find_map(|folder| folder.canonicalize().ok().filter(|f| f.is_dir()))
 }
 

@@ -64,6 +64,13 @@ impl Engine {
         if key.host().is_empty() || key.host().starts_with(ANONYMOUS) {
             return Ok(false);
         }
+        // The server knew whose call it was: one look, because most hosts tell it.
+        let main = SessionKey::new(key.host(), None);
+        for known in [key, &main] {
+            if self.session(known)?.is_some_and(|(_, state)| state.shown == revision && state.dialect.is_some()) {
+                return Ok(false);
+            }
+        }
         let wanted = fingerprint(arguments);
         let sessions = self.browse(|catalogue| catalogue.sessions())?;
         let anonymous = sessions.into_iter().filter(|session| session.key.host().starts_with(ANONYMOUS));

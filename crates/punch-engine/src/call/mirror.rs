@@ -1,6 +1,8 @@
 //! The host's own todo tools, copied into the plan: one transaction with the session's state, once per call, never
 //! refused. Which tool a session's todos come from is settled by the first one it uses.
 
+use std::collections::BTreeSet;
+
 use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told};
 use punch_core::{Footprint, Op, Plan, Todo, Uid};
 use punch_store::{PlanId, SessionKey, Tx, Which};
@@ -12,9 +14,10 @@ use crate::{Changed, Engine, EngineError, Request, Role, SessionState, session};
 /// Under which the session keeps what its host said last.
 const KEPT: &str = "mirror";
 
-/// Open todos among which a new row is looked for by its content: enough for any plan that people read, and a bound
-/// for those they do not.
-const LOOKED_AT: usize = 2_000;
+/// Todos of each kind among which a new row is looked for by its content: those of the session, the last ones that were
+/// copied, and the first open ones. Enough for plans that people read, and a bound for the others: a copy costs the
+/// same however large the plan is.
+const LOOKED_AT: usize = 200;
 
 /// Tools of a host that work on one list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,9 @@ impl Engine {
             if state.shown == 0 || state.shown == before {
                 state.shown = after;
             }
+            if reach != Reach::Echo {
+                remember(tx, &old, &copied)?;
+            }
             let body = serde_json::to_value(&copied).unwrap_or_default();
             state.more.insert(KEPT.to_owned(), body);
             session::store(tx, list, plan, &state, now)?;
@@ -113,14 +119,19 @@ fn known(
         return Ok(Vec::new());
     }
     let mut part = Plan::slice(tx.row()?);
-    let own = state.scope.iter().copied().take(LOOKED_AT).collect();
-    tx.load(&Footprint { todos: own, ..Footprint::default() }, &mut part)?;
+    let mut near: BTreeSet<Uid> = state.scope.iter().rev().copied().take(LOOKED_AT).collect();
+    if caller.session.subagent().is_none() || reach != Reach::Echo {
+        near.extend(remembered(tx)?);
+    }
+    tx.load(&Footprint { todos: near, ..Footprint::default() }, &mut part)?;
     let usable = |todo: &Todo| todo.is_live() && !todo.leased_by_other(caller.owner.as_deref(), now);
     // A source takes over what is open; an echo also knows what its session has closed.
     let mut out: Vec<Todo> = part
         .live()
         .into_iter()
-        .filter(|todo| usable(todo) && (reach == Reach::Echo || todo.status.is_open()))
+        .filter(|todo| {
+            usable(todo) && (todo.status.is_open() || (reach == Reach::Echo && state.scope.contains(&todo.uid)))
+        })
         .cloned()
         .collect();
     if caller.session.subagent().is_none() || reach != Reach::Echo {
@@ -129,6 +140,28 @@ fn known(
         out.extend(new.collect::<Vec<_>>());
     }
     Ok(out)
+}
+
+/// The todos that were copied last, whichever session's: the next conversation begins with the same list.
+fn remembered(tx: &dyn Tx) -> Result<Vec<Uid>, EngineError> {
+    let kept = tx.setting(&remembered_as(tx)?)?.unwrap_or_default();
+    Ok(kept.split(' ').filter_map(|uid| uid.parse().ok().map(Uid)).collect())
+}
+
+fn remember(tx: &mut dyn Tx, old: &[Uid], copied: &Copied) -> Result<(), EngineError> {
+    let new: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).filter(|uid| !old.contains(uid)).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let before = remembered(tx)?;
+    let all = new.iter().copied().chain(before.into_iter().filter(|uid| !new.contains(uid))).take(LOOKED_AT);
+    let text = all.map(|uid| uid.0.to_string()).collect::<Vec<_>>().join(" ");
+    let name = remembered_as(tx)?;
+    Ok(tx.put_setting(&name, Some(&text))?)
+}
+
+fn remembered_as(tx: &dyn Tx) -> Result<String, EngineError> {
+    Ok(format!("mirrored:{}", tx.info()?.id.0))
 }
 
 /// Applies the batch; if a rule refuses it, whatever of it the rules allow. Answers the new todos in order, `None`

@@ -121,6 +121,23 @@ fn the_same_list_in_a_new_conversation_means_the_same_todos() {
 }
 
 #[test]
+fn the_list_of_the_last_conversation_is_found_behind_many_other_todos() {
+    let world = world();
+    let many: Vec<Value> = (0..500).map(|n| json!({"op": "add", "content": format!("other {n}")})).collect();
+    let mut person = caller("person", None);
+    person.open_limit = 1_000;
+    let added = world.engine.call(world.plan, &person, Surface::Native, Tool::Write, &json!({"ops": many}), None);
+    assert!(!added.unwrap().is_error);
+    world.told("s", LIST, &list(&[("a", Completed), ("b", Pending)]));
+    world.told("t", LIST, &list(&[("b", InProgress), ("c", Pending), ("other 7", Completed)]));
+    let mine: Vec<(String, Status)> = world.todos().into_iter().filter(|(c, _)| !c.starts_with("other")).collect();
+    let expected = [("a", Status::Completed), ("b", Status::InProgress), ("c", Status::Pending)];
+    assert_eq!(mine, expected.map(|(c, s)| (c.to_owned(), s)));
+    assert!(world.todos().contains(&("other 7".to_owned(), Status::Completed)));
+    assert_eq!(world.todos().len(), 503);
+}
+
+#[test]
 fn a_repeated_call_happens_once() {
     let world = world();
     let again = |told: &Told, key| {

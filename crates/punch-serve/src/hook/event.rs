@@ -41,8 +41,6 @@ pub struct Heard {
 
 /// Reads a report; `None` if it means nothing to us. `event` is what the hook was called for.
 pub fn hear(host: Host, event: &str, report: &Value) -> Option<Heard> {
-    let given = string(report, &["hook_event_name"]).unwrap_or_default();
-    let event = if host.meaning(event).is_some() { event } else { given };
     let meaning = host.meaning(event)?;
     let mut heard = Heard {
         host,
