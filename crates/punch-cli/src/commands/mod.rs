@@ -15,6 +15,7 @@ mod export;
 mod fail;
 mod graph;
 mod hold;
+mod hook;
 mod import;
 mod init;
 mod keep_going;
@@ -132,6 +133,9 @@ pub enum Command {
     /// Serve the plan to agents that speak MCP
     #[command(long_about = mcp::LONG_ABOUT)]
     Mcp(Later<mcp::Mcp>),
+    /// Take what an agent's host reports and answer in its form
+    #[command(long_about = hook::LONG_ABOUT)]
+    Hook(Later<hook::Hook>),
     /// Show what the tools and recorded calls cost a model
     Cost(Later<cost::Cost>),
     /// Replay recorded todo calls of a dialect and print the answers
@@ -148,6 +152,7 @@ impl Command {
         let reply = match self {
             Self::Replay(Later(verb)) => return verb.run(),
             Self::Mcp(Later(verb)) => return verb.run(global),
+            Self::Hook(Later(verb)) => return Ok(verb.run(global)),
             Self::Cost(Later(verb)) => verb.run(global),
             Self::Demo(Later(verb)) => return verb.run(&global),
             Self::Completions(Later(verb)) => return verb.run(),

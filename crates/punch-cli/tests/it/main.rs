@@ -13,6 +13,7 @@ mod files;
 mod flags;
 mod git;
 mod history;
+mod hooks;
 mod keeping;
 mod killed;
 mod looks;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::render::{self, capped};
 use super::{Answer, Caller, pack, unpack};
 use crate::submit::settle;
-use crate::{Changed, Engine, EngineError, Role, SessionState, session};
+use crate::{Changed, Engine, EngineError, Role, SessionState, link, session};
 
 /// How long a claim through a tool lasts when the call does not say.
 const LEASE: i64 = 15 * 60 * 1000;
@@ -49,6 +49,7 @@ impl Engine {
                 revision: changed.outcome.plan.revision,
             };
             bind(&mut state, &changed);
+            link::note(&mut state, &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
                 tx.put_answer(key, &pack(&answer), now)?;

@@ -3,4 +3,5 @@
 
 mod driving;
 mod equals_engine;
+mod hooks;
 mod offers;
