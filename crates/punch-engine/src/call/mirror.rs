@@ -1,7 +1,7 @@
 //! The host's own todo tools, copied into the plan: one transaction with the session's state, once per call, never
 //! refused. Which tool a session's todos come from is settled by the first one it uses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told};
 use punch_core::{Footprint, Op, Plan, Todo, Uid};
@@ -124,7 +124,10 @@ fn known(
         near.extend(remembered(tx)?);
     }
     tx.load(&Footprint { todos: near, ..Footprint::default() }, &mut part)?;
-    let usable = |todo: &Todo| todo.is_live() && !todo.leased_by_other(caller.owner.as_deref(), now);
+    let wanted: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+    let usable = |todo: &Todo| {
+        wanted.contains(todo.content.as_str()) && todo.is_live() && !todo.leased_by_other(caller.owner.as_deref(), now)
+    };
     // A source takes over what is open; an echo also knows what its session has closed.
     let mut out: Vec<Todo> = part
         .live()

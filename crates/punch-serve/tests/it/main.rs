@@ -3,4 +3,5 @@
 
 mod equals_engine;
 mod hooks;
+mod hooks_run;
 mod offers;
