@@ -115,6 +115,7 @@ impl Engine {
                 Err(error) => return Err(error),
             }
             let whose = json!({"host": to.host(), "subagent": to.subagent()});
+            new.linked = Some(from.host().to_owned());
             let other = old.more.get(LINKED).is_some_and(|linked| *linked != whose);
             // Several conversations behind one server: it cannot be told which one calls next.
             old.more.insert(LINKED.to_owned(), if other { Value::Bool(false) } else { whose });
@@ -125,7 +126,7 @@ impl Engine {
 }
 
 /// The owner under which a session works where no setting names one.
-pub fn owner_of(key: &SessionKey) -> String {
+fn owner_of(key: &SessionKey) -> String {
     match key.subagent() {
         Some(subagent) => format!("{}/{subagent}", key.host()),
         None => key.host().to_owned(),

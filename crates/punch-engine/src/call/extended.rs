@@ -27,7 +27,7 @@ impl Engine {
                 return Ok(unpack(&body));
             }
             let mut state = session::load(tx, &caller.session, plan)?;
-            if caller.role.unwrap_or(state.role) != Role::Owner {
+            if state.role_of(&caller.session, caller.role) != Role::Owner {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }
             let scope: HashSet<Uid> = state.scope.iter().copied().collect();

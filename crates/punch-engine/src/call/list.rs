@@ -76,7 +76,7 @@ impl Engine {
                 return Ok(unpack(&body));
             }
             let mut state = session::load(tx, &caller.session, plan)?;
-            let role = caller.role.unwrap_or(state.role);
+            let role = state.role_of(&caller.session, caller.role);
             if role != Role::Owner {
                 return Err(EngineError::NotAllowed { what: "write the whole list".into() });
             }

@@ -7,7 +7,7 @@ use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told};
 use punch_core::{Footprint, Op, Plan, Todo, Uid};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
-use super::Caller;
+use super::{Caller, Surface};
 use crate::submit::settle;
 use crate::{Changed, Engine, EngineError, Request, Role, SessionState, session};
 
@@ -47,7 +47,8 @@ impl Engine {
                 return Ok(None);
             }
             let mut state = session::load(tx, list, plan)?;
-            let mut copied = kept(&state);
+            // A conversation that was emptied begins a new list; what it had stays in the plan.
+            let mut copied = if state.bound { kept(&state) } else { Copied::default() };
             let reach = reach(&state, &copied, caller, family);
             let rows = copied.next(told, Room { content: caller.limits.content, long: caller.limits.long });
             let known = known(tx, &copied, &rows, &state, caller, reach, now)?;
@@ -65,6 +66,8 @@ impl Engine {
             copied.rows = filled(step.rows, &added);
             if copied.family.is_empty() && reach != Reach::Echo {
                 copied.family = family.name.to_owned();
+                // It thinks in lists, and answers for its own.
+                state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
             }
             scope(&mut state, &old, &copied);
             state.bound |= after > before || reach != Reach::Echo;

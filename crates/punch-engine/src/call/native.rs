@@ -2,7 +2,7 @@
 
 use punch_core::dialect::native;
 use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo};
-use punch_store::{PlanId, Snapshot, Which};
+use punch_store::{Durability, PlanId, Snapshot, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
@@ -27,7 +27,7 @@ impl Engine {
                 return Ok(unpack(&body));
             }
             let mut state = session::load(tx, &caller.session, plan)?;
-            let role = caller.role.unwrap_or(state.role);
+            let role = state.role_of(&caller.session, caller.role);
             let mut asked = Vec::new();
             let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
                 if replaces(arguments) {
@@ -73,6 +73,13 @@ impl Engine {
             Some(id) => Some(self.claim(plan, &request, self.resolve(plan, id)?, lease)?),
             None => self.claim_next(plan, &request, lease)?,
         };
+        if let Some(claimed) = &claimed {
+            self.write(plan, Durability::Relaxed, |tx, now| {
+                let mut state = session::load(tx, &caller.session, plan)?;
+                bind(&mut state, &claimed.changed);
+                Ok(session::store(tx, &caller.session, plan, &state, now)?)
+            })?;
+        }
         let Some(claimed) = claimed else {
             let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
             let structured = json!({"todo": null});

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_engine::call::{Caller, Surface, Tool};
-use punch_engine::{Choice, Engine, owner_of};
+use punch_engine::{Choice, Engine};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
 
@@ -87,4 +87,11 @@ fn a_server_behind_several_conversations_belongs_to_none() {
         assert!(engine.link(&host(session), revision, &todos(content)).unwrap());
     }
     assert_eq!(engine.linked(&host("mcp-1")).unwrap(), None);
+}
+
+fn owner_of(session: &SessionKey) -> String {
+    match session.subagent() {
+        Some(subagent) => format!("{}/{subagent}", session.host()),
+        None => session.host().to_owned(),
+    }
 }

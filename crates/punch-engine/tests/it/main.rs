@@ -7,6 +7,7 @@ mod config_docs;
 mod config_edit;
 mod config_files;
 mod config_sources;
+mod host;
 mod link;
 mod locate_git;
 mod locate_in_tree;
