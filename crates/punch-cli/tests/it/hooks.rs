@@ -1,6 +1,7 @@
 //! `punch hook` as hosts call it: silent where it has nothing to say, never a reason to fail.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -204,4 +205,15 @@ fn the_project_is_the_one_that_the_host_names() {
     let run = world.feed_command(command, &todo_write("s", "t1", &[("a", "completed")]));
     assert_eq!(run.exit, Some(0));
     assert_eq!(contents(&world), [("a".to_owned(), "completed".to_owned())]);
+}
+
+#[test]
+fn a_report_that_never_ends_holds_nobody_up() {
+    let world = World::with_git();
+    let mut command = world.command(&["hook", "--agent", "codex", "SessionEnd"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let stdin = child.stdin.take();
+    assert!(child.wait().unwrap().success());
+    drop(stdin);
+    assert!(log(&world).contains("codex SessionEnd: no answer in time"), "{}", log(&world));
 }

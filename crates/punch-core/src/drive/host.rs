@@ -122,6 +122,10 @@ pub struct ToolUse {
     /// The host's number for this use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// The revision in the receipt of one of ours: it tells which of our servers answered, where the host gives them
+    /// no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<u64>,
 }
 
 /// What a tool means to us.

@@ -1,13 +1,13 @@
 //! The host's own todo tools, copied into the plan: one transaction with the session's state, once per call, never
 //! refused. Which tool a session's todos come from is settled by the first one it uses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told};
 use punch_core::{Footprint, Op, Plan, Todo, Uid};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
-use super::Caller;
+use super::{Caller, Surface};
 use crate::submit::settle;
 use crate::{Changed, Engine, EngineError, Request, Role, SessionState, session};
 
@@ -47,7 +47,8 @@ impl Engine {
                 return Ok(None);
             }
             let mut state = session::load(tx, list, plan)?;
-            let mut copied = kept(&state);
+            // A conversation that was emptied begins a new list; what it had stays in the plan.
+            let mut copied = if state.bound { kept(&state) } else { Copied::default() };
             let reach = reach(&state, &copied, caller, family);
             let rows = copied.next(told, Room { content: caller.limits.content, long: caller.limits.long });
             let known = known(tx, &copied, &rows, &state, caller, reach, now)?;
@@ -65,6 +66,8 @@ impl Engine {
             copied.rows = filled(step.rows, &added);
             if copied.family.is_empty() && reach != Reach::Echo {
                 copied.family = family.name.to_owned();
+                // It thinks in lists, and answers for its own.
+                state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
             }
             scope(&mut state, &old, &copied);
             state.bound |= after > before || reach != Reach::Echo;
@@ -124,7 +127,10 @@ fn known(
         near.extend(remembered(tx)?);
     }
     tx.load(&Footprint { todos: near, ..Footprint::default() }, &mut part)?;
-    let usable = |todo: &Todo| todo.is_live() && !todo.leased_by_other(caller.owner.as_deref(), now);
+    let wanted: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+    let usable = |todo: &Todo| {
+        wanted.contains(todo.content.as_str()) && todo.is_live() && !todo.leased_by_other(caller.owner.as_deref(), now)
+    };
     // A source takes over what is open; an echo also knows what its session has closed.
     let mut out: Vec<Todo> = part
         .live()

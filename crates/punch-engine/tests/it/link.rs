@@ -19,7 +19,7 @@ fn write(engine: &Engine, plan: PlanId, session: &str, arguments: &Value) -> u64
     let session = SessionKey::new(session, None);
     let caller = Caller {
         by: "mcp".to_owned(),
-        owner: Some(session.host().to_owned()),
+        owner: Some(owner_of(&session)),
         session,
         role: None,
         mode: Default::default(),
@@ -87,4 +87,11 @@ fn a_server_behind_several_conversations_belongs_to_none() {
         assert!(engine.link(&host(session), revision, &todos(content)).unwrap());
     }
     assert_eq!(engine.linked(&host("mcp-1")).unwrap(), None);
+}
+
+fn owner_of(session: &SessionKey) -> String {
+    match session.subagent() {
+        Some(subagent) => format!("{}/{subagent}", session.host()),
+        None => session.host().to_owned(),
+    }
 }

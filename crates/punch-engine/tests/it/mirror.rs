@@ -30,7 +30,7 @@ fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
     let session = SessionKey::new(host, subagent);
     Caller {
         by: "claude".to_owned(),
-        owner: Some(subagent.map_or_else(|| host.to_owned(), |subagent| format!("{host}/{subagent}"))),
+        owner: Some(owner_of(&session)),
         session,
         role: None,
         mode: Default::default(),
@@ -339,5 +339,12 @@ proptest! {
                 model.iter().map(|(key, status)| (format!("task {key}"), *status)).collect();
             prop_assert_eq!(world.todos(), expected);
         }
+    }
+}
+
+fn owner_of(session: &SessionKey) -> String {
+    match session.subagent() {
+        Some(subagent) => format!("{}/{subagent}", session.host()),
+        None => session.host().to_owned(),
     }
 }

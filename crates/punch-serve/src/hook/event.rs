@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use punch_core::drive::{ContextUse, Finish, HostEvent, Start, ToolUse};
+use punch_core::drive::{ContextUse, Finish, HostEvent, Start, ToolKind, ToolUse};
 use punch_core::text;
 use punch_store::SessionKey;
 use serde_json::Value;
@@ -130,7 +130,9 @@ fn used(host: Host, meaning: Meaning, report: &Value, output: &Value) -> HostEve
     let named = short(report, &["tool_name", "tool"], 200).unwrap_or_default();
     let kind = tool::kind(host, &named, report);
     let call = name(report, &["tool_use_id", "tool_call_id", "callID"]);
-    let tool = ToolUse { name: named, kind, call };
+    let wrote = meaning == Meaning::ToolEnd && kind == ToolKind::Ours && tool::writes(&named);
+    let receipt = wrote.then(|| todos::receipt(output)).flatten();
+    let tool = ToolUse { name: named, kind, call, receipt };
     let wrong = output.get("error").is_some_and(|error| !error.is_null())
         || truth(output, "isError")
         || truth(output, "is_error");

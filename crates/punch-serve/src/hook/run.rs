@@ -2,13 +2,13 @@
 //! do. A copy that fails is remarked, and the rest still happens.
 
 use punch_core::dialect::native::Limits;
-use punch_core::drive::{Effect, HostEvent, ToolKind};
+use punch_core::drive::{Effect, HostEvent};
 use punch_engine::call::Caller;
 use punch_engine::config::Settings;
 use punch_engine::{Choice, Engine, Moment, owner_of};
 use punch_store::SessionKey;
 
-use super::{Heard, context_use, todos, tool};
+use super::{Heard, context_use, todos};
 use crate::{Problem, Project};
 
 /// How reports are taken.
@@ -56,9 +56,7 @@ impl Hook<'_> {
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        if used.is_some_and(|used| named && used.kind == ToolKind::Ours && tool::writes(&used.name))
-            && let Some(revision) = todos::receipt(&heard.output)
-        {
+        if let Some(revision) = used.filter(|_| named).and_then(|used| used.receipt) {
             match engine.link(&heard.key, revision, &heard.input) {
                 Ok(linked) => done.wrote |= linked,
                 Err(error) => done.problems.push(error.into()),

@@ -291,7 +291,7 @@ const FIELDS: &[&str] = &[
     "trigger",
 ];
 
-fn json_value() -> impl Strategy<Value = Value> {
+pub fn json_value() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(vec![
         "",
         "TodoWrite",

@@ -4,4 +4,5 @@
 mod driving;
 mod equals_engine;
 mod hooks;
+mod hooks_run;
 mod offers;
