@@ -168,7 +168,12 @@ impl Listener<'_> {
             (who.state.bound, who.state.shown, who.state.linked, who.server) = (false, 0, None, None);
             who.state.scope.clear();
         }
-        if who.bound() || who.state.role == Role::Worker { self.put_back(who) } else { self.offer() }
+        match who.bound() {
+            true => self.put_back(who),
+            // It was offered when the conversation began.
+            false if how == Start::Compact => Ok(None),
+            false => self.offer(),
+        }
     }
 
     /// A message of a person: a turn begins, and what happened meanwhile is told.
