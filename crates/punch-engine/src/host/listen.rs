@@ -185,7 +185,7 @@ impl Listener<'_> {
         }
         let since = who.writer().shown.max(who.state.drive.told);
         who.state.drive.told = revision;
-        self.changed_by_people(since, &who.owner)
+        self.changed_by_people(since)
     }
 
     /// A subagent to which nothing was assigned may read its parent's list.
