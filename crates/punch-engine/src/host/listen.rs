@@ -17,6 +17,8 @@ pub(super) const RUNNING: usize = 256;
 pub(super) struct Listener<'a> {
     pub snapshot: &'a dyn Snapshot,
     pub plan: &'a PlanInfo,
+    /// Other plans in which something is open: name, open, total.
+    pub others: &'a [(String, u64, u64)],
     pub moment: &'a Moment,
     pub settings: &'a Settings,
     pub now: i64,
