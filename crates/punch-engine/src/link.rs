@@ -93,7 +93,7 @@ impl Engine {
             new.shown = new.shown.max(old.shown);
             new.bound |= old.bound;
             new.dialect = old.dialect.clone().or(new.dialect);
-            let owner = owner_of(to);
+            let owner = own_name(to);
             let request = Request {
                 preset: |policy| punch_core::Policy {
                     in_progress: InProgressLimit::Any,
@@ -101,7 +101,7 @@ impl Engine {
                 },
                 ..Request::by(to.host(), Some(&owner))
             };
-            let before = owner_of(from);
+            let before = own_name(from);
             let running = Footprint { running: [Some(before.clone())].into(), ..Footprint::default() };
             let done = settle(tx, now, &request, &running, &mut |part, now| {
                 let mine = part.running_of(Some(&before))?.into_iter().filter(|todo| !todo.lease_expired(now));
@@ -115,7 +115,6 @@ impl Engine {
                 Err(error) => return Err(error),
             }
             let whose = json!({"host": to.host(), "subagent": to.subagent()});
-            new.linked = Some(from.host().to_owned());
             let other = old.more.get(LINKED).is_some_and(|linked| *linked != whose);
             // Several conversations behind one server: it cannot be told which one calls next.
             old.more.insert(LINKED.to_owned(), if other { Value::Bool(false) } else { whose });
@@ -126,7 +125,7 @@ impl Engine {
 }
 
 /// The owner under which a session works where no setting names one.
-fn owner_of(key: &SessionKey) -> String {
+pub(crate) fn own_name(key: &SessionKey) -> String {
     match key.subagent() {
         Some(subagent) => format!("{}/{subagent}", key.host()),
         None => key.host().to_owned(),

@@ -39,9 +39,6 @@ pub struct SessionState {
     /// The agent program, once its host has reported something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The session under which a server of ours that knows no host session answers for this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub linked: Option<String>,
     /// Continuations, turns, reminders.
     #[serde(skip_serializing_if = "is_untouched")]
     pub drive: Counters,

@@ -8,7 +8,7 @@ use punch_core::dialect::native::Limits;
 use punch_core::{Footprint, Patch, Plan};
 use punch_engine::call::{Caller, Tool};
 use punch_engine::config::{Settings, Subagents};
-use punch_engine::{Choice, Engine, EngineError, Role};
+use punch_engine::{Choice, Engine, EngineError, Role, owner_of};
 use punch_store::{Changes, PlanId, StoreError};
 use serde_json::json;
 
@@ -68,7 +68,7 @@ impl PlanDesk {
 
     fn caller<'a>(&'a self, ask: &Ask) -> Caller<'a> {
         let settings = &self.opened.settings;
-        let owner = punch_engine::owner_of(&ask.session, settings);
+        let owner = owner_of(&ask.session, settings);
         Caller {
             session: ask.session.clone(),
             by: ask.by.clone(),

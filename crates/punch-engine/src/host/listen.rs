@@ -2,7 +2,7 @@
 
 use punch_core::drive::{Cover, Effect, HostEvent, Named, Nudge, Start, ToolKind, advice, due, nudge};
 use punch_core::{Status, Todo, Uid};
-use punch_store::{PlanInfo, SessionKey, Snapshot, Which};
+use punch_store::{PlanInfo, Snapshot, Which};
 use serde_json::json;
 
 use super::{Moment, owner_of};
@@ -28,8 +28,6 @@ pub(super) struct Heard {
     pub effect: Effect,
     /// The state to keep, if it changed.
     pub state: Option<SessionState>,
-    /// The state of the server that answers for the session, if it changed.
-    pub linked: Option<(SessionKey, SessionState)>,
     /// What to remember about it.
     pub record: Option<String>,
     /// Leases to lengthen.
@@ -40,48 +38,34 @@ pub(super) struct Heard {
 
 impl Heard {
     pub const fn writes(&self) -> bool {
-        self.state.is_some() || self.linked.is_some() || self.record.is_some() || !self.renew.is_empty()
+        self.state.is_some() || self.record.is_some() || !self.renew.is_empty()
     }
 }
 
-/// The session as the plan knows it: its own record, and the one under which it writes.
+/// The session as the plan knows it.
 pub(super) struct Who {
     pub state: SessionState,
-    /// The server's record, where that is another one.
-    pub server: Option<(SessionKey, SessionState)>,
     pub owner: String,
     pub foreign: bool,
 }
 
 impl Who {
-    /// The record under which it writes.
-    pub fn writer(&self) -> &SessionState {
-        self.server.as_ref().filter(|_| !self.state.bound).map_or(&self.state, |(_, state)| state)
-    }
-
-    pub fn writer_mut(&mut self) -> &mut SessionState {
-        match &mut self.server {
-            Some((_, state)) if !self.state.bound => state,
-            _ => &mut self.state,
-        }
-    }
-
     pub fn bound(&self) -> bool {
-        !self.foreign && self.writer().bound
+        !self.foreign && self.state.bound
     }
 
     /// Which todos it answers for: those who think in lists for their list, workers for what they were given.
     pub fn cover(&self) -> Cover {
-        let writer = self.writer();
-        let lists = matches!(writer.dialect.as_deref(), Some("cursor" | "phases" | "todowrite"));
-        if lists || writer.role == Role::Worker { Cover::List(writer.scope.clone()) } else { Cover::Plan }
+        let state = &self.state;
+        let lists = matches!(state.dialect.as_deref(), Some("cursor" | "phases" | "todowrite"));
+        if lists || state.role == Role::Worker { Cover::List(state.scope.clone()) } else { Cover::Plan }
     }
 }
 
 impl Listener<'_> {
     pub fn listen(&self) -> Result<Heard, EngineError> {
         let mut who = self.who()?;
-        let before = (who.state.clone(), who.server.clone());
+        let before = who.state.clone();
         let mut heard = Heard::default();
         if who.foreign {
             if matches!(self.moment.event, HostEvent::Stopping { .. }) {
@@ -107,12 +91,9 @@ impl Listener<'_> {
                     heard.effect.refuse = self.keep_out(&tool.name, &who);
                 }
             }
-            HostEvent::ToolEnded { tool } => {
-                if tool.kind == ToolKind::Ours {
-                    self.link(tool.receipt, &mut who)?;
-                }
+            HostEvent::ToolEnded { .. } => {
                 self.renew(&who, &mut heard)?;
-                context.extend(self.remind(&mut who, &before.0)?);
+                context.extend(self.remind(&mut who, &before)?);
             }
             HostEvent::ToolFailed { tool, error, interrupted } => {
                 context.extend(self.tool_failed(&tool.name, tool.kind, *interrupted, &mut who)?);
@@ -127,12 +108,9 @@ impl Listener<'_> {
         if !context.is_empty() {
             heard.effect.context = Some(context.join("\n"));
         }
-        if who.state != before.0 {
+        if who.state != before {
             who.state.agent.get_or_insert_with(|| self.moment.agent.clone());
             heard.state = Some(who.state);
-        }
-        if who.server != before.1 {
-            heard.linked = who.server.filter(|(_, state)| before.1.as_ref().is_none_or(|(_, old)| old != state));
         }
         Ok(heard)
     }
@@ -142,21 +120,7 @@ impl Listener<'_> {
         let foreign = found.as_ref().and_then(|session| session.plan).is_some_and(|plan| plan != self.plan.id);
         let state =
             if foreign { SessionState::default() } else { found.as_ref().map(session::read).unwrap_or_default() };
-        let server = match &state.linked {
-            Some(host) => self.server(SessionKey::new(host.as_str(), None))?,
-            None => None,
-        };
-        let owner = match &server {
-            Some((key, _)) if !state.bound => owner_of(key, self.settings),
-            _ => owner_of(&self.moment.key, self.settings),
-        };
-        Ok(Who { state, server, owner, foreign })
-    }
-
-    /// The record of a server of ours, if it works on this plan.
-    pub(super) fn server(&self, key: SessionKey) -> Result<Option<(SessionKey, SessionState)>, EngineError> {
-        let found = self.snapshot.session(&key)?.filter(|session| session.plan == Some(self.plan.id));
-        Ok(found.map(|session| (key, session::read(&session))))
+        Ok(Who { state, owner: owner_of(&self.moment.key, self.settings), foreign })
     }
 
     fn started(&self, how: Start, who: &mut Who) -> Result<Option<String>, EngineError> {
@@ -165,7 +129,7 @@ impl Listener<'_> {
         }
         if how == Start::Clear {
             // A person emptied the conversation on purpose: the plan stays, this session no longer answers for it.
-            (who.state.bound, who.state.shown, who.state.linked, who.server) = (false, 0, None, None);
+            (who.state.bound, who.state.shown) = (false, 0);
             who.state.scope.clear();
         }
         if who.bound() || who.state.role == Role::Worker { self.put_back(who) } else { self.offer() }
@@ -178,7 +142,7 @@ impl Listener<'_> {
         if !who.bound() {
             return Ok(None);
         }
-        let since = who.writer().shown.max(who.state.drive.told);
+        let since = who.state.shown.max(who.state.drive.told);
         who.state.drive.told = revision;
         self.changed_by_people(since, &who.owner)
     }

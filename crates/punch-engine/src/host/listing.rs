@@ -33,7 +33,7 @@ impl Listener<'_> {
         let current = self.current(who)?;
         let (text, shown) = drive::put_back(&self.plan.name, &todos, open, current.as_ref(), self.now);
         let worker = who.state.role == crate::Role::Worker;
-        let writer = who.writer_mut();
+        let writer = &mut who.state;
         if let (Cover::List(_), false) = (&cover, worker) {
             // What is not in the text must not be archived by being left out of the next list.
             writer.scope = todos.iter().take(shown).map(|t| t.uid).collect();

@@ -4,7 +4,6 @@
 mod changes;
 mod facts;
 mod lease;
-mod link;
 mod listen;
 mod listing;
 mod record;
@@ -17,6 +16,7 @@ use punch_core::{Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Snapshot, Tx};
 
 use crate::config::Settings;
+use crate::link::own_name;
 use crate::submit::settle;
 use crate::{Choice, Engine, EngineError, Request, session};
 use listen::{Heard, Listener};
@@ -78,11 +78,7 @@ impl Engine {
 
 fn put(tx: &mut dyn Tx, heard: &Heard, plan: &PlanInfo, moment: &Moment, now: i64) -> Result<(), EngineError> {
     if let Some(state) = &heard.state {
-        let bound = state.bound || state.linked.is_some();
-        session::keep(tx, &moment.key, bound.then_some(plan.id), state, now)?;
-    }
-    if let Some((key, state)) = &heard.linked {
-        session::store(tx, key, plan.id, state, now)?;
+        session::keep(tx, &moment.key, state.bound.then_some(plan.id), state, now)?;
     }
     if let Some(body) = &heard.record {
         tx.put_decision(&moment.key, body, now)?;
@@ -102,8 +98,5 @@ fn put(tx: &mut dyn Tx, heard: &Heard, plan: &PlanInfo, moment: &Moment, now: i6
 
 /// The owner under which a session works where nothing else names one.
 pub fn owner_of(key: &SessionKey, settings: &Settings) -> String {
-    settings.owner.value.clone().unwrap_or_else(|| match key.subagent() {
-        Some(subagent) => format!("{}/{subagent}", key.host()),
-        None => key.host().to_owned(),
-    })
+    settings.owner.value.clone().unwrap_or_else(|| own_name(key))
 }

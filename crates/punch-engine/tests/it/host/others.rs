@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::{ended, stop, todos, world};
 
-fn tool(name: &str, kind: ToolKind, receipt: Option<u64>) -> ToolUse {
-    ToolUse { name: name.into(), kind, call: None, receipt }
+fn tool(name: &str, kind: ToolKind) -> ToolUse {
+    ToolUse { name: name.into(), kind, ..ToolUse::default() }
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn a_subagent_reads_its_parents_list_and_writes_nothing() {
     }
     assert!(!world.call(sub(), Surface::Native, Tool::Read, json!({})).is_error);
     let starting = |name: &str| {
-        let event = HostEvent::ToolStarting { tool: tool(name, ToolKind::Ours, None) };
+        let event = HostEvent::ToolStarting { tool: tool(name, ToolKind::Ours) };
         world.engine.observe(&world.moment(sub(), event), &world.settings).unwrap().refuse
     };
     assert!(starting("mcp__punch__todo_write").unwrap().contains("belongs to the agent that started you"));
@@ -37,36 +37,13 @@ fn a_subagent_reads_its_parents_list_and_writes_nothing() {
 }
 
 #[test]
-fn a_server_without_a_session_is_linked_by_its_receipt() {
-    let world = world();
-    let first = world.write("mcp-1-a", Surface::Todowrite, todos(&[("one", "in_progress"), ("two", "pending")]));
-    let second = world.write("mcp-2-b", Surface::Todowrite, todos(&[("other", "in_progress")]));
-    let answered = |session: &str, receipt: Option<u64>| {
-        world.report(session, HostEvent::ToolEnded { tool: tool("todo_write", ToolKind::Ours, receipt) });
-    };
-    answered("a", Some(first.revision));
-    answered("b", Some(second.revision));
-    for (session, content) in [("a", "one"), ("b", "other")] {
-        let text = world.report(session, stop()).go_on.unwrap();
-        assert!(text.contains(&format!("\n{content}\n")), "{session}: {text}");
-    }
-    let put_back = world.report("a", HostEvent::SessionStarted { how: Start::Compact }).context.unwrap();
-    assert!(put_back.contains("one") && put_back.contains("two") && !put_back.contains("other"), "{put_back}");
-    answered("c", Some(first.revision));
-    assert_eq!(world.stopped("c"), "unbound", "that server answers for another session already");
-    world.pass(120_000);
-    answered("d", None);
-    assert_eq!(world.stopped("d"), "unbound", "nobody wrote just now");
-}
-
-#[test]
 fn leases_are_renewed_when_a_third_has_passed_and_not_before() {
     let world = world();
     world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     world.call(SessionKey::new("s", None), Surface::Native, Tool::Claim, json!({}));
     let until = || world.engine.whole(world.plan).unwrap().by_id("T-1").unwrap().lease_until.unwrap();
     let (first, minute) = (until(), 60_000);
-    let starting = || HostEvent::ToolStarting { tool: tool("Bash", ToolKind::Other, None) };
+    let starting = || HostEvent::ToolStarting { tool: tool("Bash", ToolKind::Other) };
     world.pass(4 * minute);
     world.report("s", starting());
     assert_eq!(until(), first);
@@ -86,7 +63,7 @@ fn most_reports_write_nothing() {
     let mut changes = world.engine.store().changes();
     let quiet = std::time::Duration::ZERO;
     for event in [
-        HostEvent::ToolStarting { tool: tool("Bash", ToolKind::Other, None) },
+        HostEvent::ToolStarting { tool: tool("Bash", ToolKind::Other) },
         HostEvent::Prompted { by_person: false },
         ended("todo_write", ToolKind::Ours),
         HostEvent::SessionStarted { how: Start::Startup },
