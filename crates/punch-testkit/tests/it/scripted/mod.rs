@@ -1,0 +1,9 @@
+//! The scripted model over plain HTTP, one file per wire format.
+
+mod anthropic;
+mod chat;
+mod client;
+mod gemini;
+mod play;
+mod responses;
+mod rough;
