@@ -6,13 +6,13 @@ mod asked;
 mod http;
 mod play;
 mod report;
-mod scenario;
+mod script;
 mod server;
 mod wire;
 
 pub use answer::{Answer, Called, Usage};
 pub use asked::{Asked, Offered};
 pub use report::Report;
-pub use scenario::{Call, Pattern, Scenario, Step, Track};
+pub use script::{Call, Pattern, Script, Step, Track};
 pub use server::{Options, Server};
 pub use wire::Api;

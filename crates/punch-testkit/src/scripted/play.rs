@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Called, Usage};
 use super::asked::Asked;
 use super::report::Report;
-use super::scenario::{Scenario, Step};
+use super::script::{Script, Step};
 use super::wire::Api;
 
 /// Bytes that count as one token.
@@ -26,7 +26,7 @@ pub enum Reply {
 
 /// A script being played.
 pub struct Play {
-    scenario: Scenario,
+    script: Script,
     tag: String,
     log: Option<File>,
     /// Next step of each track.
@@ -38,17 +38,17 @@ pub struct Play {
 
 impl Play {
     /// From the beginning. `tag` goes into every id, `log` gets a line of JSON for every request.
-    pub fn new(scenario: Scenario, tag: &str, log: Option<File>) -> Self {
-        let at = vec![0; scenario.tracks.len()];
-        Self { scenario, tag: tag.to_owned(), log, at, seen: HashMap::new(), report: Report::default() }
+    pub fn new(script: Script, tag: &str, log: Option<File>) -> Self {
+        let at = vec![0; script.tracks.len()];
+        Self { script, tag: tag.to_owned(), log, at, seen: HashMap::new(), report: Report::default() }
     }
 
     /// How it went so far; steps not yet played are failures.
     pub fn report(&self) -> Report {
         let mut report = self.report.clone();
-        for (track, at) in self.scenario.tracks.iter().zip(&self.at) {
+        for (track, at) in self.script.tracks.iter().zip(&self.at) {
             report.played.insert(track.name.clone(), *at);
-            if *at < track.steps.len() && !self.scenario.may_end_early {
+            if *at < track.steps.len() && !self.script.may_end_early {
                 let (name, steps) = (&track.name, track.steps.len());
                 report.failures.push(format!("track {name}: ended after {at} of {steps} steps"));
             }
@@ -59,8 +59,8 @@ impl Play {
     /// The answer to a request.
     pub fn answer(&mut self, api: Api, path: &str, asked: &Asked, body: &Value) -> Reply {
         self.report.requests += 1;
-        if self.report.requests > self.scenario.most_requests {
-            let failure = format!("more than {} requests", self.scenario.most_requests);
+        if self.report.requests > self.script.most_requests {
+            let failure = format!("more than {} requests", self.script.most_requests);
             if !self.report.failures.contains(&failure) {
                 self.report.failures.push(failure.clone());
             }
@@ -111,18 +111,18 @@ impl Play {
                 && track.has.iter().all(|text| text.is_in(&asked.text))
                 && !track.lacks.iter().any(|text| text.is_in(&asked.text))
         };
-        let tracks = &self.scenario.tracks;
+        let tracks = &self.script.tracks;
         let place = |found: &super::Track| tracks.iter().position(|track| track.name == found.name);
         let plain = || tracks.iter().find(|track| track.takes_all() && !asked.tools.is_empty());
         let Some(place) = tracks.iter().find(fits).or_else(plain).and_then(place) else {
-            let step = Step { text: self.scenario.aside.clone(), ..Step::default() };
+            let step = Step { text: self.script.aside.clone(), ..Step::default() };
             return ("aside".to_owned(), 0, step);
         };
         let key = key(asked);
         let known = self.seen.get(&key).filter(|(track, _)| *track == place).map(|(_, step)| *step);
         let number = known.unwrap_or(self.at[place]);
-        let track = &self.scenario.tracks[place];
-        let after = || track.after.clone().unwrap_or_else(|| self.scenario.after.clone());
+        let track = &self.script.tracks[place];
+        let after = || track.after.clone().unwrap_or_else(|| self.script.after.clone());
         let step = track.steps.get(number).cloned().unwrap_or_else(after);
         let name = track.name.clone();
         if known.is_none() {

@@ -15,7 +15,7 @@ use super::asked::flat;
 use super::http::{self, Request};
 use super::play::{Play, Reply};
 use super::report::Report;
-use super::scenario::Scenario;
+use super::script::Script;
 use super::wire::Api;
 
 /// A client that is silent for so long has left.
@@ -44,12 +44,12 @@ pub struct Server {
 
 impl Server {
     /// Starts to listen.
-    pub fn start(scenario: Scenario, options: &Options) -> io::Result<Self> {
+    pub fn start(script: Script, options: &Options) -> io::Result<Self> {
         let append = |path| OpenOptions::new().create(true).append(true).open(path);
         let log = options.log.as_ref().map(append).transpose()?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         let address = listener.local_addr()?;
-        let play = Arc::new(Mutex::new(Play::new(scenario, &options.tag, log)));
+        let play = Arc::new(Mutex::new(Play::new(script, &options.tag, log)));
         let ending = Arc::new(AtomicBool::new(false));
         let (shared, over) = (Arc::clone(&play), Arc::clone(&ending));
         let accepting = thread::spawn(move || {

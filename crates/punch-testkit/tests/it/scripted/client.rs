@@ -3,12 +3,12 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use punch_testkit::scripted::{Options, Scenario, Server};
+use punch_testkit::scripted::{Options, Script, Server};
 use serde_json::Value;
 
 pub fn start(script: Value) -> Server {
-    let scenario = Scenario::from_value(script).unwrap();
-    Server::start(scenario, &Options { tag: "t".to_owned(), ..Options::default() }).unwrap()
+    let script = Script::from_value(script).unwrap();
+    Server::start(script, &Options { tag: "t".to_owned(), ..Options::default() }).unwrap()
 }
 
 /// Sends bytes, reads to the end of the connection.

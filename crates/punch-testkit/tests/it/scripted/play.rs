@@ -1,6 +1,6 @@
 use std::fs;
 
-use punch_testkit::scripted::{Options, Scenario, Server};
+use punch_testkit::scripted::{Options, Script, Server};
 use serde_json::{Value, json};
 
 use super::client::{post, start, whole};
@@ -96,7 +96,7 @@ fn tools_that_were_not_offered_are_called_and_remarked() {
 fn every_request_is_kept_as_a_line() {
     let log = std::env::temp_dir().join(format!("punch-scripted-{}.jsonl", std::process::id()));
     let options = Options { log: Some(log.clone()), ..Options::default() };
-    let server = Server::start(Scenario::parse(r#"{"steps": [{"text": "one"}]}"#).unwrap(), &options).unwrap();
+    let server = Server::start(Script::parse(r#"{"steps": [{"text": "one"}]}"#).unwrap(), &options).unwrap();
     ask(&server, &["a\nb"]);
     post(&server, "/elsewhere", &json!({}));
     let text = fs::read_to_string(&log).unwrap();
@@ -117,6 +117,6 @@ fn a_misspelt_script_is_refused() {
         r#"{"tracks": [{"name": "y"}, {"name": "y"}]}"#,
         "[",
     ] {
-        assert!(Scenario::parse(script).is_err(), "{script}");
+        assert!(Script::parse(script).is_err(), "{script}");
     }
 }

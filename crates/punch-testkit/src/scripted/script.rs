@@ -10,7 +10,7 @@ const MOST_REQUESTS: usize = 200;
 /// A whole script.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scenario {
+pub struct Script {
     /// The steps of the only track; short for one track without a match.
     #[serde(default)]
     pub steps: Vec<Step>,
@@ -46,7 +46,7 @@ pub struct Track {
     /// Its steps.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// Answered when no steps are left, instead of the scenario's.
+    /// Answered when no steps are left, instead of the script's.
     #[serde(default)]
     pub after: Option<Step>,
 }
@@ -114,7 +114,7 @@ pub enum Pattern {
     Any(Vec<String>),
 }
 
-impl Scenario {
+impl Script {
     /// Reads a script.
     pub fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text)
