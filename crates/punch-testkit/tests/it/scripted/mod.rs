@@ -1,5 +1,6 @@
-//! The scripted model over plain HTTP, one file per wire format.
+//! The scripted model over plain HTTP, one file per wire format, and the scripted agent.
 
+mod agent;
 mod anthropic;
 mod chat;
 mod client;
