@@ -25,6 +25,9 @@ pub struct Scenario {
     /// Runs in the gate.
     #[serde(default)]
     pub gate: bool,
+    /// For each agent, what words in `model` stand for: a string that is exactly such a word becomes its value.
+    #[serde(default)]
+    pub words: BTreeMap<String, BTreeMap<String, Value>>,
     /// Variables of the agent.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -56,6 +59,9 @@ pub struct Run {
     /// The conversation of the run before goes on.
     #[serde(default)]
     pub resume: bool,
+    /// More variables of the agent, in this run.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
     /// What the model answers.
     pub model: Value,
     /// Commands of punch after it.
@@ -101,7 +107,10 @@ impl Scenario {
             return Err("`runs` is empty".to_owned());
         }
         for (n, run) in scenario.runs.iter().enumerate() {
-            run.script().map_err(|cause| format!("runs[{n}].model: {cause}"))?;
+            for host in &scenario.hosts {
+                let script = scenario.script(*host, run);
+                script.map_err(|cause| format!("runs[{n}].model for {}: {cause}", host.name()))?;
+            }
             if run.prompts.is_empty() || (run.resume && n == 0) {
                 return Err(format!("runs[{n}]: a run needs a prompt, and the first has nothing to resume"));
             }
@@ -112,18 +121,45 @@ impl Scenario {
         }
         Ok(scenario)
     }
+
+    /// The model's part, in the words of an agent.
+    pub fn script(&self, host: Host, run: &Run) -> Result<Script, String> {
+        let mut model = run.model.clone();
+        if let Some(words) = self.words.get(host.name()) {
+            translate(&mut model, words);
+        }
+        Script::from_value(model)
+    }
 }
 
-impl Run {
-    /// The model's part.
-    pub fn script(&self) -> Result<Script, String> {
-        Script::from_value(self.model.clone())
+/// Scenarios are files of ours and not deep: recursion is safe here.
+fn translate(value: &mut Value, words: &BTreeMap<String, Value>) {
+    match value {
+        Value::String(text) => {
+            if let Some(meant) = words.get(text.as_str()) {
+                *value = meant.clone();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| translate(item, words)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| translate(item, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_put_into_the_language_of_the_agent() {
+        let words = r#"{"codex": {"$plan": {"name": "update_plan"}}}"#;
+        let run = r#"{"prompts": ["go"], "model": {"steps": [{"tools": ["$plan"]}]}}"#;
+        let text = |hosts: &str| format!(r#"{{"about": "x", "agents": [{hosts}], "words": {words}, "runs": [{run}]}}"#);
+        let scenario = Scenario::parse("x", &text(r#""codex""#)).unwrap_or_else(|error| panic!("{error}"));
+        let script = scenario.script(Host::Codex, &scenario.runs[0]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(script.tracks[0].steps[0].tools[0].name, "update_plan");
+        assert!(Scenario::parse("x", &text(r#""qwen""#)).is_err());
+    }
 
     #[test]
     fn mistakes_in_a_scenario_are_told_before_anything_runs() {

@@ -30,6 +30,11 @@ impl Wiring<'_> {
         format!("{} hook --agent {} {event}", self.place.punch.display(), host.name())
     }
 
+    /// The variables that the scenario asks for.
+    pub fn env(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.scenario.env.iter().chain(&self.run.env)
+    }
+
     /// The arguments of our server.
     pub fn server(&self) -> Vec<&str> {
         let more = self.scenario.mcp.iter().map(String::as_str);
@@ -60,7 +65,7 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
     for (n, run) in scenario.runs.iter().enumerate() {
         let log = place.file(&format!("requests-{n}.jsonl"));
         let options = Options { tag: format!("r{n}"), log: Some(log), port: 0 };
-        let server = Server::start(run.script()?, &options).map_err(|cause| cause.to_string())?;
+        let server = Server::start(scenario.script(host, run)?, &options).map_err(|cause| cause.to_string())?;
         let wiring = Wiring { place, scenario, run, model: server.url(), limit: LIMIT };
         let exit = host.converse(&wiring, &mut conversation);
         let ended = Ended { report: server.report(), exit, output: conversation.output(place) };

@@ -51,7 +51,7 @@ pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32,
     }
     // The second lets it run without questions also where the person is root.
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("IS_SANDBOX", "1");
-    command.envs(&wiring.scenario.env);
+    command.envs(wiring.env());
     if let Some(id) = conversation.id.as_ref().filter(|_| wiring.run.resume) {
         command.args(["--resume", id]);
     }

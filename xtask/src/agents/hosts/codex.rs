@@ -31,7 +31,7 @@ pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     place.configure(".codex/hooks.json", &json!({"hooks": hooks}).to_string())?;
     place.configure(".codex/config.toml", &settings(wiring))?;
     let mut command = place.command("codex");
-    command.env("CODEX_HOME", place.home.join(".codex")).env("SCRIPTED_KEY", "x").envs(&wiring.scenario.env);
+    command.env("CODEX_HOME", place.home.join(".codex")).env("SCRIPTED_KEY", "x").envs(wiring.env());
     command.arg("exec");
     if wiring.run.resume {
         command.args(["resume", "--last"]);

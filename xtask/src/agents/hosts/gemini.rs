@@ -24,7 +24,7 @@ pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     let mut command = place.command("gemini");
     command.env("GEMINI_API_KEY", "scripted").env("GOOGLE_GEMINI_BASE_URL", &wiring.model);
     command.env("GEMINI_CLI_TRUST_WORKSPACE", "true").env("GEMINI_TELEMETRY_ENABLED", "false");
-    command.envs(&wiring.scenario.env);
+    command.envs(wiring.env());
     command.args(["--output-format", "stream-json", "--yolo", "--skip-trust", "-m", "gemini-2.5-pro"]);
     if wiring.run.resume {
         command.args(["--resume", "latest"]);

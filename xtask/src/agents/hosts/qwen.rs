@@ -31,7 +31,7 @@ pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     place.configure(".qwen/settings.json", &settings.to_string())?;
     let mut command = place.command("qwen");
     command.env("OPENAI_API_KEY", "scripted").env("OPENAI_BASE_URL", format!("{}/v1", wiring.model));
-    command.env("OPENAI_MODEL", "scripted-1").env("QWEN_TELEMETRY_ENABLED", "false").envs(&wiring.scenario.env);
+    command.env("OPENAI_MODEL", "scripted-1").env("QWEN_TELEMETRY_ENABLED", "false").envs(wiring.env());
     command.args(["--output-format", "stream-json", "--yolo", "--auth-type", "openai"]);
     if wiring.run.resume {
         command.arg("--continue");
