@@ -23,23 +23,39 @@ pub struct Found {
     pub bin: PathBuf,
     /// Those that cannot, with the reason.
     pub missing: Vec<(Host, String)>,
+    /// What OpenCode fetches on its first start in an empty home.
+    pub plugin: PathBuf,
 }
+
+/// That package; its version is OpenCode's own.
+const PLUGIN: &str = "@opencode-ai/plugin";
 
 /// Makes sure that these agents are there.
 pub fn install(hosts: &[Host]) -> Found {
     let folder = folder();
-    let bin = folder.join("node_modules/.bin");
+    let (bin, plugin) = (folder.join("node_modules/.bin"), folder.join("opencode"));
+    if hosts.contains(&Host::Opencode) && !plugin.join("node_modules").join(PLUGIN).exists() {
+        let version = Host::Opencode.package().1;
+        println!("    installing {PLUGIN}@{version}");
+        // It would fetch it by itself, for every run anew.
+        if let Err(cause) = npm(&plugin, &[format!("{PLUGIN}@{version}")]) {
+            println!("    {cause}");
+        }
+    }
     let mut wanted: Vec<Host> = Host::ALL.into_iter().filter(|host| hosts.contains(host)).collect();
     wanted.retain(|host| !is_there(&folder, *host));
     if wanted.is_empty() {
-        return Found { bin, missing: Vec::new() };
+        return Found { bin, plugin, missing: Vec::new() };
     }
     let begin = Instant::now();
     println!("    installing {} into {}", names(&wanted), folder.display());
-    if let Err(cause) = npm(&folder, &wanted) {
+    let node = format!("{}@{}", NODE.0, NODE.1);
+    let mut packages: Vec<String> = wanted.iter().map(|host| specification(*host)).collect();
+    packages.push(node.clone());
+    if let Err(cause) = npm(&folder, &packages) {
         println!("    together: {cause}");
         for host in &wanted {
-            if let Err(cause) = npm(&folder, &[*host]) {
+            if let Err(cause) = npm(&folder, &[specification(*host), node.clone()]) {
                 println!("    {}: {cause}", host.name());
             }
         }
@@ -47,7 +63,7 @@ pub fn install(hosts: &[Host]) -> Found {
     println!("    npm took {:.0} s", begin.elapsed().as_secs_f64());
     let reason = |host: Host| (host, format!("{} could not be installed by npm", specification(host)));
     let missing = wanted.into_iter().filter(|host| !is_there(&folder, *host)).map(reason).collect();
-    Found { bin, missing }
+    Found { bin, plugin, missing }
 }
 
 fn names(hosts: &[Host]) -> String {
@@ -75,16 +91,16 @@ fn is_there(folder: &Path, host: Host) -> bool {
     right && node && modules.join(".bin").join(host.name()).exists() && modules.join(".bin/node").exists()
 }
 
-fn npm(folder: &Path, hosts: &[Host]) -> Result<(), String> {
+fn npm(folder: &Path, packages: &[String]) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
     // Without a package file npm would look for one further up.
     let own = folder.join("package.json");
     if !own.exists() {
-        fs::write(&own, "{\"private\": true}\n").map_err(|cause| format!("{}: {cause}", own.display()))?;
+        fs::write(&own, "{}\n").map_err(|cause| format!("{}: {cause}", own.display()))?;
     }
     let mut npm = Command::new("npm");
     npm.current_dir(folder).args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--save-exact"]);
-    npm.args(hosts.iter().map(|host| specification(*host))).arg(format!("{}@{}", NODE.0, NODE.1));
+    npm.args(packages);
     let log = folder.join("npm.log");
     match child::run(&mut npm, LIMIT, &log, &log)? {
         0 => Ok(()),

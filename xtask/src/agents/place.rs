@@ -37,6 +37,8 @@ pub struct Place {
     pub repo: PathBuf,
     /// The program under test.
     pub punch: PathBuf,
+    /// What OpenCode needs in its home.
+    pub plugin: PathBuf,
     path: String,
 }
 
@@ -51,7 +53,7 @@ impl Place {
         }
         let path = env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", tested.found.bin.display());
-        let place = Self { punch: tested.punch.clone(), root, home, repo, path };
+        let place = Self { punch: tested.punch.clone(), plugin: tested.found.plugin.clone(), root, home, repo, path };
         process::read(place.command("git").args(["init", "--quiet"]))?;
         let name = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
         let commit = ["commit", "--quiet", "--allow-empty", "--message", "init"];

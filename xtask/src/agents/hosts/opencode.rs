@@ -1,7 +1,9 @@
 //! OpenCode, driven through `opencode serve`: `opencode run` ends with the first answer and cannot be kept going.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::os::unix::fs::symlink;
 use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use super::{Conversation, ERRORS, OUTPUT};
 use crate::agents::child::{Group, appended};
 use crate::agents::http;
+use crate::agents::place::Place;
 use crate::agents::trial::Wiring;
 use crate::process;
 
@@ -23,6 +26,7 @@ pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32,
     let place = wiring.place;
     let end = Instant::now() + wiring.limit;
     place.configure(".config/opencode/opencode.json", &settings(wiring)?.to_string())?;
+    furnish(wiring.place);
     let mut command = place.command("opencode");
     for name in ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE"] {
         command.env(format!("OPENCODE_DISABLE_{name}"), "1");
@@ -51,6 +55,16 @@ pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32,
         .map_err(|cause| cause.to_string())?;
     // It serves until it is ended.
     Ok(0)
+}
+
+/// Puts the package of plugins where OpenCode would install it, which takes half a minute in a new home. If that does
+/// not work it does so itself.
+fn furnish(place: &Place) {
+    let folder = place.home.join(".config/opencode");
+    for name in ["package.json", "package-lock.json"] {
+        let _ = fs::copy(place.plugin.join(name), folder.join(name));
+    }
+    let _ = symlink(place.plugin.join("node_modules"), folder.join("node_modules"));
 }
 
 fn settings(wiring: &Wiring) -> Result<Value, String> {
