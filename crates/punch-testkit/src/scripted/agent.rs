@@ -97,10 +97,16 @@ impl<'a> Agent<'a> {
             self.read.push('\n');
             if !answer.calls.is_empty() {
                 answer.calls.iter().try_for_each(|call| self.work(call))?;
+                if self.form == Form::Qwen {
+                    self.fire(Moment::Prompt, json!({"prompt": ""}))?;
+                }
                 continue;
             }
             let Some(text) = self.stop(&answer, kept_going)? else { return Ok(()) };
             kept_going = true;
+            if self.form.echoes() {
+                self.fire(Moment::Prompt, json!({"prompt": text}))?;
+            }
             self.hear(&text);
             self.story.continued.push(text);
         }
@@ -146,7 +152,7 @@ impl<'a> Agent<'a> {
         let Some(event) = self.form.event(moment) else { return Ok(Wish::default()) };
         let input = self.form.input(event, &self.session, about);
         let printed = self.outside.hook(event, &input)?;
-        let wish = self.form.read(&printed)?;
+        let wish = self.form.read(moment, &printed)?;
         if let Some(text) = &wish.context {
             self.hear(text);
             self.story.injected.push(text.clone());

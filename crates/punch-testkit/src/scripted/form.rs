@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 /// A host's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Claude Code; Codex and Qwen Code use the same.
+    /// Claude Code; Codex uses the same.
     Claude,
+    /// Qwen Code: the same again, but what the host says to the model by itself is reported as a prompt too.
+    Qwen,
     /// Gemini CLI.
     Gemini,
     /// Cursor.
@@ -62,7 +64,7 @@ impl Form {
             Moment::SessionEnd => ["SessionEnd", "SessionEnd", "sessionEnd"],
         };
         let name = match self {
-            Self::Claude => names[0],
+            Self::Claude | Self::Qwen => names[0],
             Self::Gemini => names[1],
             Self::Cursor => names[2],
         };
@@ -81,8 +83,13 @@ impl Form {
         out
     }
 
+    /// Whether a continuation is reported as a prompt.
+    pub fn echoes(self) -> bool {
+        self != Self::Claude
+    }
+
     /// What the hook wants. Printing nothing is wanting nothing; anything but JSON is a mistake.
-    pub fn read(self, printed: &str) -> Result<Wish, String> {
+    pub fn read(self, moment: Moment, printed: &str) -> Result<Wish, String> {
         if printed.trim().is_empty() {
             return Ok(Wish::default());
         }
@@ -98,9 +105,16 @@ impl Form {
         let blocked = answer["decision"] == "block" || answer["decision"] == "deny";
         let denied = own["permissionDecision"] == "deny";
         let refuse = denied.then(|| text(&own["permissionDecisionReason"]).unwrap_or_default());
+        let context = text(&own["additionalContext"]);
+        if moment == Moment::Stop {
+            // Claude Code goes on for either, others only for a decision.
+            let softly = context.filter(|_| self == Self::Claude);
+            let go_on = reason.filter(|_| blocked).or(softly);
+            return Ok(Wish { go_on, tell: text(&answer["systemMessage"]), ..Wish::default() });
+        }
         Ok(Wish {
-            context: text(&own["additionalContext"]),
-            go_on: reason.clone().filter(|_| blocked),
+            context,
+            go_on: None,
             refuse: refuse.or_else(|| reason.filter(|_| blocked)),
             tell: text(&answer["systemMessage"]),
         })

@@ -88,7 +88,10 @@ fn failures_of_tools_and_of_the_model_are_reported_to_the_hook() {
 
 #[test]
 fn every_form_has_its_own_words() {
+    let softly = json!({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "on"}});
     for (form, stop, answer, session) in [
+        (Form::Claude, "Stop", softly, "session_id"),
+        (Form::Qwen, "Stop", json!({"decision": "block", "reason": "on"}), "session_id"),
         (Form::Gemini, "AfterAgent", json!({"decision": "deny", "reason": "on"}), "session_id"),
         (Form::Cursor, "stop", json!({"followup_message": "on"}), "conversation_id"),
     ] {
@@ -96,6 +99,8 @@ fn every_form_has_its_own_words() {
         let story = play(form, json!({"steps": [{"text": "a"}, {"text": "b"}]}), &mut outside);
         assert_eq!(story.continued, ["on"]);
         assert!(outside.called.contains(&stop.to_owned()));
+        let echoed = outside.inputs.iter().filter(|input| input["prompt"] == "on").count();
+        assert_eq!(echoed, usize::from(form != Form::Claude));
         assert!(outside.inputs.iter().all(|input| input[session] == "s-1"));
     }
 }
