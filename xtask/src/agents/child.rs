@@ -1,7 +1,6 @@
 //! Programs with a time limit. Each leads a process group of its own, so that what it started ends with it.
 
 use std::fs::File;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -17,7 +16,9 @@ impl Group {
     /// Starts it at the head of its own group.
     pub fn start(command: &mut Command) -> Result<Self, String> {
         let program = command.get_program().to_string_lossy().into_owned();
-        command.process_group(0).spawn().map(Self).map_err(|cause| format!("cannot start {program}: {cause}"))
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        command.spawn().map(Self).map_err(|cause| format!("cannot start {program}: {cause}"))
     }
 
     /// Its exit code; -1 if a signal ended it, an error if it takes too long.

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::os::unix::fs::symlink;
 use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -64,7 +63,8 @@ fn furnish(place: &Place) {
     for name in ["package.json", "package-lock.json"] {
         let _ = fs::copy(place.plugin.join(name), folder.join(name));
     }
-    let _ = symlink(place.plugin.join("node_modules"), folder.join("node_modules"));
+    #[cfg(unix)]
+    let _ = std::os::unix::fs::symlink(place.plugin.join("node_modules"), folder.join("node_modules"));
 }
 
 fn settings(wiring: &Wiring) -> Result<Value, String> {
