@@ -30,6 +30,7 @@ Tasks:
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
+  bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   exhaustive                           every state within more writes, through pairs of policy values
   faults [--rounds N]                  kill -9 in mid-write, and many processes at once, at length
   fuzz [--seconds N]                   every fuzz target for N seconds";
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         ["conformance"] => conformance::run(),
         ["bench", "core"] => bench::core(),
         ["bench", "mcp"] => bench::mcp(),
+        ["bench", "schedule"] => bench::schedule(),
         ["bench", "cli"] => bench::cli::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),

@@ -16,15 +16,17 @@ const BASE: &str = "base.json";
 
 /// A text that is being edited, in a folder of its own that nobody else may enter.
 pub struct Draft {
+    editor: String,
     folder: PathBuf,
     file: PathBuf,
 }
 
 impl Draft {
-    /// Puts a text, and what it was made from, where the editor finds it.
+    /// Puts a text, and what it was made from, where the editor finds it. Without an editor there is nothing to keep.
     pub fn new(name: &str, text: &str, base: &str) -> Result<Self, Failure> {
+        let editor = editor()?;
         let folder = folder().map_err(|cause| files::failed(&std::env::temp_dir(), cause))?;
-        let draft = Self { file: folder.join(name), folder };
+        let draft = Self { editor, file: folder.join(name), folder };
         draft.put(&draft.folder.join(BASE), base)?;
         draft.put(&draft.file, text)?;
         Ok(draft)
@@ -32,9 +34,10 @@ impl Draft {
 
     /// A draft that was kept, and what it was made from.
     pub fn again(file: &Path) -> Result<(Self, String), Failure> {
+        let editor = editor()?;
         let folder = file.parent().map(Path::to_owned).unwrap_or_default();
         let base = files::read(&folder.join(BASE))?;
-        Ok((Self { folder, file: file.to_owned() }, base))
+        Ok((Self { editor, folder, file: file.to_owned() }, base))
     }
 
     fn put(&self, path: &Path, text: &str) -> Result<(), Failure> {
@@ -45,8 +48,8 @@ impl Draft {
 
     /// Lets the person edit; answers what they left.
     pub fn edit(&self) -> Result<String, Failure> {
-        let editor = editor()?;
-        let status = command(&editor, &self.file).status().map_err(|cause| {
+        let editor = &self.editor;
+        let status = command(editor, &self.file).status().map_err(|cause| {
             let message = format!("cannot run the editor `{editor}`: {cause}");
             Failure::usage(&message, "set VISUAL or EDITOR to a program that edits the file it is given")
         })?;

@@ -31,7 +31,15 @@ pub fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
 
 /// The settings, with what the flags say first.
 pub fn config(global: &Global, project: Option<&Path>) -> Result<Config, Failure> {
-    let mut flags = Vec::new();
+    config_with(global, project, Vec::new())
+}
+
+/// The same with settings that the flags of one verb give.
+pub fn config_with(
+    global: &Global,
+    project: Option<&Path>,
+    mut flags: Vec<(String, String)>,
+) -> Result<Config, Failure> {
     flags.extend(global.plan.iter().map(|plan| ("plan".to_owned(), plan.clone())));
     flags.extend(global.owner.iter().map(|owner| ("owner".to_owned(), owner.clone())));
     if global.ascii {
@@ -61,6 +69,31 @@ fn home() -> Option<PathBuf> {
 /// The conversation that the host started this process for, where it says so.
 pub fn host_session() -> Option<String> {
     std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())
+}
+
+/// The project that the host of a hook works on, where it says so: a shell may have changed the working folder.
+pub fn host_folder() -> Option<PathBuf> {
+    let names = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR", "CURSOR_PROJECT_DIR"];
+    let given = names.iter().filter_map(std::env::var_os).map(PathBuf::from);
+    given.filter(|folder| folder.is_absolute()).find_map(|folder| folder.canonicalize().ok().filter(|f| f.is_dir()))
+}
+
+/// How many blocked stops in a row Claude Code is told to allow; 0 is any number.
+pub fn claude_stop_cap() -> Option<u32> {
+    std::env::var("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").ok()?.trim().parse().ok()
+}
+
+/// Whether the arguments, which could not be read, are those of a hook.
+pub fn calls_hook() -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("--store" | "--plan" | "--owner") => drop(arguments.next()),
+            Some(flag) if flag.starts_with('-') => {}
+            verb => return verb == Some("hook"),
+        }
+    }
+    false
 }
 
 /// What no other process has: its number and when it asked.

@@ -6,6 +6,7 @@ mod editor;
 mod environment;
 mod failure;
 mod files;
+mod hook_log;
 mod later;
 mod named;
 mod output;
@@ -50,7 +51,11 @@ fn main() -> ExitCode {
     failure::guard(|| {
         let (command, global) = match Arguments::read() {
             Ok(arguments) => arguments,
-            Err(answer) => return output::usage(&answer, environment::wants_json()),
+            Err(answer) => {
+                let exit = output::usage(&answer, environment::wants_json());
+                // To a host the code for wrong arguments would mean "stop what you are doing".
+                return if exit == Exit::Usage && environment::calls_hook() { Exit::Refused } else { exit };
+            }
         };
         let as_json = global.json;
         match command.run(global) {

@@ -1,5 +1,7 @@
 //! The project a command works on: where its store is, its settings, the plan that is meant.
 
+use std::path::PathBuf;
+
 use punch_core::view::{ClearDelay, Glyphs};
 use punch_engine::config::Config;
 use punch_engine::locate::{self, Location};
@@ -36,6 +38,15 @@ impl Project {
     pub fn find(global: Global) -> Result<Self, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
         let config = environment::config(&global, Some(&location.config))?;
+        Ok(Self { global, location, config })
+    }
+
+    /// Finds the project from another folder than the working folder, with settings that flags of the verb give.
+    pub fn find_from(global: Global, folder: Option<PathBuf>, flags: Vec<(String, String)>) -> Result<Self, Failure> {
+        let mut around = environment::surroundings(&global)?;
+        around.cwd = folder.unwrap_or(around.cwd);
+        let location = locate::locate(&around)?;
+        let config = environment::config_with(&global, Some(&location.config), flags)?;
         Ok(Self { global, location, config })
     }
 

@@ -17,6 +17,7 @@ mod policy;
 mod record;
 mod refusal;
 pub mod replay;
+pub mod schedule;
 mod status;
 pub mod text;
 mod todo;

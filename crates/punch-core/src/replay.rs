@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::dialect::native::Limits;
 use crate::dialect::{cursor, extended, list, native, phases, todowrite};
+use crate::drive;
 use crate::{Context, Event, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, apply};
 
 /// A dialect that can be replayed.
@@ -26,6 +27,8 @@ pub enum Dialect {
     Extended,
     /// Ops.
     Native,
+    /// Seed 004: decisions about agents that want to stop.
+    Drive,
 }
 
 impl Dialect {
@@ -38,6 +41,7 @@ impl Dialect {
         Self::Todowrite,
         Self::Extended,
         Self::Native,
+        Self::Drive,
     ];
 
     /// The name on the command line.
@@ -50,6 +54,7 @@ impl Dialect {
             Self::Todowrite => "todowrite",
             Self::Extended => "extended",
             Self::Native => "native",
+            Self::Drive => "drive",
         }
     }
 
@@ -163,6 +168,10 @@ fn run(dialect: Dialect, line: &Value) -> Result<Value, Refusal> {
         Dialect::Todowrite => each(line, "calls", |call| todowrite_call(memory, call)),
         Dialect::Extended => each(line, "calls", |call| extended_call(memory, call)),
         Dialect::Native => each(line, "calls", |call| native_call(memory, call)),
+        Dialect::Drive if line.get("calls").is_some() => {
+            each(line, "calls", |call| decision(call).unwrap_or_else(|refusal| json!({"error": error(&refusal)})))
+        }
+        Dialect::Drive => Ok(json!([decision(line)?])),
         Dialect::Phases => {
             phases_initial(memory, line)?;
             each(line, "batches", |batch| phases_batch(memory, batch))
@@ -176,6 +185,18 @@ fn run(dialect: Dialect, line: &Value) -> Result<Value, Refusal> {
             Ok(json!([phases::markdown_answer(kind, line.get("input").unwrap_or(&Value::Null))?]))
         }
     }
+}
+
+/// The decision that follows from what one call holds.
+fn decision(call: &Value) -> Result<Value, Refusal> {
+    let input = serde_json::from_value(call.clone());
+    let input = input.map_err(|e| Refusal::Invalid { at: "call".into(), what: e.to_string() })?;
+    let decision = drive::decide(&input);
+    let mut out = serde_json::to_value(&decision).unwrap_or_default();
+    if let drive::Decision::Allow { reason } = &decision {
+        out["sentence"] = json!(reason.text());
+    }
+    Ok(out)
 }
 
 /// Puts the list that a line starts from into the plan.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use punch_core::view::{markdown, markdown_read};
 use punch_core::{
-    Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Ref, Refusal, StartGate, Stop,
+    Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Ref, Refusal, StartGate,
+    Stop, apply,
 };
 use punch_store::PlanId;
 
@@ -38,6 +39,20 @@ impl Format {
             Self::Markdown => markdown_read::read(text)?,
         };
         Ok((parsed.document, parsed.ignored))
+    }
+
+    /// The plan that a document describes, without any store, under the rules of an import.
+    pub fn plan(self, text: &str, now: i64) -> Result<Plan, EngineError> {
+        let (document, _) = self.read(text)?;
+        let mut plan = Plan::new();
+        let context = Context { now, by: "file".into(), owner: None, policy: lenient(plan.row.policy) };
+        match apply(&plan, &document.ops()?, &context) {
+            Ok(outcome) => plan.commit(&outcome),
+            Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),
+            // A whole plan needs nothing.
+            Err(Stop::Need(_)) => {}
+        }
+        Ok(plan)
     }
 
     /// Writes a plan.

@@ -1,6 +1,7 @@
 //! What the engine knows about a session: role, what it was shown, and whether it is bound to a plan.
 
 use punch_core::Uid;
+use punch_core::drive::Counters;
 use punch_store::{PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -35,9 +36,29 @@ pub struct SessionState {
     pub shown: u64,
     /// It wrote, started or claimed something; keep-going acts only for such sessions.
     pub bound: bool,
-    /// What later parts keep: counters, decisions.
+    /// The agent program, once its host has reported something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Continuations, turns, reminders.
+    #[serde(skip_serializing_if = "is_untouched")]
+    pub drive: Counters,
+    /// What a newer version keeps.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+fn is_untouched(counters: &Counters) -> bool {
+    *counters == Counters::default()
+}
+
+impl SessionState {
+    /// What it may do: a role from outside counts first, and a subagent to which nothing was assigned may only read.
+    pub fn role_of(&self, key: &SessionKey, given: Option<Role>) -> Role {
+        given.unwrap_or(match self.role {
+            Role::Owner if key.subagent().is_some() => Role::Worker,
+            role => role,
+        })
+    }
 }
 
 impl Engine {
@@ -49,14 +70,17 @@ impl Engine {
 }
 
 /// A body that an older version wrote reads as far as it is understood.
-fn read(session: &Session) -> SessionState {
+pub(crate) fn read(session: &Session) -> SessionState {
     serde_json::from_str(&session.body).unwrap_or_default()
 }
 
 /// The state inside a transaction; a session that was never seen, or belongs to another plan, starts afresh.
 pub(crate) fn load(snapshot: &dyn Snapshot, key: &SessionKey, plan: PlanId) -> Result<SessionState, StoreError> {
     let found = snapshot.session(key)?;
-    Ok(found.filter(|session| session.plan == Some(plan)).map(|session| read(&session)).unwrap_or_default())
+    Ok(found
+        .filter(|session| session.plan.is_none_or(|bound| bound == plan))
+        .map(|session| read(&session))
+        .unwrap_or_default())
 }
 
 /// Keeps the state. An empty host session is nobody's (it would match every other empty one).
@@ -67,9 +91,20 @@ pub(crate) fn store(
     state: &SessionState,
     now: i64,
 ) -> Result<(), StoreError> {
+    keep(tx, key, Some(plan), state, now)
+}
+
+/// The same for a session that may be bound to no plan yet.
+pub(crate) fn keep(
+    tx: &mut dyn Tx,
+    key: &SessionKey,
+    plan: Option<PlanId>,
+    state: &SessionState,
+    now: i64,
+) -> Result<(), StoreError> {
     if key.host().is_empty() {
         return Ok(());
     }
     let body = serde_json::to_string(state).unwrap_or_default();
-    tx.put_session(&Session { key: key.clone(), plan: Some(plan), seen_at: now, body })
+    tx.put_session(&Session { key: key.clone(), plan, seen_at: now, body })
 }

@@ -75,7 +75,8 @@ impl Identity {
         }
     }
 
-    fn in_file(&self) -> Option<String> {
+    /// What the file says now.
+    pub fn in_file(&self) -> Option<String> {
         let text = std::fs::read(self.file.as_ref()?).ok().filter(|bytes| bytes.len() < 64 * 1024)?;
         name(std::str::from_utf8(&text).ok()?.lines().next()?)
     }

@@ -9,6 +9,7 @@ pub mod cost;
 mod desk;
 mod desk_thread;
 pub mod guide;
+pub mod hook;
 mod http;
 mod identity;
 mod log;

@@ -1,5 +1,6 @@
 //! The desk over the plans of a project.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use punch_core::dialect::cursor::Mode;
@@ -7,7 +8,7 @@ use punch_core::dialect::native::Limits;
 use punch_core::{Footprint, Patch, Plan};
 use punch_engine::call::{Caller, Tool};
 use punch_engine::config::{Settings, Subagents};
-use punch_engine::{Choice, Engine, EngineError, Role};
+use punch_engine::{Choice, Engine, EngineError, Role, owner_of};
 use punch_store::{Changes, PlanId, StoreError};
 use serde_json::json;
 
@@ -67,10 +68,7 @@ impl PlanDesk {
 
     fn caller<'a>(&'a self, ask: &Ask) -> Caller<'a> {
         let settings = &self.opened.settings;
-        let owner = settings.owner.value.clone().unwrap_or_else(|| match ask.session.subagent() {
-            Some(subagent) => format!("{}/{subagent}", ask.session.host()),
-            None => ask.session.host().to_owned(),
-        });
+        let owner = owner_of(&ask.session, settings);
         Caller {
             session: ask.session.clone(),
             by: ask.by.clone(),
@@ -87,6 +85,18 @@ impl PlanDesk {
         }
     }
 
+    /// A session of our own making acts as the conversation that a hook has linked it to.
+    fn identified<'a>(&self, ask: &'a Ask) -> Result<Cow<'a, Ask>, Problem> {
+        let linked = match self.engine(false)? {
+            Some(engine) => engine.linked(&ask.session)?,
+            None => None,
+        };
+        Ok(match linked {
+            Some(session) => Cow::Owned(Ask { session, ..ask.clone() }),
+            None => Cow::Borrowed(ask),
+        })
+    }
+
     /// Runs `body` on the plan that is meant; `None` if there is none.
     fn on_plan<T>(
         &self,
@@ -101,6 +111,7 @@ impl PlanDesk {
 
 impl Desk for PlanDesk {
     fn call(&self, ask: &Ask) -> Result<Reply, Problem> {
+        let ask = &self.identified(ask)?;
         let caller = self.caller(ask);
         let choice = self.choice(Some(ask));
         let key = ask.key.as_deref();

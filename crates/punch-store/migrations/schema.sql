@@ -30,6 +30,15 @@ CREATE TABLE dangling (
     dependent INTEGER NOT NULL,
     PRIMARY KEY (plan, id, dependent)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE decision (
+    host TEXT NOT NULL,
+    subagent TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (host, subagent, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX decision_at ON decision (at);
 CREATE TABLE edge (
     plan INTEGER NOT NULL REFERENCES plan (id),
     dep INTEGER NOT NULL,

@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 /// How long the answer to an idempotency key is kept: 24 hours.
 pub const ANSWER_LIFETIME_MS: i64 = 24 * 60 * 60 * 1000;
 
+/// How many decisions of one session are kept.
+pub const DECISIONS_KEPT: u64 = 200;
+
+/// How long the decisions of a session are kept: 30 days.
+pub const DECISION_LIFETIME_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
 /// The immutable number of a plan inside its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -46,6 +52,8 @@ pub enum Which {
     Open,
     /// In progress, as stored, whoever the owner is.
     Running,
+    /// Pending with nothing unmet, but held, as stored.
+    Held,
 }
 
 /// A place in the ready order: what comes after it is asked for.
@@ -116,6 +124,19 @@ pub struct Session {
     /// When it was last seen.
     pub seen_at: i64,
     /// Dialect, role, scope shown, revision shown, counters: JSON of the engine, kept as it is.
+    pub body: String,
+}
+
+/// What was decided for a session, or what its host reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Whose.
+    pub key: SessionKey,
+    /// Its number in the session, growing.
+    pub seq: u64,
+    /// When.
+    pub at: i64,
+    /// JSON of the engine, kept as it is.
     pub body: String,
 }
 

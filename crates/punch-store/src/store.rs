@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use punch_core::{Event, Footprint, Outcome, Plan, PlanRow, Todo};
 
-use crate::{Checkpoint, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, StoreError, Which};
+use crate::{
+    Checkpoint, Decision, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, StoreError, Which,
+};
 
 /// A place for plans.
 ///
@@ -63,6 +65,10 @@ pub trait Catalogue {
 
     /// Every session, the most recently seen first.
     fn sessions(&self) -> Result<Vec<Session>, StoreError>;
+
+    /// The newest decisions first, of one session or of all. At most [`crate::DECISIONS_KEPT`] of each session are
+    /// there.
+    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError>;
 
     /// A small value kept by name, such as the plan chosen for a worktree.
     fn setting(&self, name: &str) -> Result<Option<String>, StoreError>;
@@ -130,6 +136,10 @@ pub trait Tx: Snapshot {
 
     /// Keeps a session, replacing what was known about it.
     fn put_session(&mut self, session: &Session) -> Result<(), StoreError>;
+
+    /// Keeps a decision of a session under the next number, and forgets its oldest beyond
+    /// [`crate::DECISIONS_KEPT`] and those of every session that are older than [`crate::DECISION_LIFETIME_MS`].
+    fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError>;
 
     /// Keeps a checkpoint, replacing one with the same id.
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError>;

@@ -7,9 +7,11 @@
 pub mod ask;
 pub mod batches;
 pub mod calls;
+pub mod drive;
 pub mod fuzz;
 pub mod model;
 pub mod rules;
 pub mod scripted;
 pub mod seeds;
 pub mod source;
+pub mod work;

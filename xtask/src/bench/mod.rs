@@ -13,7 +13,14 @@ use std::collections::BTreeMap;
 use callgrind::{Bench, Count};
 use cases::{CASES, Case};
 
+use crate::process;
+
 pub use mcp::mcp;
+
+/// What the orders of a schedule gain and cost.
+pub fn schedule() -> Result<(), String> {
+    process::run(process::cargo().args(["bench", "--package", "punch-core", "--bench", "schedule_cost"]))
+}
 
 /// Measures every case, prints one table, and fails if a target is missed.
 pub fn core() -> Result<(), String> {

@@ -9,7 +9,9 @@ use punch_serve::{Group, Offer};
 use serde_json::{Value, json};
 
 use super::mcp::surfaces;
+use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::project::Project;
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -32,7 +34,7 @@ pub struct Cost {
 
 impl Cost {
     /// Counts.
-    pub fn run(self) -> Result<Reply, Failure> {
+    pub fn run(self, global: Global) -> Result<Reply, Failure> {
         let chosen: &[Surface] = self.dialect.as_ref().map_or(Surface::ALL, std::slice::from_ref);
         let (mut lines, mut rows) = (Vec::new(), Vec::new());
         for surface in chosen {
@@ -53,6 +55,18 @@ impl Cost {
             lines.push(format!("{:<10} {extra:>5} tokens more with --tools claim", ""));
         }
         let mut json = json!({"estimate": "bytes / 4", "surfaces": rows});
+        // Prices are known without a project; what was spent is told where there is one.
+        let spent = Project::find(global).ok().and_then(|project| project.engine().ok().flatten()?.spent().ok());
+        if let Some(spent) = spent.filter(|spent| spent.sessions > 0) {
+            lines.push(format!(
+                "{} so far: {} tokens of reminders, {} tokens of continuations",
+                if spent.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", spent.sessions) },
+                spent.reminders,
+                spent.continuations
+            ));
+            json["spent"] = json!({"sessions": spent.sessions, "reminders": spent.reminders,
+                "continuations": spent.continuations});
+        }
         if let (Some(path), Some(surface)) = (&self.replay, self.dialect) {
             let spent = recorded(path, surface)?;
             lines.push(format!(

@@ -52,7 +52,9 @@ pub fn run(project: Project, again: Option<&Path>) -> Result<Reply, Failure> {
 
 /// Reads what the person left. Stricter than an import: a line that is not understood would be lost.
 fn read(written: &str) -> Result<Document, Failure> {
-    let text = written.strip_prefix(HEADER).unwrap_or(written);
+    // By its first words: replacing every box in the editor changes the header too.
+    let headed = written.starts_with(&HEADER[..HEADER.find(',').unwrap_or(HEADER.len())]);
+    let text = if headed { &written[written.find('\n').unwrap_or(written.len())..] } else { written };
     if text.trim().is_empty() {
         let message = "the text is empty; nothing was changed";
         return Err(Failure::usage(message, "`punch rm --all` archives everything"));

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use punch_core::{Change, Event, Footprint, Patch, Plan, text};
-use punch_engine::{EngineError, Entry};
+use punch_engine::{EngineError, Entry, TurnStart};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -16,7 +16,8 @@ const EXAMPLES: &str = "\
 Examples:
   punch log
   punch log --limit 100 --json
-  punch log --todo T-3";
+  punch log --todo T-3
+  punch log --turn                     # since the last message to an agent, and what was open then";
 
 /// From this many names on, everything is read at once.
 const MANY: usize = 1_000;
@@ -31,6 +32,12 @@ pub struct Log {
     /// Only what happened to this todo
     #[arg(long, value_name = "TODO")]
     todo: Option<String>,
+    /// Only what happened since the last message of a person to an agent
+    #[arg(long, conflicts_with = "todo")]
+    turn: bool,
+    /// With --turn: to the agent of this session
+    #[arg(long, value_name = "SESSION", requires = "turn")]
+    session: Option<String>,
 }
 
 impl Log {
@@ -43,7 +50,14 @@ impl Log {
             }
             (Err(_), None) => return Ok(Reply::new("Nothing has happened yet.", json!({"revisions": []}))),
         };
+        let turn = if self.turn { Some(self.turn_of(&open)?) } else { None };
         let entries = match &self.todo {
+            None if turn.is_some() => {
+                let since = turn.as_ref().map_or(0, |turn| turn.revision);
+                let mut entries = open.engine.history(open.plan, u64::from(self.limit))?;
+                entries.retain(|entry| entry.revision > since);
+                entries
+            }
             None => open.engine.history(open.plan, u64::from(self.limit))?,
             Some(given) => {
                 let uid = open.engine.resolve(open.plan, given)?;
@@ -53,7 +67,18 @@ impl Log {
         if open.project.global.json {
             let names = names(&open, &footprint_of_all(&entries))?;
             let revisions: Vec<Value> = entries.iter().map(|entry| revision(entry, &names)).collect();
-            return Ok(Reply::new("", json!({"revisions": revisions})));
+            let mut json = json!({"revisions": revisions});
+            if let Some(turn) = &turn {
+                json["turn"] = json!({"session": turn.key.host(), "subagent": turn.key.subagent(), "agent": turn.agent,
+                    "revision": turn.revision, "at": turn.at, "open": turn.open});
+            }
+            return Ok(Reply::new("", json));
+        }
+        if let Some(turn) = &turn {
+            output::remark(&began(turn));
+        }
+        if entries.is_empty() && self.turn {
+            return Ok(Reply::new("Nothing has happened in this turn.", json!({})));
         }
         if entries.is_empty() {
             return Ok(Reply::new("Nothing has happened yet.", json!({})));
@@ -67,12 +92,39 @@ impl Log {
         };
         let lines: Vec<String> = entries.iter().zip(&stories).map(line).collect();
         let older = entries.last().map_or(0, |entry| entry.revision.saturating_sub(1));
-        if self.todo.is_none() && older > 0 && self.limit > 0 {
+        if self.todo.is_none() && turn.is_none() && older > 0 && self.limit > 0 {
             let more = u64::from(self.limit).saturating_mul(5);
             output::remark(&format!("{older} older; `punch log --limit {more}` shows more"));
         }
         Ok(Reply::new(lines.join("\n"), json!({})))
     }
+}
+
+impl Log {
+    fn turn_of(&self, open: &Open) -> Result<TurnStart, Failure> {
+        let refused = |message: String| Failure::Refused {
+            code: "unknown_session",
+            message,
+            hint: "the hooks of an agent note where its turns begin; `punch log` shows everything".into(),
+        };
+        let key = match &self.session {
+            None => None,
+            Some(given) => Some(open.engine.find_session(given)?.ok_or_else(|| {
+                refused(format!("no session `{}`, or several", text::clip(&text::neutral(given), 80)))
+            })?),
+        };
+        open.engine.turn(open.plan, key.as_ref())?.ok_or_else(|| refused("no turn of an agent is known here".into()))
+    }
+}
+
+/// When the turn began, and what was open then.
+fn began(turn: &TurnStart) -> String {
+    let ids: Vec<String> =
+        turn.open.iter().take(20).map(|id| text::clip(&text::neutral(id), 60).into_owned()).collect();
+    let more = turn.open.len().saturating_sub(ids.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let open = if ids.is_empty() { "nothing".to_owned() } else { ids.join(", ") };
+    format!("the turn began at revision {}, {}; open then: {open}{more}", turn.revision, utc(turn.at))
 }
 
 fn names(open: &Open, footprint: &Footprint) -> Result<Plan, Failure> {

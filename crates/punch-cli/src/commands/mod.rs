@@ -15,8 +15,10 @@ mod export;
 mod fail;
 mod graph;
 mod hold;
+mod hook;
 mod import;
 mod init;
+mod keep_going;
 mod list;
 mod log;
 mod mcp;
@@ -30,6 +32,7 @@ mod renew;
 mod reopen;
 mod replay;
 mod rm;
+mod schedule;
 mod show;
 mod start;
 mod status;
@@ -38,6 +41,7 @@ mod todo;
 mod tree;
 mod undo;
 mod why;
+mod why_stop;
 
 use std::cell::OnceCell;
 
@@ -70,6 +74,8 @@ pub enum Command {
     Why(Later<why::Why>),
     /// Show who waits for whom: text, DOT, Mermaid
     Graph(Later<graph::Graph>),
+    /// Show who would work on what, when, in which context window
+    Schedule(Later<schedule::Schedule>),
     /// Begin work on todos
     Start(Later<start::Start>),
     /// Finish todos
@@ -120,9 +126,16 @@ pub enum Command {
     Export(Later<export::Export>),
     /// The /todo commands: phases and tasks by content
     Todo(Later<todo::Todo>),
+    /// Let agents that stop early go on: on, off, pause, resume, status
+    KeepGoing(Later<keep_going::KeepGoing>),
+    /// Tell why an agent was let stop, or kept going
+    WhyStop(Later<why_stop::WhyStop>),
     /// Serve the plan to agents that speak MCP
     #[command(long_about = mcp::LONG_ABOUT)]
     Mcp(Later<mcp::Mcp>),
+    /// Take what an agent's host reports and answer in its form
+    #[command(long_about = hook::LONG_ABOUT)]
+    Hook(Later<hook::Hook>),
     /// Show what the tools and recorded calls cost a model
     Cost(Later<cost::Cost>),
     /// Replay recorded todo calls of a dialect and print the answers
@@ -139,7 +152,8 @@ impl Command {
         let reply = match self {
             Self::Replay(Later(verb)) => return verb.run(),
             Self::Mcp(Later(verb)) => return verb.run(global),
-            Self::Cost(Later(verb)) => verb.run(),
+            Self::Hook(Later(verb)) => return Ok(verb.run(global)),
+            Self::Cost(Later(verb)) => verb.run(global),
             Self::Demo(Later(verb)) => return verb.run(&global),
             Self::Completions(Later(verb)) => return verb.run(),
             Self::Init(Later(verb)) => verb.run(global),
@@ -168,12 +182,15 @@ impl Command {
             Self::Edit(Later(verb)) => verb.run(project()?),
             Self::Why(Later(verb)) => verb.run(project()?),
             Self::Graph(Later(verb)) => verb.run(project()?),
+            Self::Schedule(Later(verb)) => verb.run(project()?),
             Self::Log(Later(verb)) => verb.run(project()?),
             Self::Undo(Later(verb)) => verb.run(project()?),
             Self::Plan(Later(verb)) => verb.run(project()?),
             Self::Import(Later(verb)) => verb.run(project()?),
             Self::Export(Later(verb)) => verb.run(project()?),
             Self::Todo(Later(verb)) => verb.run(project()?),
+            Self::KeepGoing(Later(verb)) => verb.run(project()?),
+            Self::WhyStop(Later(verb)) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
         if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {

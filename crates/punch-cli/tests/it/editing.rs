@@ -303,3 +303,120 @@ fn an_empty_plan_is_begun_in_the_editor() {
     );
     assert!(Path::new(&world.store()).exists());
 }
+
+#[test]
+fn wrong_edits_are_refused() {
+    assert_snapshot!(world().script(r"
+        edit design
+        edit --priority 2
+        edit nobody --priority 2
+        edit it --priority 2
+        edit design --priority 9
+        edit design --content ''
+        edit design --new-id ship
+        edit design --add-needs code
+        edit design --add-needs nobody
+        edit ship --drop-needs code
+        edit ship --needs code --add-needs design
+        edit ship --tokens 5 --clear tokens
+        edit ship --clear colour
+        edit
+    "), @r"
+    $ punch edit design
+    2> error: nothing to change
+    2> hint: give at least one field, see `punch edit --help`; `punch edit` alone edits the whole plan
+    exit 2
+    $ punch edit --priority 2
+    2> error: fields are given, but no todo
+    2> hint: name it: `punch edit T-3 …`
+    exit 2
+    $ punch edit nobody --priority 2
+    2> error: no todo `nobody`
+    2> hint: `punch list --all` shows every todo
+    exit 1
+    $ punch edit it --priority 2
+    2> error: `it` fits 3 todos:
+    2>   design  Design it
+    2>   code  Write it
+    2>   ship  Ship it
+    2> hint: name it by its id
+    exit 1
+    $ punch edit design --priority 9
+    2> error: priority: 9 is not between 1 and 5
+    2> hint: correct the named place and send the whole call again; nothing was changed
+    exit 1
+    $ punch edit design --content ''
+    2> error: content: must not be empty
+    2> hint: correct the named place and send the whole call again; nothing was changed
+    exit 1
+    $ punch edit design --new-id ship
+    2> error: id `ship` is used more than once
+    2> hint: give every todo its own id
+    exit 1
+    $ punch edit design --add-needs code
+    2> error: dependencies form a cycle: design -> code -> design
+    2> hint: drop one dependency on this path
+    exit 1
+    $ punch edit design --add-needs nobody
+    2> error: no todo `nobody`
+    2> hint: `punch list --all` shows every todo
+    exit 1
+    $ punch edit ship --drop-needs code
+    2> error: --drop-needs: it does not depend on `code`
+    2> hint: correct the named place and send the whole call again; nothing was changed
+    exit 1
+    $ punch edit ship --needs code --add-needs design
+    2> error: the argument '--needs <TODO>' cannot be used with '--add-needs <TODO>'
+    2>
+    2> Usage: punch edit --needs <TODO> <TODO>
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    $ punch edit ship --tokens 5 --clear tokens
+    2> error: a field is both given and cleared
+    2> hint: say one of the two
+    exit 2
+    $ punch edit ship --clear colour
+    2> error: invalid value 'colour' for '--clear <FIELD>'
+    2>   [possible values: needs, phase, priority, complexity, tokens, criteria, verify, files, description, active-form]
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    $ punch edit
+    2> error: there is no editor
+    2> hint: set VISUAL or EDITOR, or use `punch export` and `punch import`
+    exit 2
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn rules_hold_for_what_is_edited() {
+    let world = world();
+    let refused = |script: &str| {
+        let run = edited(&world, &["edit"], script);
+        assert_eq!(run.exit, Some(1), "{}", run.render());
+        let lines = run.stderr.lines().filter(|line| line.starts_with("error"));
+        lines.map(|line| line.to_owned() + "\n").collect::<String>()
+    };
+    let long = format!("echo '- [ ] {}' >> \"$1\"", "x".repeat(600));
+    assert_snapshot!([
+        refused(r#"sed -i 's/- \[ \] Write/- [x] Write/' "$1""#),
+        refused(r#"sed -i 's/"dependsOn":\["design"\]/"dependsOn":["desing"]/' "$1""#),
+        refused(r#"sed -i 's/- \[ \]/- [>]/' "$1""#),
+        refused(&long),
+        refused(r#"echo some words >> "$1""#),
+        refused(r#"sed -i 's/"id":"ship"/"id":"ship","dependsOn":["code"]/; s/"id":"design"/"id":"design","dependsOn":["ship"]/' "$1""#),
+    ].concat(), @r"
+    error: `code` waits for `design` (pending)
+    error: `code` depends on `desing`, which does not exist (nearest: `design`)
+    error: cannot start `code` while `design` is in progress
+    error: content has 600 characters, the limit is 500
+    error: not understood: line 11; write todos as `- [ ] text`, notes as `  > text`
+    error: dependencies form a cycle: ship -> code -> design -> ship
+    ");
+    assert_eq!(kept(&world).len(), 6);
+    // Ticking a chain in one go is fine, whatever the order of its lines.
+    assert_eq!(edited(&world, &["edit"], r#"sed -i 's/- \[ \]/- [x]/' "$1""#).exit, Some(0));
+    assert_eq!(world.json(&["status"])["completed"], 3);
+}

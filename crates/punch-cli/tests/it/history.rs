@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{World, calm};
 
 fn world() -> World {
     let world = World::new();
@@ -165,4 +165,80 @@ fn undo_for_programs_names_what_changed() {
     world.ok(&["edit", "T-1", "--content", "y"]);
     assert_eq!(world.refused(&["undo", "5"]), (1, "revert_conflict".to_owned()));
     world.sound();
+}
+
+#[test]
+fn log_tells_every_revision_in_words() {
+    let world = world();
+    for line in [
+        "start T-1 --owner ann",
+        "done T-1 --evidence seen",
+        "edit T-2 --content Better --priority 1",
+        "edit T-2 --needs T-1",
+        "hold T-2 why",
+        "release T-2",
+        "note ship hello",
+        "move ship --first",
+        "start T-2",
+        "fail T-2 --error no",
+        "start T-2",
+        "fail T-2 --error no",
+        "reopen T-2",
+        "drop T-2",
+        "rm T-2",
+        "undo",
+        "add a b c d e f --phase P",
+        "claim ship --owner bob",
+    ] {
+        let run = world.script(line);
+        assert!(!run.contains("exit 2"), "{run}");
+    }
+    assert_snapshot!(calm(&world.script(r"
+        log --limit 40
+        log --limit 2
+        log --todo T-2 --limit 3
+        log --todo 'ship it'
+        log --todo t
+    ")), @r"
+    $ punch log --limit 40
+    19  TIME  user  phases changed; T-3, T-4, T-5, T-6, 2 more added
+    18  TIME  user  T-2, ship taken back
+    17  TIME  user  ship dependencies changed; T-2 archived
+    16  TIME  user  T-2 dropped
+    15  TIME  user  T-2 reopened
+    14  TIME  user  T-2 attempts changed; T-2 failed
+    13  TIME  user  T-2 started
+    12  TIME  user  T-2 attempts and last error changed; T-2 failed, to be tried again
+    11  TIME  user  T-2 started
+    10  TIME  user  ship moved
+     9  TIME  user  ship noted
+     8  TIME  user  T-2 released
+     7  TIME  user  T-2 put on hold
+     6  TIME  user  T-2 dependencies changed
+     5  TIME  user  T-2 content and priority changed
+     4  TIME  user  T-1 evidence changed; T-1 completed
+     3  TIME  ann  T-1 started
+     2  TIME  user  ship added: Ship it
+     1  TIME  user  T-1, T-2 added
+    $ punch log --limit 2
+    19  TIME  user  phases changed; T-3, T-4, T-5, T-6, 2 more added
+    18  TIME  user  T-2, ship taken back
+    2> 17 older; `punch log --limit 10` shows more
+    $ punch log --todo T-2 --limit 3
+    18  TIME  user  T-2 taken back
+    17  TIME  user  T-2 archived
+    16  TIME  user  T-2 dropped
+    $ punch log --todo 'ship it'
+    18  TIME  user  ship taken back
+    17  TIME  user  ship dependencies changed
+    10  TIME  user  ship moved
+     9  TIME  user  ship noted
+     2  TIME  user  ship added: Ship it
+    $ punch log --todo t
+    18  TIME  user  ship taken back
+    17  TIME  user  ship dependencies changed
+    10  TIME  user  ship moved
+     9  TIME  user  ship noted
+     2  TIME  user  ship added: Ship it
+    ");
 }

@@ -6,7 +6,7 @@ use std::fs;
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{World, finished};
 
 #[test]
 fn the_list_grows_is_worked_on_and_goes() {
@@ -184,4 +184,32 @@ fn hostile_tasks_do_not_reach_the_terminal() {
     world.feed(&["import", "-"], r#"[{"content":"\u001b[31mred\u202e"}]"#);
     let text = world.ok(&["todo"]);
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_list_is_edited_in_the_editor() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    let editor = world.root.join("editor.sh");
+    let edit = |script: &str| {
+        fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).unwrap();
+        finished(world.command(&["todo", "edit"]).env("EDITOR", &editor).env("TMPDIR", &world.root).output().unwrap())
+    };
+    assert_eq!(edit("true").stdout, "Todos unchanged.\n");
+    assert_eq!(
+        edit("cat > \"$1\" <<END\n# A\n- [ ] one\n- [ ] two\nEND").stdout,
+        "Todos updated from editor: 1 phase(s), 2 task(s).\n"
+    );
+    let ids = world.ids();
+    assert_eq!(edit("sed -i 's/- \\[ \\] two/- [?] two/' \"$1\"").exit, Some(1));
+    assert_eq!(edit("sed -i 's/- \\[ \\] two/- [x] two/' \"$1\"").exit, Some(0));
+    assert_eq!(world.ids(), ids);
+    assert_snapshot!(world.script("todo"), @r"
+    $ punch todo
+    # A
+    - [/] one
+    - [x] two
+    ");
 }

@@ -64,7 +64,11 @@ impl World {
 
     /// Runs it with something on standard input.
     pub fn feed(&self, arguments: &[&str], input: &str) -> Run {
-        let mut command = self.command(arguments);
+        self.feed_command(self.command(arguments), input)
+    }
+
+    /// Runs a command with something on standard input.
+    pub fn feed_command(&self, mut command: Command, input: &str) -> Run {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         finished(thread::scope(|scope| {

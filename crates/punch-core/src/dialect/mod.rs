@@ -2,12 +2,13 @@
 //!
 //! Cursor, phases and todowrite are list dialects: `project` a plan to their list, `step` the list by the seed's own
 //! algorithm, and [`list::diff`] asks for the ops that bring the plan to the new list. Extended and native ask for ops
-//! directly.
+//! directly. Mirror copies the list of a host's own todo tool.
 
 pub mod cursor;
 pub mod extended;
 mod input;
 pub mod list;
+pub mod mirror;
 pub mod native;
 pub mod phases;
 pub mod todowrite;

@@ -97,8 +97,23 @@ pub enum Finish {
     Unknown,
 }
 
+impl Finish {
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::EndTurn => "end of turn",
+            Self::ToolUse => "use of a tool",
+            Self::Length => "length",
+            Self::Cancelled => "cancelled",
+            Self::Denied => "denied",
+            Self::Error => "error",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// A use of a tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolUse {
     /// The host's name for it.
     pub name: String,
@@ -107,10 +122,14 @@ pub struct ToolUse {
     /// The host's number for this use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// The revision in the receipt of one of ours: it tells which of our servers answered, where the host gives them
+    /// no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<u64>,
 }
 
 /// What a tool means to us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
     /// One of ours: it writes the plan by itself.
@@ -122,6 +141,7 @@ pub enum ToolKind {
     /// It asks a person.
     Question,
     /// Anything else.
+    #[default]
     Other,
 }
 

@@ -1,5 +1,30 @@
 //! Drive: what to do when an agent reports something: let it stop, keep it going, remind it, or stay silent.
+//!
+//! Everything here is a function of values that can be stored and replayed. Stopping needs neither the model nor a
+//! tool; going on needs every gate to be open.
 
+mod block;
+mod counters;
+mod decide;
+mod facts;
 mod host;
+mod prompt;
+mod put_back;
+mod quote;
+mod reason;
+mod remind;
+mod rules;
+mod tokens;
 
+pub use block::{Block, Cause, Roots, roots};
+pub use counters::{Counters, ToolTrouble, Turn};
+pub use decide::{Decision, Input, Scene, Switch, decide, early};
+pub use facts::{Cover, Facts, Named, Selected, is_blank, select, survey};
 pub use host::{ContextUse, Effect, Finish, HostEvent, Start, ToolKind, ToolUse};
+pub use prompt::continuation;
+pub use put_back::{PUT_BACK_TOKENS, PUT_BACK_TOKENS_SMALL, SMALL, offer, put_back};
+pub use quote::quote;
+pub use reason::Reason;
+pub use remind::{Nudge, advice, due, nudge};
+pub use rules::{KeepGoing, Reminding};
+pub use tokens::estimate;

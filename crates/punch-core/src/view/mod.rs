@@ -6,6 +6,7 @@
 mod cap;
 pub mod checklist;
 pub mod diagram;
+pub mod gantt;
 mod glyph;
 pub mod hide;
 pub mod layers;
@@ -22,6 +23,7 @@ mod waits;
 pub mod width;
 
 pub use cap::Cap;
+pub use gantt::Gantt;
 pub use glyph::Glyphs;
 pub use hide::ClearDelay;
 pub use layers::Layers;

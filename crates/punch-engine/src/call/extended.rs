@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::render::{self, capped};
 use super::{Answer, Caller, pack, unpack};
 use crate::submit::settle;
-use crate::{Engine, EngineError, Role, session};
+use crate::{Engine, EngineError, Role, link, session};
 
 impl Engine {
     pub(super) fn call_extended(
@@ -27,7 +27,7 @@ impl Engine {
                 return Ok(unpack(&body));
             }
             let mut state = session::load(tx, &caller.session, plan)?;
-            if caller.role.unwrap_or(state.role) != Role::Owner {
+            if state.role_of(&caller.session, caller.role) != Role::Owner {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }
             let scope: HashSet<Uid> = state.scope.iter().copied().collect();
@@ -69,6 +69,7 @@ impl Engine {
                 is_error: false,
                 revision: changed.outcome.plan.revision,
             };
+            link::note(&mut state, &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
                 tx.put_answer(key, &pack(&answer), now)?;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::render::{self, capped};
 use super::{Answer, Caller, Surface, pack, unpack};
 use crate::submit::settle;
-use crate::{Engine, EngineError, Role, SessionState, at_revision, session};
+use crate::{Engine, EngineError, Role, SessionState, at_revision, link, session};
 
 /// A call after reading, ready to run on a list.
 enum Call {
@@ -76,7 +76,7 @@ impl Engine {
                 return Ok(unpack(&body));
             }
             let mut state = session::load(tx, &caller.session, plan)?;
-            let role = caller.role.unwrap_or(state.role);
+            let role = state.role_of(&caller.session, caller.role);
             if role != Role::Owner {
                 return Err(EngineError::NotAllowed { what: "write the whole list".into() });
             }
@@ -99,6 +99,7 @@ impl Engine {
             state.shown = changed.outcome.plan.revision;
             state.bound = true;
             state.dialect = Some(surface.name().to_owned());
+            link::note(&mut state, &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
                 tx.put_answer(key, &pack(&answer), now)?;

@@ -3,6 +3,7 @@
 
 mod extended;
 mod list;
+mod mirror;
 mod native;
 mod read;
 mod render;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use crate::config::Settings;
 use crate::{Engine, EngineError, Request, Role};
 
+pub use mirror::Family;
 pub use render::TEXT_CAP;
 
 /// A set of tools in one dialect.

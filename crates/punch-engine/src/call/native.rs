@@ -2,13 +2,13 @@
 
 use punch_core::dialect::native;
 use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo};
-use punch_store::{PlanId, Snapshot, Which};
+use punch_store::{Durability, PlanId, Snapshot, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
 use super::{Answer, Caller, pack, unpack};
 use crate::submit::settle;
-use crate::{Changed, Engine, EngineError, Role, SessionState, session};
+use crate::{Changed, Engine, EngineError, Role, SessionState, link, session};
 
 /// How long a claim through a tool lasts when the call does not say.
 const LEASE: i64 = 15 * 60 * 1000;
@@ -27,7 +27,7 @@ impl Engine {
                 return Ok(unpack(&body));
             }
             let mut state = session::load(tx, &caller.session, plan)?;
-            let role = caller.role.unwrap_or(state.role);
+            let role = state.role_of(&caller.session, caller.role);
             let mut asked = Vec::new();
             let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
                 if replaces(arguments) {
@@ -49,6 +49,7 @@ impl Engine {
                 revision: changed.outcome.plan.revision,
             };
             bind(&mut state, &changed);
+            link::note(&mut state, &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
                 tx.put_answer(key, &pack(&answer), now)?;
@@ -72,6 +73,13 @@ impl Engine {
             Some(id) => Some(self.claim(plan, &request, self.resolve(plan, id)?, lease)?),
             None => self.claim_next(plan, &request, lease)?,
         };
+        if let Some(claimed) = &claimed {
+            self.write(plan, Durability::Relaxed, |tx, now| {
+                let mut state = session::load(tx, &caller.session, plan)?;
+                bind(&mut state, &claimed.changed);
+                Ok(session::store(tx, &caller.session, plan, &state, now)?)
+            })?;
+        }
         let Some(claimed) = claimed else {
             let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
             let structured = json!({"todo": null});

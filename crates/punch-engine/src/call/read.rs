@@ -29,7 +29,7 @@ impl Engine {
             "next" | "ready" => self.read_ready(plan, caller, if view == "next" { 1 } else { limit }),
             "todo" => self.read_todo(plan, required(id)?),
             "why" => self.read_why(plan, id),
-            "history" => self.read_history(plan, limit),
+            "history" => self.read_history(plan, caller, limit),
             other => {
                 let what = format!("`{}` is none of plan, next, ready, todo, why, history", text::clip(other, 40));
                 Err(Refusal::Invalid { at: "view".into(), what }.into())
@@ -135,9 +135,9 @@ impl Engine {
         Ok(Answer { text: capped(&text), structured, is_error: false, revision })
     }
 
-    fn read_history(&self, plan: PlanId, limit: usize) -> Result<Answer, EngineError> {
+    fn read_history(&self, plan: PlanId, caller: &Caller<'_>, limit: usize) -> Result<Answer, EngineError> {
         let entries = self.history(plan, limit.min(20) as u64)?;
-        let lines: Vec<String> = entries
+        let mut lines: Vec<String> = entries
             .iter()
             .map(|entry| {
                 let kinds: Vec<&str> = entry.events.iter().take(5).map(|e| e.kind.name()).collect();
@@ -145,7 +145,15 @@ impl Engine {
             })
             .collect();
         let revision = entries.first().map_or(0, |entry| entry.revision);
-        let structured = json!({"revisions": entries.iter().map(|e| e.revision).collect::<Vec<_>>()});
+        let mut structured = json!({"revisions": entries.iter().map(|e| e.revision).collect::<Vec<_>>()});
+        if let Some(turn) = self.turn(plan, Some(&caller.session))? {
+            let shown: Vec<String> = turn.open.iter().take(50).map(|id| text::neutral(id).into_owned()).collect();
+            let more = turn.open.len().saturating_sub(shown.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            lines.push(format!("This turn began at rev {}; open then: {}{more}", turn.revision, shown.join(", ")));
+            structured["turnStartRevision"] = json!(turn.revision);
+            structured["turnStartTodoIds"] = json!(turn.open.iter().take(200).collect::<Vec<_>>());
+        }
         Ok(Answer { text: capped(&lines.join("\n")), structured, is_error: false, revision })
     }
 }

@@ -4,8 +4,8 @@ use punch_core::text;
 
 use super::{KEYS, scalar::Scalar};
 
-/// Keys of this section can be given per agent.
-const PER_AGENT: &str = "keep_going.";
+/// Keys of these sections can be given per agent.
+const PER_AGENT: &[&str] = &["keep_going.", "reminders."];
 
 const MAX_AGENT: usize = 64;
 
@@ -39,7 +39,7 @@ impl Key {
 
     /// Whether `agents.NAME.` may stand before it.
     pub fn per_agent(&self) -> bool {
-        self.name.starts_with(PER_AGENT)
+        is_per_agent(self.name)
     }
 }
 
@@ -68,15 +68,21 @@ pub(super) fn is_section(name: &str) -> bool {
         Some("") => true,
         Some(rest) if rest.starts_with('.') => match rest[1..].split_once('.') {
             None => is_agent(&rest[1..]),
-            Some((agent, section)) => is_agent(agent) && PER_AGENT.strip_suffix('.') == Some(section),
+            Some((agent, section)) => {
+                is_agent(agent) && PER_AGENT.iter().any(|prefix| prefix.strip_suffix('.') == Some(section))
+            }
         },
         _ => KEYS.iter().any(|key| below(name, key.name)),
     }
 }
 
+fn is_per_agent(key: &str) -> bool {
+    PER_AGENT.iter().any(|prefix| key.starts_with(prefix))
+}
+
 /// The name of the setting of one agent.
 pub(super) fn of_agent(agent: &str, key: &str) -> Option<String> {
-    key.starts_with(PER_AGENT).then(|| format!("agents.{agent}.{key}"))
+    is_per_agent(key).then(|| format!("agents.{agent}.{key}"))
 }
 
 /// `PUNCH_AGENTS_CLAUDE_KEEP_GOING_ENABLED` as the name of a setting. A variable has no `-`, an agent no `_`.

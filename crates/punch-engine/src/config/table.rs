@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use punch_core::drive::{KeepGoing, Reminding};
 use punch_core::{
     CancelledDep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, VerifyMode,
 };
@@ -99,16 +100,49 @@ settings! {
     tools_enabled: bool = "tools.enabled", "true", ANY, None;
     /// Let an agent that stops early go on while work is left.
     keep_going_enabled: bool = "keep_going.enabled", "true", ANY, Some("PUNCH_KEEP_GOING");
-    /// Continuations after one message of the user.
+    /// Continuations after one message of the user without progress in between.
     keep_going_max_continuations: u32 =
         "keep_going.max_continuations", "10", (0, 1_000), Some("PUNCH_MAX_CONTINUATIONS");
     /// Milliseconds for which a decision at an unchanged revision is reused.
     keep_going_check_interval_ms: u64 = "keep_going.check_interval_ms", "0", (0, 3_600_000), None;
     /// The share of the context beyond which nothing is continued.
     keep_going_token_limit: f64 = "keep_going.token_limit", "0.9", (0, 1), None;
+    /// Continuations in a row that may bring no change of a status.
+    keep_going_no_progress: u32 = "keep_going.no_progress", "3", (1, 1_000), None;
+    /// Continuations after one message of the user, however much progress there is.
+    keep_going_absolute_max: u32 = "keep_going.absolute_max", "100", (0, 10_000), None;
+    /// Minutes after a message of the user in which agents are kept going; 0 for no limit.
+    keep_going_max_minutes: u64 = "keep_going.max_minutes", "120", (0, 10_080), None;
+    /// Leave todos of priority 5 open when nothing else is left.
+    keep_going_skip_optional: bool = "keep_going.skip_optional", "false", ANY, None;
+    /// Keep subagents going too.
+    keep_going_subagents: bool = "keep_going.subagents", "false", ANY, None;
+    /// Remind agents of their list now and then.
+    reminders_enabled: bool = "reminders.enabled", "true", ANY, None;
+    /// Tokens that all reminders of one session may cost.
+    reminders_tokens: u64 = "reminders.tokens", "600", (0, 100_000), None;
 }
 
 impl Settings {
+    /// What was chosen about keeping agents going.
+    pub fn keep_going(&self) -> KeepGoing {
+        KeepGoing {
+            enabled: self.keep_going_enabled.value,
+            subagents: self.keep_going_subagents.value,
+            max_continuations: self.keep_going_max_continuations.value,
+            absolute: self.keep_going_absolute_max.value,
+            no_progress: self.keep_going_no_progress.value,
+            max_minutes: self.keep_going_max_minutes.value,
+            token_limit: self.keep_going_token_limit.value,
+            skip_optional: self.keep_going_skip_optional.value,
+        }
+    }
+
+    /// What was chosen about reminders.
+    pub fn reminding(&self) -> Reminding {
+        Reminding { enabled: self.reminders_enabled.value, tokens: self.reminders_tokens.value }
+    }
+
     /// `base` with every policy that somebody set: a default never overrides what a plan or dialect chose.
     pub fn policy_over(&self, base: Policy) -> Policy {
         fn over<T: Copy>(base: T, set: &Sourced<T>) -> T {

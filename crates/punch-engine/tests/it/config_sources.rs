@@ -49,6 +49,9 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         "keep_going.max_continuations" | "keep_going.check_interval_ms" => {
             [("0", "0"), ("1", "1"), ("2", "2"), ("3", "3")]
         }
+        "keep_going.no_progress" | "keep_going.absolute_max" | "keep_going.max_minutes" | "reminders.tokens" => {
+            [("4", "4"), ("1", "1"), ("2", "2"), ("5", "5")]
+        }
         "keep_going.token_limit" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
         _ => [("false", "false"), ("true", "true"), ("false", "false"), ("true", "true")],
     }

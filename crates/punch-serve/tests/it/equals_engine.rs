@@ -24,7 +24,8 @@ fn engine(store: Box<dyn Store>) -> Engine {
     Engine::new(store, Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)))
 }
 
-struct Shared(Arc<MemoryStore>, Arc<AtomicI64>);
+/// A project whose store every opening shares.
+pub struct Shared(pub Arc<MemoryStore>, pub Arc<AtomicI64>);
 
 impl Project for Shared {
     fn open(&self, _: bool) -> Result<Option<Engine>, Problem> {

@@ -1,5 +1,8 @@
 //! The server without a process around it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot run what it tests has failed")]
 
+mod driving;
 mod equals_engine;
+mod hooks;
+mod hooks_run;
 mod offers;

@@ -13,7 +13,8 @@ use punch_core::{Event, Plan};
 
 use crate::hub::Hub;
 use crate::{
-    Catalogue, Changes, Checkpoint, Durability, PlanId, PlanInfo, Session, SessionKey, Snapshot, Store, StoreError, Tx,
+    Catalogue, Changes, Checkpoint, Decision, Durability, PlanId, PlanInfo, Session, SessionKey, Snapshot, Store,
+    StoreError, Tx,
 };
 
 /// Plans in memory.
@@ -27,6 +28,7 @@ pub struct MemoryStore {
 struct State {
     plans: BTreeMap<PlanId, Arc<Kept>>,
     sessions: BTreeMap<SessionKey, Session>,
+    decisions: BTreeMap<(SessionKey, u64), Decision>,
     settings: BTreeMap<String, String>,
 }
 

@@ -6,7 +6,7 @@ use punch_core::{Event, Footprint, Plan, PlanRow, Status, Todo};
 
 use super::{State, View};
 use crate::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, ListMark, PlanInfo, ReadyMark, Session, SessionKey, Snapshot,
+    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanInfo, ReadyMark, Session, SessionKey, Snapshot,
     StoreError, Which,
 };
 
@@ -22,6 +22,17 @@ impl<S: Deref<Target = State>> Catalogue for View<S> {
     fn sessions(&self) -> Result<Vec<Session>, StoreError> {
         let mut out: Vec<Session> = self.state.sessions.values().cloned().collect();
         out.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
+        Ok(out)
+    }
+
+    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError> {
+        let all = self.state.decisions.values().filter(|decision| of.is_none_or(|key| *key == decision.key));
+        let mut out: Vec<Decision> = all.cloned().collect();
+        out.sort_by(|a, b| (b.at, b.seq, &a.key).cmp(&(a.at, a.seq, &b.key)));
+        if of.is_some() {
+            out.sort_by_key(|decision| std::cmp::Reverse(decision.seq));
+        }
+        out.truncate(limit);
         Ok(out)
     }
 
@@ -66,6 +77,7 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
             Which::Live => true,
             Which::Open => todo.status.is_open(),
             Which::Running => todo.status == Status::InProgress,
+            Which::Held => todo.status == Status::Pending && todo.derived.unmet == 0 && todo.hold.is_some(),
         };
         let live = self.state.kept(self.plan)?.plan.live().into_iter();
         let rest = live.filter(|todo| wanted(todo) && after.is_none_or(|mark| ListMark::of(todo) > mark));

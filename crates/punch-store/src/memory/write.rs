@@ -6,7 +6,10 @@ use std::ops::DerefMut;
 use punch_core::Outcome;
 
 use super::{State, View, failed};
-use crate::{ANSWER_LIFETIME_MS, Checkpoint, Session, StoreError, Tx, baseline};
+use crate::{
+    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Session, SessionKey, StoreError,
+    Tx, baseline,
+};
 
 impl<S: DerefMut<Target = State>> Tx for View<S> {
     fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError> {
@@ -52,6 +55,18 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
     fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
         self.changed = true;
         self.state.sessions.insert(session.key.clone(), session.clone());
+        Ok(())
+    }
+
+    fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError> {
+        self.changed = true;
+        let all = &mut self.state.decisions;
+        let last = all.keys().filter(|(key, _)| key == of).map(|(_, seq)| *seq).max();
+        let seq = last.map_or(1, |seq| seq + 1);
+        all.insert((of.clone(), seq), Decision { key: of.clone(), seq, at: now, body: body.to_owned() });
+        all.retain(|(key, number), kept| {
+            kept.at > now - DECISION_LIFETIME_MS && (key != of || number + DECISIONS_KEPT > seq)
+        });
         Ok(())
     }
 

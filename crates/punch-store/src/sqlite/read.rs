@@ -8,8 +8,8 @@ use super::todo::COLUMNS;
 use super::view::View;
 use super::{events, load};
 use crate::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, Snapshot,
-    StoreError, Which,
+    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey,
+    Snapshot, StoreError, Which,
 };
 
 const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
@@ -33,6 +33,22 @@ impl Catalogue for View<'_> {
         let sql = format!("{SESSION} ORDER BY seen_at DESC, host, subagent");
         let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([], session)?.collect());
         self.sql("read the sessions", read)
+    }
+
+    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError> {
+        let columns = "SELECT host, subagent, seq, at, body FROM decision";
+        let read = match of {
+            Some(key) => {
+                let sql = format!("{columns} WHERE host = ?1 AND subagent = ?2 ORDER BY seq DESC LIMIT ?3");
+                let row = params![key.host(), key.subagent().unwrap_or_default(), count(limit)];
+                self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(row, decision)?.collect())
+            }
+            None => {
+                let sql = format!("{columns} ORDER BY at DESC, seq DESC, host, subagent LIMIT ?1");
+                self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([count(limit)], decision)?.collect())
+            }
+        };
+        self.sql("read the decisions", read)
     }
 
     fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -90,6 +106,7 @@ impl Snapshot for View<'_> {
             Which::Live => ("todo_position", ""),
             Which::Open => ("todo_open", "status IN ('pending', 'in_progress') AND"),
             Which::Running => ("todo_running", "status = 'in_progress' AND"),
+            Which::Held => ("todo_timer", "status = 'pending' AND unmet = 0 AND held_until IS NOT NULL AND"),
         };
         let mark = after.unwrap_or(ListMark { position: i64::MIN, uid: Uid(0) });
         let sql = format!(
@@ -163,6 +180,16 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
         key: SessionKey::new(host, Some(&subagent)),
         plan: row.get::<_, Option<i64>>(2)?.map(PlanId),
         seen_at: row.get(3)?,
+        body: row.get(4)?,
+    })
+}
+
+fn decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
+    let (host, subagent): (String, String) = (row.get(0)?, row.get(1)?);
+    Ok(Decision {
+        key: SessionKey::new(host, Some(&subagent)),
+        seq: row.get::<_, i64>(2)?.cast_unsigned(),
+        at: row.get(3)?,
         body: row.get(4)?,
     })
 }

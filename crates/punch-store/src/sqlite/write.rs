@@ -7,7 +7,9 @@ use rusqlite::params;
 
 use super::view::View;
 use super::{events, todo};
-use crate::{ANSWER_LIFETIME_MS, Checkpoint, Session, Snapshot, StoreError, Tx};
+use crate::{
+    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Session, SessionKey, Snapshot, StoreError, Tx,
+};
 
 impl Tx for View<'_> {
     fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError> {
@@ -51,6 +53,18 @@ impl Tx for View<'_> {
         let (host, subagent) = (session.key.host(), session.key.subagent().unwrap_or_default());
         let row = params![host, subagent, session.plan.map(|plan| plan.0), session.seen_at, session.body];
         self.execute("keep a session", sql, row).map(|_| ())
+    }
+
+    fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError> {
+        let what = "keep a decision";
+        let (host, subagent) = (of.host(), of.subagent().unwrap_or_default());
+        let next = "INSERT INTO decision (host, subagent, seq, at, body) VALUES (?1, ?2, 1 + ifnull((SELECT max(seq) \
+                    FROM decision WHERE host = ?1 AND subagent = ?2), 0), ?3, ?4)";
+        self.execute(what, next, params![host, subagent, now, body])?;
+        let oldest = "DELETE FROM decision WHERE host = ?1 AND subagent = ?2 AND seq <= (SELECT max(seq) FROM decision \
+                      WHERE host = ?1 AND subagent = ?2) - ?3";
+        self.execute(what, oldest, params![host, subagent, DECISIONS_KEPT.cast_signed()])?;
+        self.execute(what, "DELETE FROM decision WHERE at <= ?1", [now - DECISION_LIFETIME_MS]).map(|_| ())
     }
 
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {

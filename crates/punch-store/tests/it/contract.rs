@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use punch_core::{Event, Footprint, Outcome, Plan, PlanRow, Policy, Ref};
+use punch_core::{Event, Footprint, Hold, HoldKind, Op, Outcome, Plan, PlanRow, Policy, Ref};
 use punch_store::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Durability, PlanId, PlanInfo, Session, SessionKey, Store, StoreError,
+    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Durability, PlanId, PlanInfo,
+    Session, SessionKey, Store, StoreError, Which,
 };
 
 use crate::submit::{add, add_as, context, done, look, must, submit, whole};
@@ -25,6 +26,8 @@ macro_rules! contract {
             events_come_in_whole_revisions,
             answers_are_kept_for_a_day,
             sessions_and_settings_belong_to_the_store,
+            decisions_are_kept_newest_first_and_not_for_ever,
+            held_todos_are_found_without_the_others,
             checkpoints_come_newest_first,
             pruned_events_become_the_baseline,
             an_export_that_fails_prunes_nothing,
@@ -300,6 +303,43 @@ pub fn sessions_and_settings_belong_to_the_store(store: &dyn Store) {
         Ok(())
     });
     assert_eq!(look(store, a, |s| s.session(&sub.key)), Some(sub));
+}
+
+pub fn decisions_are_kept_newest_first_and_not_for_ever(store: &dyn Store) {
+    let id = plan(store);
+    let (own, sub) = (SessionKey::new("h", None), SessionKey::new("h", Some("s")));
+    let put = |key: &SessionKey, body: &str, now: i64| {
+        store.write(id, Durability::Relaxed, &mut |tx| tx.put_decision(key, body, now)).unwrap();
+    };
+    let bodies = |key: Option<&SessionKey>, limit: usize| -> Vec<(u64, String)> {
+        browse(store, |c| Ok(c.decisions(key, limit)?.into_iter().map(|d| (d.seq, d.body)).collect()))
+    };
+    put(&sub, "of the subagent", 5);
+    for n in 1..=DECISIONS_KEPT + 3 {
+        put(&own, &n.to_string(), 10 + n.cast_signed());
+    }
+    assert_eq!(bodies(Some(&own), 2), [(203, "203".to_owned()), (202, "202".to_owned())]);
+    assert_eq!(bodies(Some(&own), 999).len() as u64, DECISIONS_KEPT);
+    assert_eq!(bodies(Some(&own), 999).last(), Some(&(4, "4".to_owned())));
+    assert_eq!(bodies(Some(&sub), 9), [(1, "of the subagent".to_owned())]);
+    assert_eq!(bodies(None, 1), [(203, "203".to_owned())]);
+    assert_eq!(bodies(None, 999).last(), Some(&(1, "of the subagent".to_owned())));
+    assert_eq!(bodies(Some(&SessionKey::new("", None)), 9), []);
+    put(&sub, "much later", DECISION_LIFETIME_MS + 100);
+    assert_eq!(bodies(Some(&sub), 9), [(2, "much later".to_owned())]);
+    assert_eq!(bodies(Some(&own), 999).len(), 113, "what is older than a month is forgotten");
+}
+
+pub fn held_todos_are_found_without_the_others(store: &dyn Store) {
+    let id = plan(store);
+    must(store, id, 1, &[add_as("a", &[]), add_as("b", &["a"]), add_as("c", &[]), add_as("d", &[])]);
+    let hold = |id: &str| {
+        let hold = Hold { kind: HoldKind::Human, reason: "ask".into(), until: None, by: "p".into(), at: 2 };
+        Op::Hold(Ref::Id(id.into()), hold)
+    };
+    must(store, id, 2, &[hold("b"), hold("c")]);
+    let held = look(store, id, |s| s.list(Which::Held, None, 9));
+    assert_eq!(held.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["c"]);
 }
 
 pub fn checkpoints_come_newest_first(store: &dyn Store) {

@@ -121,12 +121,13 @@ fn questions(store: &dyn Store, plan: PlanId, oracle: &Oracle, now: i64) {
         let found = look(store, plan, |s| pages(|last: Option<&Todo>| s.ready(now, last.map(ReadyMark::of), 2)));
         assert_eq!(found.iter().collect::<Vec<_>>(), ready);
     }
-    for which in [Which::Live, Which::Open, Which::Running] {
+    for which in [Which::Live, Which::Open, Which::Running, Which::Held] {
         let mut listed = oracle.plan.live();
         listed.retain(|todo| match which {
             Which::Live => true,
             Which::Open => todo.status.is_open(),
             Which::Running => todo.status == Status::InProgress,
+            Which::Held => todo.status == Status::Pending && todo.derived.unmet == 0 && todo.hold.is_some(),
         });
         let found = look(store, plan, |s| pages(|last| s.list(which, last.map(ListMark::of), 3)));
         assert_eq!(found.iter().collect::<Vec<_>>(), listed);

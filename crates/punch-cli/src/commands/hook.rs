@@ -1,0 +1,196 @@
+//! `punch hook`: what an agent's host reports, on standard input, and the answer in the host's form. Whatever goes
+//! wrong here goes into a log and ends with exit code 0: a hook must never be the reason why an agent cannot work.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::Duration;
+use std::{panic, thread};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use punch_engine::Engine;
+use punch_engine::locate::Kind;
+use punch_serve::hook::{Heard, Hook as Taken, Host, INPUT_CAP, Meaning, answer, hear};
+use punch_serve::{Problem, Project as Source};
+use punch_store::SessionKey;
+use serde_json::Value;
+
+use crate::arguments::Global;
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use crate::{environment, hook_log, output};
+
+/// Help at length.
+pub const LONG_ABOUT: &str = "\
+Take what an agent's host reports and answer in its form.
+
+Hosts call this; docs/hooks.md says for which events. The report is JSON on standard input. Without a store, and for \
+events that mean nothing here, nothing is printed. Trouble goes to `punch/hook.log` in the user's state folder and never \
+to the host.";
+
+const EXAMPLES: &str = "\
+Examples:
+  punch hook --agent claude Stop
+  punch hook --agent gemini AfterAgent
+  punch hook --agent codex --keep-going off Stop";
+
+/// After so long the host goes on without an answer.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Some hosts end a hook about the end of a session after three seconds.
+const PATIENCE_AT_END: Duration = Duration::from_millis(2_500);
+
+/// What a panic said, for the log.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// The arguments of `punch hook`.
+#[derive(Args, Clone)]
+#[command(after_help = EXAMPLES)]
+pub struct Hook {
+    /// Whose report it is
+    #[arg(long, value_name = "NAME", value_parser = hosts())]
+    agent: Host,
+    /// The host's name for the event
+    #[arg(value_name = "EVENT")]
+    event: String,
+    /// Let the agent go on while work is left, or not
+    #[arg(long, value_name = "WHEN", value_parser = ["on", "off"])]
+    keep_going: Option<String>,
+    /// Continuations after one message of the user
+    #[arg(long, value_name = "N")]
+    max_continuations: Option<String>,
+    /// A file whose first line names the session, for reports that name none
+    #[arg(long, value_name = "FILE")]
+    session_file: Option<PathBuf>,
+    /// Write remarks about trouble to this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+fn hosts() -> impl TypedValueParser<Value = Host> {
+    PossibleValuesParser::new(Host::ALL.iter().map(|host| host.name()))
+        .try_map(|name| Host::parse(&name).ok_or("no such agent"))
+}
+
+impl Hook {
+    /// Answers, or stays silent. Never fails.
+    pub fn run(self, global: Global) -> Exit {
+        panic::set_hook(Box::new(|info| {
+            *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
+        }));
+        let log = self.log.clone();
+        let said = |what: &str| hook_log::say(log.clone(), &format!("{} {}: {what}", self.agent.name(), self.event));
+        let patience = match self.agent.meaning(&self.event) {
+            Some(Meaning::SessionEnd | Meaning::Interrupt) => PATIENCE_AT_END,
+            _ => PATIENCE,
+        };
+        let (send, receive) = mpsc::channel();
+        let hook = self.clone();
+        // A thread of its own, because a store that is locked, or a host that never ends its report, keeps it waiting.
+        // It ends with the process; a write that is under way then has not happened.
+        let started = thread::Builder::new().spawn(move || drop(send.send(hook.take(&global))));
+        if let Err(error) = started {
+            said(&format!("no thread: {error}"));
+            return Exit::Ok;
+        }
+        match receive.recv_timeout(patience) {
+            Ok(Ok(taken)) => {
+                taken.problems.iter().for_each(|problem| said(problem));
+                if !taken.answer.is_empty()
+                    && let Err(failure) = output::document(&format!("{}\n", taken.answer))
+                {
+                    said(&told(&failure));
+                }
+                if let Some(safety) = taken.safety {
+                    safety.keep();
+                }
+            }
+            Ok(Err(failure)) => said(&told(&failure)),
+            Err(mpsc::RecvTimeoutError::Timeout) => said("no answer in time; the host goes on without one"),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                let panic = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+                said(&format!("a bug in punch: {}", panic.unwrap_or_default()));
+            }
+        }
+        Exit::Ok
+    }
+
+    fn take(&self, global: &Global) -> Result<TakenUp, Failure> {
+        let Some(report) = report()? else { return Ok(TakenUp::default()) };
+        let Some(mut heard) = hear(self.agent, &self.event, &report) else { return Ok(TakenUp::default()) };
+        self.name_session(&mut heard);
+        let mut flags = Vec::new();
+        flags.extend(self.keep_going.iter().map(|word| ("keep_going.enabled".to_owned(), word.clone())));
+        flags.extend(self.max_continuations.iter().map(|n| ("keep_going.max_continuations".to_owned(), n.clone())));
+        let project = Project::find_from(global.clone(), environment::host_folder(), flags)?;
+        let (settings, worktree) = (project.config.for_agent(self.agent.name()).clone(), Some(project.worktree()));
+        let safety = project.safety();
+        let found = Found { project };
+        let hook = Taken {
+            project: &found,
+            settings: &settings,
+            worktree,
+            host_cap: self.agent.cap(environment::claude_stop_cap()),
+        };
+        let done = hook.run(&heard).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
+        Ok(TakenUp {
+            answer: answer(&heard, &done.effect),
+            problems: done.problems.iter().map(|problem| format!("{}: {}", problem.code, problem.message)).collect(),
+            safety: safety.filter(|_| done.wrote),
+        })
+    }
+
+    /// What the report does not name, the file may.
+    fn name_session(&self, heard: &mut Heard) {
+        let Some(path) = self.session_file.as_ref().filter(|_| heard.key.host().is_empty()) else { return };
+        let identity = punch_serve::Identity { session: None, file: Some(path.clone()) };
+        if let Some(host) = identity.in_file() {
+            heard.key = SessionKey::new(host, heard.key.subagent());
+        }
+    }
+}
+
+/// What is left to do once the report is taken.
+#[derive(Default)]
+struct TakenUp {
+    answer: String,
+    problems: Vec<String>,
+    safety: Option<crate::safety::Safety>,
+}
+
+/// The report; `None` if there is none. What is no JSON cannot be answered, but it can be told.
+fn report() -> Result<Option<Value>, Failure> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(INPUT_CAP as u64 + 1).read_to_end(&mut bytes).map_err(Failure::Input)?;
+    if bytes.len() > INPUT_CAP {
+        return Err(Failure::refused("too_large", format!("the report has more than {INPUT_CAP} bytes"), ""));
+    }
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    let wrong = |error| Failure::refused("no_json", format!("the report is not JSON: {error}"), "");
+    serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+}
+
+fn told(failure: &Failure) -> String {
+    let (message, _) = failure.text().unwrap_or_default();
+    format!("{}: {message}", failure.code())
+}
+
+/// The store of the project. A copy of a host's list may make one, but only where nobody sees it: a folder outside git
+/// gets a store from its user, not from a hook.
+struct Found {
+    project: Project,
+}
+
+impl Source for Found {
+    fn open(&self, create: bool) -> Result<Option<Engine>, Problem> {
+        let hidden = matches!(self.project.location.kind, Kind::Git | Kind::Given);
+        let opened = match create && hidden {
+            true => self.project.engine_or_new().map(Some),
+            false => self.project.engine(),
+        };
+        opened.map_err(|failure| Problem::new(failure.code(), told(&failure), ""))
+    }
+}

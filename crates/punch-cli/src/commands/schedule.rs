@@ -1,0 +1,91 @@
+//! `punch schedule`: who would work on what, when, in which context window.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use punch_core::Plan;
+use punch_core::schedule::{Ask, Order, schedule};
+use punch_core::view::{Cap, Gantt};
+use punch_engine::Format;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::Reply;
+use crate::{environment, files, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch schedule
+  punch schedule --agents 4 --context 200000
+  punch schedule --policy level --json
+  punch schedule --file plan.json --agents 2      # extended format, nothing is stored";
+
+/// Lines of text without `--limit`.
+const LINES: usize = 100;
+
+/// The arguments of `punch schedule`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Schedule {
+    /// list: best ready todo first; level: one parallel group after the other; makespan: longest path first
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::List)]
+    policy: Policy,
+    /// How many agents work at once
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    agents: u32,
+    /// Tokens that the context of an agent holds
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    context: u64,
+    /// Leave out todos of priority 5 that nothing else waits for
+    #[arg(long)]
+    skip_optional: bool,
+    /// Schedule this file in the extended format instead of the plan; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// At most so many lines of text
+    #[arg(long, value_name = "N", default_value_t = LINES)]
+    limit: usize,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Policy {
+    List,
+    Level,
+    Makespan,
+}
+
+impl Schedule {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let gantt = Gantt { width: project.width(), glyphs: project.glyphs(), cap: Cap::new(self.limit, usize::MAX) };
+        let (plan, now) = match &self.file {
+            Some(file) => {
+                let (text, now) = (files::read(file)?, environment::clock()());
+                (Format::Extended.plan(text.trim_start_matches('\u{feff}'), now)?, now)
+            }
+            None => match project.read()? {
+                Ok(open) => (open.engine.whole(open.plan)?, open.engine.now()),
+                Err(_) => (Plan::new(), 0),
+            },
+        };
+        let order = match self.policy {
+            Policy::List => Order::List,
+            Policy::Level => Order::Level,
+            Policy::Makespan => Order::Makespan,
+        };
+        let ask = Ask {
+            order,
+            agents: self.agents,
+            context: self.context,
+            skip_optional: self.skip_optional,
+            ..Ask::default()
+        };
+        let made = schedule(&plan, &ask, now);
+        let (text, left) = gantt.draw(&made);
+        if left > 0 {
+            output::remark(&format!("{left} lines are not shown; --limit N shows more, --json all"));
+        }
+        Ok(Reply::new(text, serde_json::to_value(&made).unwrap_or(Value::Null)))
+    }
+}

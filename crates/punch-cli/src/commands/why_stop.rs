@@ -1,0 +1,141 @@
+//! `punch why-stop`: the last decision about an agent that wanted to stop.
+
+use clap::Args;
+use punch_core::drive::{Decision, Input};
+use punch_core::text;
+use punch_engine::Told;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::project::Project;
+use crate::reply::Reply;
+use crate::time::utc;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch why-stop                       # the last decision about any session
+  punch why-stop 1a2b3c --json
+  punch why-stop --line | punch replay --dialect drive";
+
+/// Reports looked at to find a decision.
+const LOOKED_AT: usize = 1_000;
+
+/// The arguments of `punch why-stop`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct WhyStop {
+    /// The session, by its id or the beginning of it
+    session: Option<String>,
+    /// Print the decision with everything it follows from, as a line for `punch replay`
+    #[arg(long, conflicts_with = "json")]
+    line: bool,
+}
+
+impl WhyStop {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let none = || Reply::new("No agent has wanted to stop here yet.", json!({"decision": null}));
+        let Ok(open) = project.read()? else { return Ok(none()) };
+        let key = match &self.session {
+            None => None,
+            Some(given) => Some(open.engine.find_session(given)?.ok_or_else(|| unknown(given))?),
+        };
+        let told = open.engine.told(key.as_ref(), LOOKED_AT)?;
+        let decided = |told: &&Told| told.decided.is_some();
+        let own = |told: &&Told| decided(told) && !told.is_nobodys();
+        let Some(found) = told.iter().find(own).or_else(|| told.iter().find(decided)) else { return Ok(none()) };
+        if self.line {
+            output::document(&format!("{}\n", found.line))?;
+            return Ok(Reply::printed());
+        }
+        let Some((input, decision)) = &found.decided else { return Ok(none()) };
+        // What was only reported after it, oldest first.
+        let later = told.iter().take_while(|told| told.at > found.at || told.decided.is_none());
+        let mut later: Vec<&Told> = later.filter(|told| told.key == found.key && told.decided.is_none()).collect();
+        later.reverse();
+        let mut lines = explain(found, input, decision);
+        lines.extend(later.iter().map(|told| report(&told.line)));
+        let json = json!({
+            "session": found.key.host(),
+            "subagent": found.key.subagent(),
+            "agent": found.agent,
+            "at": found.at,
+            "decision": decision,
+            "sentence": sentence(decision),
+            "hint": hint(decision),
+            "context": input.scene.context,
+            "input": input,
+            "since": later.iter().map(|told| &told.line).collect::<Vec<_>>(),
+        });
+        Ok(Reply::new(lines.join("\n"), json))
+    }
+}
+
+fn unknown(given: &str) -> Failure {
+    Failure::Refused {
+        code: "unknown_session",
+        message: format!("no session `{}`, or several", text::clip(&text::neutral(given), 80)),
+        hint: "`punch why-stop` tells of the last one, and its id".into(),
+    }
+}
+
+fn explain(told: &Told, input: &Input, decision: &Decision) -> Vec<String> {
+    let facts = &input.facts;
+    let name = |name: &str, most: usize| text::clip(&text::neutral(name), most).into_owned();
+    let whose = format!("{} {}", name(&told.agent, 20), name(told.key.host(), 40));
+    let what = match decision {
+        Decision::Continue { n, of, .. } => format!("was kept going, continuation {n}/{of}"),
+        Decision::Allow { reason } => format!("was let stop ({})", reason.code()),
+    };
+    let mut lines = vec![format!("{whose} {what}, {}", utc(told.at)), format!("because {}", sentence(decision))];
+    if facts.revision > 0 {
+        lines.push(format!("{} of {} todos were open at revision {}", facts.open, facts.total, facts.revision));
+        let (counters, policy) = (&input.counters, &input.policy);
+        lines.push(format!(
+            "continuations before: {} of {} since progress, {} of {} since the last message, {} of {} without progress",
+            counters.continuations,
+            policy.max_continuations,
+            counters.total,
+            policy.absolute,
+            counters.idle,
+            policy.no_progress
+        ));
+        lines.push(match input.scene.context {
+            Some(context) => format!("context: {} of {} tokens", context.used, context.limit),
+            None => "context: unknown, so it stopped nothing".to_owned(),
+        });
+    }
+    let hint = hint(decision);
+    if !hint.is_empty() {
+        lines.push(format!("what to do: {hint}"));
+    }
+    lines
+}
+
+fn sentence(decision: &Decision) -> String {
+    match decision {
+        Decision::Continue { .. } => "something is open that it can work on".to_owned(),
+        Decision::Allow { reason } => reason.text(),
+    }
+}
+
+fn hint(decision: &Decision) -> String {
+    match decision {
+        Decision::Continue { .. } => String::new(),
+        Decision::Allow { reason } => reason.hint().to_owned(),
+    }
+}
+
+/// What a host reported, on a line.
+fn report(line: &Value) -> String {
+    let field = |name: &str| line[name].as_str().map(|text| text::clip(&text::neutral(text), 120).into_owned());
+    let mut out = format!("then: {}", field("noted").unwrap_or_default().replace('_', " "));
+    if let Some(todo) = field("todo") {
+        out += &format!(", at {todo}");
+    }
+    if let Some(error) = field("error") {
+        out += &format!(": {error}");
+    }
+    out
+}

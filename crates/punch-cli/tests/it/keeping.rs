@@ -1,0 +1,244 @@
+//! `keep-going`, `why-stop`, `status` and `log --turn`, over a store in which an agent's host has reported something.
+
+use insta::assert_snapshot;
+use punch_core::drive::{ContextUse, Finish, HostEvent};
+use punch_engine::call::{Caller, Surface, Tool};
+use punch_engine::config::{Config, Inputs};
+use punch_engine::{Choice, Engine, Moment};
+use punch_store::{OpenMode, SessionKey, SqliteStore};
+use serde_json::{Value, json};
+
+use crate::world::{World, calm};
+
+fn engine(world: &World) -> Engine {
+    let store = SqliteStore::open(&world.store(), OpenMode::Existing).unwrap();
+    let since = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Engine::new(Box::new(store), Box::new(move || since().as_millis() as i64))
+}
+
+fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
+    let key = SessionKey::new("1a2b3c4d", None);
+    let moment =
+        Moment { agent: "claude".into(), key, choice: Choice::default(), event, context, host_cap: None, turn: None };
+    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    engine(world).observe(&moment, &settings).unwrap();
+}
+
+fn stop(world: &World) {
+    report(world, HostEvent::Stopping { finish: Finish::EndTurn, background: 0, kept_going: false }, None);
+}
+
+/// A session that wrote two todos and began one.
+fn world() -> World {
+    let world = World::new();
+    world.ok(&["add", "Of a person"]);
+    let engine = engine(&world);
+    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let caller = Caller {
+        session: SessionKey::new("1a2b3c4d", None),
+        by: "claude-code".into(),
+        owner: Some("1a2b3c4d".into()),
+        role: None,
+        mode: Default::default(),
+        limits: Default::default(),
+        open_limit: 100,
+        settings: None,
+    };
+    let ops = json!({"ops": [{"op": "add", "content": "Write it"}, {"op": "start", "id": "T-2"}]});
+    engine.call(plan, &caller, Surface::Native, Tool::Write, &ops, None).unwrap();
+    world
+}
+
+#[test]
+fn without_agents_there_is_little_to_tell() {
+    let world = World::new();
+    assert_snapshot!(world.script(r"
+        keep-going
+        keep-going status --json
+        why-stop
+        why-stop --json
+        log --turn
+    "), @r#"
+    $ punch keep-going
+    Nothing to keep going yet.
+    $ punch keep-going status --json
+    {"schema":1,"sessions":[]}
+    $ punch why-stop
+    No agent has wanted to stop here yet.
+    $ punch why-stop --json
+    {"schema":1,"decision":null}
+    $ punch log --turn
+    Nothing has happened yet.
+    "#);
+    assert_eq!(std::fs::read_dir(&world.project).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn a_session_that_is_kept_going_says_so() {
+    let world = world();
+    stop(&world);
+    stop(&world);
+    assert_snapshot!(calm(&world.script(r"
+        status
+        why-stop
+        keep-going
+    ")), @r#"
+$ punch status
+[ ] Of a person  [>] Write it  (0/2)
+claude 1a2b3c4d: continuation 2/10
+$ punch why-stop
+claude 1a2b3c4d was kept going, continuation 2/10, TIME
+because something is open that it can work on
+2 of 2 todos were open at revision 2
+continuations before: 1 of 10 since progress, 1 of 100 since the last message, 1 of 3 without progress
+context: unknown, so it stopped nothing
+$ punch keep-going
+Keep-going is on.
+claude 1a2b3c4d: continuation 2/10
+"#);
+    let status = world.json(&["status"]);
+    assert_eq!(
+        status["keepGoing"],
+        json!([{"session": "1a2b3c4d", "subagent": null, "agent": "claude", "continuation": 2, "of": 10}])
+    );
+    assert!(world.ok(&["cost"]).contains("1 session so far: 0 tokens of reminders, "));
+}
+
+#[test]
+fn a_stop_is_explained() {
+    let world = world();
+    (0..4).for_each(|_| stop(&world));
+    report(&world, HostEvent::Interrupted, None);
+    assert_snapshot!(calm(&world.script(r"
+        why-stop
+        why-stop 1a2b
+        why-stop nobody
+        status
+    ")), @r#"
+$ punch why-stop
+claude 1a2b3c4d was let stop (no_progress), TIME
+because 3 continuations changed no status
+2 of 2 todos were open at revision 2
+continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without progress
+context: unknown, so it stopped nothing
+what to do: look at what the agent says, then send it a message
+then: interrupted, at T-2
+$ punch why-stop 1a2b
+claude 1a2b3c4d was let stop (no_progress), TIME
+because 3 continuations changed no status
+2 of 2 todos were open at revision 2
+continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without progress
+context: unknown, so it stopped nothing
+what to do: look at what the agent says, then send it a message
+then: interrupted, at T-2
+$ punch why-stop nobody
+2> error: no session `nobody`, or several
+2> hint: `punch why-stop` tells of the last one, and its id
+exit 1
+$ punch status
+[ ] Of a person  [>] Write it  (0/2)
+"#);
+    let told = world.json(&["why-stop"]);
+    assert_eq!(told["decision"], json!({"do": "allow", "reason": {"code": "no_progress", "times": 3}}));
+    assert_eq!((&told["context"], &told["session"]), (&Value::Null, &json!("1a2b3c4d")));
+    let used = Some(ContextUse { used: 950, limit: 1_000 });
+    report(&world, HostEvent::Prompted { by_person: true }, None);
+    report(&world, HostEvent::Stopping { finish: Finish::EndTurn, background: 0, kept_going: false }, used);
+    assert!(world.ok(&["why-stop"]).contains("context: 950 of 1000 tokens"));
+}
+
+#[test]
+fn a_decision_can_be_replayed() {
+    let world = world();
+    stop(&world);
+    let line = world.ok(&["why-stop", "--line"]);
+    let run = world.feed(&["replay", "--dialect", "drive"], &line);
+    assert_eq!(run.exit, Some(0), "{}", run.render());
+    let (stored, again): (Value, Value) =
+        (serde_json::from_str(&line).unwrap(), serde_json::from_str(&run.stdout).unwrap());
+    assert_eq!(again["results"][0], stored["decision"]);
+}
+
+#[test]
+fn people_switch_it_off_and_on() {
+    let world = world();
+    assert_snapshot!(world.script(r"
+        keep-going off
+        keep-going resume
+        keep-going pause
+        keep-going on
+        keep-going pause
+        keep-going resume
+        keep-going pause --session 1a2b
+        keep-going off --session unseen
+        keep-going maybe
+    "), @r#"
+$ punch keep-going off
+Keep-going is off; `punch keep-going on` switches it on.
+$ punch keep-going resume
+Keep-going is off; `punch keep-going on` switches it on.
+$ punch keep-going pause
+Keep-going is off; `punch keep-going on` switches it on.
+$ punch keep-going on
+Keep-going is on.
+$ punch keep-going pause
+Keep-going is paused; `punch keep-going resume` goes on.
+$ punch keep-going resume
+Keep-going is on.
+$ punch keep-going pause --session 1a2b
+Keep-going is on.
+For session 1a2b3c4d it is paused.
+$ punch keep-going off --session unseen
+Keep-going is on.
+For session unseen it is off.
+$ punch keep-going maybe
+2> error: invalid value 'maybe' for '[WHAT]'
+2>   [possible values: on, off, pause, resume, status]
+2>
+2> For more information, try '--help'.
+exit 2
+"#);
+    stop(&world);
+    assert_eq!(world.json(&["why-stop"])["decision"]["reason"]["code"], "paused");
+    world.ok(&["keep-going", "resume", "--session", "1a2b3c4d"]);
+    stop(&world);
+    assert_eq!(world.json(&["why-stop"])["decision"]["do"], "continue");
+    assert_eq!(world.json(&["keep-going"])["keepGoing"], "on");
+}
+
+#[test]
+fn a_turn_is_shown_with_what_was_open() {
+    let world = world();
+    assert_eq!(world.refused(&["log", "--turn"]), (1, "unknown_session".into()));
+    report(&world, HostEvent::Prompted { by_person: true }, None);
+    assert_eq!(world.ok(&["log", "--turn"]), "Nothing has happened in this turn.\n");
+    world.ok(&["done", "T-1"]);
+    assert_snapshot!(calm(&world.script(r"
+        log --turn
+        log --turn --session 1a2b
+        log --turn --session x
+        log --session x
+    ")), @r#"
+$ punch log --turn
+3  TIME  user  T-1 completed
+2> the turn began at revision 2, TIME; open then: T-1, T-2
+$ punch log --turn --session 1a2b
+3  TIME  user  T-1 completed
+2> the turn began at revision 2, TIME; open then: T-1, T-2
+$ punch log --turn --session x
+2> error: no session `x`, or several
+2> hint: the hooks of an agent note where its turns begin; `punch log` shows everything
+exit 1
+$ punch log --session x
+2> error: the following required arguments were not provided:
+2>   --turn
+2>
+2> Usage: punch log --turn --session <SESSION>
+2>
+2> For more information, try '--help'.
+exit 2
+"#);
+    let log = world.json(&["log", "--turn"]);
+    assert_eq!((&log["turn"]["open"], &log["turn"]["revision"]), (&json!(["T-1", "T-2"]), &json!(2)));
+    assert_eq!(log["revisions"].as_array().unwrap().len(), 1);
+}

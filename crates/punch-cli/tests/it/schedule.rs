@@ -1,0 +1,120 @@
+//! `schedule`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+const PLAN: &str = r#"{"todos": [
+    {"id": "T-1", "title": "Design", "complexity": "medium", "priority": 1},
+    {"id": "T-2", "title": "API", "complexity": "large", "dependsOn": ["T-1"]},
+    {"id": "T-3", "title": "Page", "complexity": "epic", "dependsOn": ["T-1"]},
+    {"id": "T-4", "title": "Docs", "complexity": "small", "priority": 5},
+    {"id": "T-5", "title": "Ship", "estimatedTokens": 150000, "dependsOn": ["T-2", "T-3"]},
+    {"id": "T-6", "title": "Old", "status": "completed"},
+    {"id": "T-7", "title": "Ask", "status": "blocked"}
+]}"#;
+
+#[test]
+fn a_file_is_scheduled_without_a_store() {
+    let world = World::new();
+    fs::write(world.project.join("plan.json"), PLAN).unwrap();
+    assert_snapshot!(world.script(r"
+        schedule --file plan.json --agents 2
+        schedule --file plan.json --policy level --ascii
+        schedule --file plan.json --skip-optional --policy makespan --json
+        schedule --file plan.json --agents 2 --limit 4
+        schedule --file plan.json --agents 0
+        schedule --file missing.json
+        schedule
+        schedule --json
+    "), @r#"
+    $ punch schedule --file plan.json --agents 2
+    list: 5 todos for 2 agents, 3 windows of 140,000 tokens
+    length 270,000 tokens, at least 270,000
+      1 ▏T-1▬▏T-3▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬║T-5▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬
+      2 ▏▬···▏T-2▬▬▬▬▬▬▬▬▬▬·························································
+    agent 1 window 1 (120,000): T-1, T-3
+    agent 1 window 2 (150,000): T-5
+    agent 2 window 1 (58,000): T-4, T-2
+    oversize: T-5 is larger than a window; split it
+    left out: T-7 held (other): blocked
+    $ punch schedule --file plan.json --policy level --ascii
+    level: 5 todos for 1 agent, 4 windows of 140,000 tokens
+    length 328,000 tokens, at least 328,000
+      1 |T-1|=#T-2========#T-3===================#T-5===============================
+    agent 1 window 1 (28,000): T-1, T-4
+    agent 1 window 2 (50,000): T-2
+    agent 1 window 3 (100,000): T-3
+    agent 1 window 4 (150,000): T-5
+    oversize: T-5 is larger than a window; split it
+    left out: T-7 held (other): blocked
+    $ punch schedule --file plan.json --skip-optional --policy makespan --json
+    {"schema":1,"policy":"makespan","agents":1,"contextWindow":200000,"budget":140000,"groups":[{"group":1,"todos":["T-1","T-6","T-7","T-4"]},{"group":2,"todos":["T-2","T-3"]},{"group":3,"todos":["T-5"]}],"windows":[{"agent":1,"window":1,"todos":["T-1","T-3"],"estimatedTokens":120000},{"agent":1,"window":2,"todos":["T-2"],"estimatedTokens":50000},{"agent":1,"window":3,"todos":["T-5"],"estimatedTokens":150000}],"slots":[{"todo":"T-1","agent":1,"window":1,"start":0,"end":20000},{"todo":"T-3","agent":1,"window":1,"start":20000,"end":120000},{"todo":"T-2","agent":1,"window":2,"start":120000,"end":170000},{"todo":"T-5","agent":1,"window":3,"start":170000,"end":320000}],"makespan":320000,"lowerBound":320000,"checkpoints":[{"after":"T-3","agent":1,"window":1},{"after":"T-2","agent":1,"window":2}],"oversize":["T-5"],"blocked":[{"id":"T-4","why":"optional, left out"},{"id":"T-7","why":"held (other): blocked"}]}
+    $ punch schedule --file plan.json --agents 2 --limit 4
+    list: 5 todos for 2 agents, 3 windows of 140,000 tokens
+    length 270,000 tokens, at least 270,000
+      1 ▏T-1▬▏T-3▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬║T-5▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬
+    +6 more
+    2> 6 lines are not shown; --limit N shows more, --json all
+    $ punch schedule --file plan.json --agents 0
+    2> error: invalid value '0' for '--agents <K>': 0 is not in 1..=10000
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    $ punch schedule --file missing.json
+    2> error: cannot use the file `missing.json`: No such file or directory (os error 2)
+    2> hint: check its name and its permissions
+    exit 1
+    $ punch schedule
+    list: 0 todos for 1 agent, 0 windows of 140,000 tokens
+    length 0 tokens, at least 0
+    $ punch schedule --json
+    {"schema":1,"policy":"list","agents":1,"contextWindow":200000,"budget":140000,"groups":[],"windows":[],"slots":[],"makespan":0,"lowerBound":0,"checkpoints":[],"oversize":[],"blocked":[]}
+    "#);
+    assert!(!world.project.join(".punch").exists());
+}
+
+#[test]
+fn the_plan_itself_is_scheduled() {
+    let world = World::new();
+    fs::write(world.project.join("plan.json"), PLAN).unwrap();
+    world.ok(&["import", "plan.json"]);
+    assert_snapshot!(world.script("schedule --agents 3"), @r"
+    $ punch schedule --agents 3
+    list: 5 todos for 3 agents, 3 windows of 140,000 tokens
+    length 270,000 tokens, at least 270,000
+      1 ▏T-1▬▏T-3▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬···········································
+      2 ▏▬···▏T-2▬▬▬▬▬▬▬▬▬▬·························································
+      3 ·································▏T-5▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬
+    agent 1 window 1 (120,000): T-1, T-3
+    agent 2 window 1 (58,000): T-4, T-2
+    agent 3 window 1 (150,000): T-5
+    oversize: T-5 is larger than a window; split it
+    left out: T-7 held (other): blocked
+    ");
+}
+
+#[test]
+fn bad_files_are_refused() {
+    let world = World::new();
+    fs::write(
+        world.project.join("circle.json"),
+        r#"[{"id":"a","title":"x","dependsOn":["b"]},{"id":"b","title":"y","dependsOn":["a"]}]"#,
+    )
+    .unwrap();
+    fs::write(world.project.join("text.json"), "no json").unwrap();
+    assert_snapshot!(world.script(r"
+        schedule --file circle.json
+        schedule --file text.json --json
+    "), @r#"
+    $ punch schedule --file circle.json
+    2> error: dependencies form a cycle: b -> a -> b
+    2> hint: drop one dependency on this path
+    exit 1
+    $ punch schedule --file text.json --json
+    {"schema":1,"error":{"code":"invalid","message":"not JSON: expected ident at line 1 column 2","hint":"correct the named place and send the whole call again; nothing was changed"}}
+    exit 1
+    "#);
+}

@@ -1,0 +1,173 @@
+//! A host's own todo list, copied into the plan as it changes. What the host has already done is never refused here:
+//! texts are cut, unknown references dropped, and the policy is the most lenient there is. Every way of telling
+//! (a whole list, one new task, a change of one) becomes the next whole list, so there is one algorithm for all.
+
+mod merge;
+mod step;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, Status, Uid, text};
+
+pub use step::{Reach, Step, step};
+
+/// Rows of one list; what a host says beyond them is left out.
+pub const MAX_ROWS: usize = 2_000;
+
+/// Characters of a host's own number for a row.
+const MAX_KEY: usize = 100;
+
+/// A status in the words of hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    /// Not begun.
+    #[default]
+    Pending,
+    /// Being worked on.
+    InProgress,
+    /// Done.
+    Completed,
+    /// Given up.
+    Cancelled,
+    /// Said to wait for something.
+    Blocked,
+}
+
+impl Word {
+    /// Reads a host's word; one that nobody knows is pending.
+    pub fn read(word: &str) -> Self {
+        match word.to_ascii_lowercase().replace(['-', ' '], "_").as_str() {
+            "in_progress" | "inprogress" | "active" | "running" => Self::InProgress,
+            "completed" | "complete" | "done" | "finished" => Self::Completed,
+            "cancelled" | "canceled" | "abandoned" | "skipped" => Self::Cancelled,
+            "blocked" => Self::Blocked,
+            _ => Self::Pending,
+        }
+    }
+
+    const fn status(self) -> Status {
+        match self {
+            Self::Pending | Self::Blocked => Status::Pending,
+            Self::InProgress => Status::InProgress,
+            Self::Completed => Status::Completed,
+            Self::Cancelled => Status::Cancelled,
+        }
+    }
+}
+
+/// One row of a host's list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Row {
+    /// The todo it is a copy of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<Uid>,
+    /// The host's own number for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// What is to be done.
+    pub content: String,
+    /// The present-tense form, where the host has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_form: Option<String>,
+    /// Free text, where the host has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How far it is.
+    pub status: Word,
+    /// 1 to 5, where the host has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Keys of rows it waits for, where the host has dependencies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<Vec<String>>,
+}
+
+/// A change of one row. What is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The host's own number for it.
+    pub key: String,
+    /// See [`Row`].
+    pub content: Option<String>,
+    /// See [`Row`].
+    pub active_form: Option<String>,
+    /// See [`Row`].
+    pub description: Option<String>,
+    /// See [`Row`].
+    pub status: Option<Word>,
+    /// It is gone from the host's list.
+    pub deleted: bool,
+    /// Further rows that wait for this one.
+    pub blocks: Vec<String>,
+    /// Further rows that this one waits for.
+    pub blocked_by: Vec<String>,
+}
+
+/// What a host's tool said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The whole list.
+    List(Vec<Row>),
+    /// Some rows by their keys; the others stay.
+    Merge(Vec<Row>),
+    /// One more row.
+    Create(Row),
+    /// One row changes.
+    Change(Change),
+}
+
+/// What a session's host said last, kept with the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Copied {
+    /// The host's tool, or tools that share a list.
+    pub family: String,
+    /// The list, every row with its todo.
+    pub rows: Vec<Row>,
+}
+
+/// How long texts may be; longer ones are cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Characters of a content or present-tense form.
+    pub content: usize,
+    /// Characters of a description.
+    pub long: usize,
+}
+
+/// The most lenient policy: a copy is made of what has happened already.
+pub fn policy(plan: Policy) -> Policy {
+    Policy {
+        start_gate: StartGate::Warn,
+        in_progress: InProgressLimit::Any,
+        on_cycle: OnCycle::Suspend,
+        missing_dep: MissingDep::Dangle,
+        on_remove: OnRemove::Detach,
+        dep_on_running: DepOnRunning::Keep,
+        ..plan
+    }
+}
+
+impl Copied {
+    /// The list after what was told. Rows without a content are no todos; a key names the first row that has it.
+    pub fn next(&self, told: &Told, room: Room) -> Vec<Row> {
+        let mut rows = merge::next(&self.rows, told);
+        let mut seen = std::collections::HashSet::new();
+        rows.retain_mut(|row| {
+            row.content = one_line(&row.content, room.content);
+            row.active_form =
+                row.active_form.take().map(|form| one_line(&form, room.content)).filter(|f| !f.is_empty());
+            row.description = row.description.take().map(|d| text::clip(d.trim(), room.long).into_owned());
+            row.key = row.key.take().filter(|key| key.chars().count() <= MAX_KEY && seen.insert(key.clone()));
+            !row.content.is_empty()
+        });
+        rows.truncate(MAX_ROWS);
+        rows
+    }
+}
+
+fn one_line(given: &str, room: usize) -> String {
+    text::clip(text::neutral(given).trim(), room.max(1)).into_owned()
+}

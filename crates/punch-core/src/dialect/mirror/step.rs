@@ -1,0 +1,226 @@
+//! The difference between a host's last list and its next one, as ops on the plan.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::{Copied, Row, Word};
+use crate::dialect::list::{Item, List, diff, match_rows};
+use crate::{Dep, Edit, Keep, Op, Plan, Ref, Status, Todo, Uid};
+
+/// How far a copy may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// This is where the session's todos come from: rows are made, changed and archived.
+    Source,
+    /// As above, but nothing is archived.
+    Keeping,
+    /// The session's todos come from elsewhere: rows that are known by their content move forward, nothing else.
+    Echo,
+}
+
+/// What a copy leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// To be applied as one batch.
+    pub ops: Vec<Op>,
+    /// The host's list as it is kept; a row without a todo is the next of the batch's adds.
+    pub rows: Vec<Row>,
+}
+
+/// Compares `rows` with what the host said last. `known` are todos that a row may mean by its content; `plan` has
+/// them and every todo of `before` loaded.
+pub fn step(before: &Copied, mut rows: Vec<Row>, known: &[&Todo], plan: &Plan, reach: Reach, by: &str) -> Step {
+    for row in &mut rows {
+        row.uid = None;
+    }
+    matched(&mut rows, &before.rows);
+    let adopted = adopt(&mut rows, &before.rows, known);
+    if reach == Reach::Echo {
+        return echo(rows, plan);
+    }
+    if reach == Reach::Keeping {
+        let kept: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
+        rows.extend(before.rows.iter().filter(|row| row.uid.is_some_and(|uid| !kept.contains(&uid))).cloned());
+    }
+    let base: Vec<Row> = before.rows.iter().cloned().chain(adopted).collect();
+    let mut ops = diff(&to_list(&base), &to_list(&rows), plan);
+    let refs = refs(&rows);
+    details(&mut ops, &base, &rows, &refs, plan);
+    holds(&mut ops, &base, &rows, &refs, plan, by);
+    Step { ops, rows }
+}
+
+/// By the host's key, then by content. A closed row whose key comes back with other words was a row of an earlier
+/// list: hosts count from 1 again.
+fn matched(rows: &mut [Row], before: &[Row]) {
+    let item = |row: &Row| Item { uid: row.uid, id: row.key.clone(), content: row.content.clone(), ..Item::default() };
+    let mut items: Vec<Item> = rows.iter().map(item).collect();
+    let by_key: BTreeMap<&str, &Row> = rows.iter().filter_map(|row| Some((row.key.as_deref()?, row))).collect();
+    let closed = |row: &Row| matches!(row.status, Word::Completed | Word::Cancelled);
+    let mut known: Vec<Item> = before.iter().map(item).collect();
+    for (item, old) in known.iter_mut().zip(before) {
+        let new = old.key.as_deref().and_then(|key| by_key.get(key));
+        if new.is_some_and(|new| closed(old) && !closed(new) && new.content != old.content) {
+            item.id = None;
+        }
+    }
+    match_rows(&mut items, &known);
+    for (row, item) in rows.iter_mut().zip(items) {
+        row.uid = item.uid;
+    }
+}
+
+/// Rows that are new to the list but not to the plan. Answers them as they are in the plan.
+fn adopt(rows: &mut [Row], before: &[Row], known: &[&Todo]) -> Vec<Row> {
+    let taken: HashSet<Uid> = rows.iter().chain(before).filter_map(|row| row.uid).collect();
+    let free: Vec<&&Todo> = known.iter().filter(|todo| !taken.contains(&todo.uid)).collect();
+    let item = |todo: &&&Todo| Item { uid: Some(todo.uid), content: todo.content.clone(), ..Item::default() };
+    let mut items: Vec<Item> =
+        rows.iter().map(|row| Item { uid: row.uid, content: row.content.clone(), ..Item::default() }).collect();
+    match_rows(&mut items, &free.iter().map(item).collect::<Vec<_>>());
+    let by_uid: BTreeMap<Uid, &Todo> = free.iter().map(|todo| (todo.uid, **todo)).collect();
+    let mut adopted = Vec::new();
+    for (row, item) in rows.iter_mut().zip(items).filter(|(row, _)| row.uid.is_none()) {
+        let Some(todo) = item.uid.and_then(|uid| by_uid.get(&uid)) else { continue };
+        row.uid = Some(todo.uid);
+        adopted.push(Row {
+            uid: Some(todo.uid),
+            content: todo.content.clone(),
+            active_form: row.active_form.is_some().then(|| todo.active_text().to_owned()),
+            description: todo.description.clone(),
+            status: if todo.hold.is_some() { Word::Blocked } else { word(todo.status) },
+            priority: row.priority.map(|_| todo.priority),
+            ..Row::default()
+        });
+    }
+    adopted
+}
+
+const fn word(status: Status) -> Word {
+    match status {
+        Status::Pending | Status::Failed => Word::Pending,
+        Status::InProgress => Word::InProgress,
+        Status::Completed => Word::Completed,
+        Status::Cancelled => Word::Cancelled,
+    }
+}
+
+/// Only forward: the other list may be behind.
+fn echo(rows: Vec<Row>, plan: &Plan) -> Step {
+    let mut ops = Vec::new();
+    for row in &rows {
+        let Some(todo) = row.uid.and_then(|uid| plan.get(uid)).filter(|todo| todo.is_live()) else { continue };
+        let target = Ref::Uid(todo.uid);
+        match (row.status, todo.status) {
+            (Word::Completed, Status::Pending | Status::InProgress) => {
+                ops.push(Op::Done { target, evidence: None, fence: None });
+            }
+            (Word::InProgress, Status::Pending) => ops.push(Op::Start(target)),
+            _ => {}
+        }
+    }
+    Step { ops, rows: rows.into_iter().filter(|row| row.uid.is_some()).collect() }
+}
+
+fn to_list(rows: &[Row]) -> List {
+    let item = |row: &Row| Item {
+        uid: row.uid,
+        content: row.content.clone(),
+        active_form: row.active_form.clone(),
+        status: row.status.status(),
+        ..Item::default()
+    };
+    List { phases: Vec::new(), items: rows.iter().map(item).collect() }
+}
+
+/// How an op names each row.
+fn refs(rows: &[Row]) -> Vec<Ref> {
+    let mut added = 0;
+    let name = |row: &Row| match row.uid {
+        Some(uid) => Ref::Uid(uid),
+        None => {
+            added += 1;
+            Ref::New(added - 1)
+        }
+    };
+    rows.iter().map(name).collect()
+}
+
+/// What the plain list does not carry: description, priority, dependencies.
+fn details(ops: &mut Vec<Op>, base: &[Row], rows: &[Row], refs: &[Ref], plan: &Plan) {
+    let old: BTreeMap<Uid, &Row> = base.iter().filter_map(|row| Some((row.uid?, row))).collect();
+    let keys: BTreeMap<&str, &Ref> =
+        rows.iter().zip(refs).filter_map(|(row, r)| Some((row.key.as_deref()?, r))).collect();
+    let listed: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
+    let mut edits: BTreeMap<usize, Edit> = BTreeMap::new();
+    for (row, me) in rows.iter().zip(refs) {
+        let before = row.uid.and_then(|uid| old.get(&uid)).copied();
+        let todo = row.uid.and_then(|uid| plan.get(uid)).filter(|todo| todo.is_live());
+        if row.uid.is_some() && todo.is_none() {
+            continue;
+        }
+        let mut edit = Edit::default();
+        if row.description.is_some() && before.is_none_or(|b| b.description != row.description) {
+            edit.description = Keep::Set(row.description.clone());
+        }
+        if let Some(priority) = row.priority.filter(|_| before.is_none_or(|b| b.priority != row.priority)) {
+            edit.priority = Keep::Set(priority.clamp(1, 5));
+        }
+        if let Some(waits) = row.blocked_by.as_ref().filter(|_| before.is_none_or(|b| b.blocked_by != row.blocked_by)) {
+            // Edges to todos outside the host's list are not the host's to drop.
+            let others = todo.iter().flat_map(|todo| todo.depends_on.iter()).filter_map(|dep| match dep {
+                Dep::Dangling(id) => Some(Ref::Id(id.clone())),
+                Dep::On(uid) | Dep::Suspended(uid) => (!listed.contains(uid)).then_some(Ref::Uid(*uid)),
+            });
+            let mut set: Vec<Ref> = others.collect();
+            let wanted = waits.iter().filter_map(|key| keys.get(key.as_str())).filter(|r| **r != me);
+            wanted.for_each(|r| {
+                if !set.contains(r) {
+                    set.push((*r).clone())
+                }
+            });
+            edit.depends_on = Keep::Set(set);
+        }
+        if edit == Edit::default() {
+            continue;
+        }
+        match me {
+            Ref::New(n) => drop(edits.insert(*n, edit)),
+            Ref::Uid(_) | Ref::Id(_) => ops.push(Op::Edit(me.clone(), edit)),
+        }
+    }
+    let adds = ops.iter_mut().filter_map(|op| if let Op::Add(add) = op { Some(add) } else { None });
+    for (n, add) in adds.enumerate() {
+        if let Some(edit) = edits.remove(&n) {
+            add.edit.description = edit.description;
+            add.edit.priority = edit.priority;
+            add.edit.depends_on = edit.depends_on;
+        }
+    }
+}
+
+/// A row that the host calls blocked is held; one that it no longer calls so is released, if the hold was ours.
+fn holds(ops: &mut Vec<Op>, base: &[Row], rows: &[Row], refs: &[Ref], plan: &Plan, by: &str) {
+    let old: BTreeMap<Uid, Word> = base.iter().filter_map(|row| Some((row.uid?, row.status))).collect();
+    let mut released = Vec::new();
+    for (row, me) in rows.iter().zip(refs) {
+        let before = row.uid.and_then(|uid| old.get(&uid)).copied();
+        let todo = row.uid.and_then(|uid| plan.get(uid));
+        if row.uid.is_some() && !todo.is_some_and(Todo::is_live) {
+            continue;
+        }
+        match (before, row.status) {
+            (Some(Word::Blocked), Word::Blocked) => {}
+            (_, Word::Blocked) => ops.push(Op::Block(me.clone())),
+            (Some(Word::Blocked), _) => {
+                let ours = todo.and_then(|todo| todo.hold.as_ref()).is_some_and(|hold| hold.by == by);
+                if ours && todo.is_some_and(|todo| todo.status.is_open()) {
+                    released.push(Op::Release(me.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    // Before the statuses: a released todo may start in the same call.
+    released.append(ops);
+    *ops = released;
+}

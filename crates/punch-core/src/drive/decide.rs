@@ -1,0 +1,181 @@
+//! The decision: may an agent that wants to stop do so, or is it kept going? Gates in a fixed order; the first that is
+//! closed is the reason.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ContextUse, Counters, Facts, Finish, HostEvent, KeepGoing, Reason, continuation};
+
+/// Failed turns in a row after which nothing is continued.
+const FAILURES: u32 = 5;
+/// Rest after a failed turn; doubled with every further one.
+const REST_MS: i64 = 5_000;
+/// A shortening that was announced is believed to go on for so long.
+const COMPACTION_MS: i64 = 60_000;
+
+/// What a person said with `punch keep-going`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Switch {
+    /// Nothing, or on.
+    #[default]
+    On,
+    /// Until it is resumed.
+    Paused,
+    /// Until it is switched on.
+    Off,
+}
+
+/// Where the question comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scene {
+    /// The host names a session.
+    pub named: bool,
+    /// It is a subagent's.
+    pub subagent: bool,
+    /// The session wrote, started or claimed something in this plan.
+    pub bound: bool,
+    /// It works on another plan.
+    pub foreign: bool,
+    /// What a person said.
+    pub switch: Switch,
+    /// How full the context is; `None` never stops anybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextUse>,
+    /// The host's own limit of continuations in a row, which must not be reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_cap: Option<u32>,
+}
+
+/// Everything that a decision follows from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The plan.
+    #[serde(default)]
+    pub facts: Facts,
+    /// The session.
+    #[serde(default)]
+    pub counters: Counters,
+    /// The host.
+    pub event: HostEvent,
+    /// The choices of a person.
+    #[serde(default)]
+    pub policy: KeepGoing,
+    /// The place.
+    #[serde(default)]
+    pub scene: Scene,
+    /// Milliseconds.
+    pub now: i64,
+}
+
+/// What is decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum Decision {
+    /// Go on with this text.
+    Continue {
+        /// For the model.
+        text: String,
+        /// Which one it is since the last progress.
+        n: u32,
+        /// How many there may be.
+        of: u32,
+    },
+    /// Let it stop.
+    Allow {
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// Decides. A pure function: the same input gives the same decision, to the byte.
+pub fn decide(input: &Input) -> Decision {
+    let Input { facts, policy, .. } = input;
+    if let Some(reason) = early(input).or_else(|| late(input)) {
+        return Decision::Allow { reason };
+    }
+    let counters = input.counters.progressed(facts);
+    let n = counters.continuations + 1;
+    match continuation(facts, &counters, n, policy.max_continuations) {
+        Some(text) => Decision::Continue { text, n, of: policy.max_continuations },
+        None => Decision::Allow { reason: Reason::NothingActionable { roots: facts.roots.clone() } },
+    }
+}
+
+/// The gates that need no facts about the plan: whoever is stopped here costs no look at it.
+pub fn early(input: &Input) -> Option<Reason> {
+    let Input { counters, policy, scene, now, .. } = input;
+    let HostEvent::Stopping { finish, background, .. } = &input.event else {
+        return Some(Reason::Finish { finish: Finish::Unknown });
+    };
+    let compacting = counters.compacting.filter(|_| !counters.compacts_loudly);
+    Some(match () {
+        () if !scene.named => Reason::NoSession,
+        () if !policy.enabled => Reason::Disabled,
+        () if scene.switch == super::Switch::Off => Reason::SwitchedOff,
+        () if scene.switch == super::Switch::Paused => Reason::Paused,
+        () if scene.subagent && !policy.subagents => Reason::Subagent,
+        () if scene.foreign => Reason::Foreign,
+        () if !scene.bound => Reason::Unbound,
+        () if *finish == Finish::Cancelled || counters.interrupted => Reason::Interrupted,
+        () if *finish != Finish::EndTurn => Reason::Finish { finish: *finish },
+        () if counters.asked => Reason::Asked,
+        () if *background > 0 => Reason::Background { jobs: *background },
+        () if compacting.is_some_and(|at| now.saturating_sub(at) < COMPACTION_MS) => Reason::Compacting,
+        () => return None,
+    })
+}
+
+/// The gates behind the facts: first whether there is work, then whether there is room for it.
+fn late(input: &Input) -> Option<Reason> {
+    let Input { facts, policy, scene, now, .. } = input;
+    let counters = input.counters.progressed(facts);
+    if facts.open == 0 {
+        return Some(Reason::Finished);
+    }
+    if facts.next.is_none() {
+        let roots = &facts.roots;
+        return Some(match () {
+            () if roots.total == 0 && !roots.cut && !roots.optional.is_empty() => {
+                Reason::OnlyOptional { ids: roots.optional.clone() }
+            }
+            () if roots.only_people() => Reason::WaitsForPeople { roots: roots.clone() },
+            () => Reason::NothingActionable { roots: roots.clone() },
+        });
+    }
+    if counters.failures >= FAILURES {
+        return Some(Reason::FailedTurns { failures: counters.failures });
+    }
+    if let Some(at) = counters.failed_at.filter(|_| counters.failures > 0) {
+        let left = at.saturating_add(REST_MS << counters.failures.min(FAILURES)).saturating_sub(*now);
+        if left > 0 {
+            return Some(Reason::CoolingDown { seconds: left.unsigned_abs().div_ceil(1000) });
+        }
+    }
+    if let Some(context) = scene.context.filter(|context| is_full(*context, policy.token_limit)) {
+        return Some(Reason::ContextFull { used: context.used, limit: context.limit });
+    }
+    if counters.idle >= policy.no_progress {
+        return Some(Reason::NoProgress { times: counters.idle });
+    }
+    if counters.continuations >= policy.max_continuations {
+        return Some(Reason::MaxContinuations { limit: policy.max_continuations });
+    }
+    if counters.total >= policy.absolute {
+        return Some(Reason::AbsoluteCap { limit: policy.absolute });
+    }
+    if let Some(cap) = scene.host_cap.filter(|cap| counters.in_row.saturating_add(1) >= *cap) {
+        return Some(Reason::HostCap { cap });
+    }
+    let away = counters.since.map_or(0, |since| now.saturating_sub(since).max(0).unsigned_abs() / 60_000);
+    if policy.max_minutes > 0 && away >= policy.max_minutes {
+        return Some(Reason::TooLong { minutes: away });
+    }
+    None
+}
+
+fn is_full(context: ContextUse, share: f64) -> bool {
+    #[expect(clippy::cast_precision_loss, reason = "tokens are far below 2^52")]
+    let (used, limit) = (context.used as f64, context.limit as f64);
+    context.limit > 0 && used >= limit * share
+}

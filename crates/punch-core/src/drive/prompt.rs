@@ -1,0 +1,67 @@
+//! The text of a continuation: which one it is, what is open, what to do next. Todo text stands in it as quoted data.
+
+use std::fmt::Write;
+
+use super::{Counters, Facts, Named, quote};
+
+/// Bytes of a todo's content in it.
+const CONTENT: usize = 200;
+/// Bytes of an id.
+const ID: usize = 40;
+
+/// The text, or nothing if there is nothing to go on with. The first after a person's message says how to work; later
+/// ones are never longer.
+pub fn continuation(facts: &Facts, counters: &Counters, n: u32, of: u32) -> Option<String> {
+    let next = facts.next.as_ref()?;
+    let (open, total) = (facts.open, facts.total);
+    let first = counters.total == 0 || counters.first == 0;
+    let limit = if first { usize::MAX } else { counters.first };
+    let mut head = format!("Continuation {n}/{of} by punch: {open} of {total} todos are open");
+    head += if first { ", so the work is not finished.\n" } else { ".\n" };
+    let tail = if first { FIRST } else { LATER };
+    let around = |content: &str| block(&head, next, content, tail);
+    let room = limit.saturating_sub(around("").len()).min(CONTENT);
+    let mut text = around(&quote(&next.content, room));
+    for extra in extras(facts, next, counters) {
+        if text.len() + extra.len() < limit {
+            text.push('\n');
+            text += &extra;
+        }
+    }
+    Some(text)
+}
+
+const FIRST: &str = "\
+Work on it and mark it completed when it is done, then take the next one, until none is left. What cannot be done after \
+one more try: mark it failed, give the reason, and go on with the next. What needs a person: put it on hold, say what \
+for, and go on with the next.";
+
+const LATER: &str = "Go on; fail what cannot be done, hold what needs a person.";
+
+fn block(head: &str, next: &Named, content: &str, tail: &str) -> String {
+    let status = if next.running { "in_progress" } else { "pending" };
+    let id = quote(&next.id, ID);
+    format!("{head}Next, quoted as data:\n<todo id=\"{id}\" status=\"{status}\">\n{content}\n</todo>\n{tail}")
+}
+
+/// What else is worth knowing, most important first.
+fn extras(facts: &Facts, next: &Named, counters: &Counters) -> Vec<String> {
+    let mut out = Vec::new();
+    match counters.trouble.as_ref().filter(|trouble| trouble.todo == next.id).map(|trouble| trouble.times) {
+        Some(1) => out.push("A tool failed on it: try once more, in another way.".to_owned()),
+        Some(_) => out.push("Tools failed on it again and again: mark it failed and take the next one.".to_owned()),
+        None if next.again => out.push("It was tried before; after another failure it ends as failed.".to_owned()),
+        None => {}
+    }
+    if !facts.conflicts.is_empty() {
+        let mut line = String::from("In conflict with it, so they wait:");
+        for (at, conflict) in facts.conflicts.iter().enumerate() {
+            let how = if conflict.files { "same files" } else { "says the same; drop one if it is" };
+            let comma = if at > 0 { "," } else { "" };
+            let _ = write!(line, "{comma} {} ({how})", quote(&conflict.id, 30));
+        }
+        line.push('.');
+        out.push(line);
+    }
+    out
+}

@@ -1,0 +1,81 @@
+//! The list in a text: put back into a conversation that lost it, or offered to a new one.
+
+use super::{estimate, quote};
+use crate::{Status, Todo};
+
+/// Tokens that a list of at most [`SMALL`] open todos may cost.
+pub const PUT_BACK_TOKENS_SMALL: usize = 600;
+/// Open todos of a small list.
+pub const SMALL: usize = 20;
+/// Tokens that any list may cost.
+pub const PUT_BACK_TOKENS: usize = 1_200;
+
+/// Bytes of a line's content.
+const CONTENT: usize = 160;
+/// Bytes below which a line says nothing.
+const LEAST: usize = 24;
+
+/// The open todos of a session, capped, with how many of them are written out: the current one first, holds named.
+/// `open` counts all of them, `todos` are as many as may fit, in list order.
+pub fn put_back(plan: &str, todos: &[Todo], open: u64, current: Option<&Todo>, now: i64) -> (String, usize) {
+    let budget = if open as usize <= SMALL { PUT_BACK_TOKENS_SMALL } else { PUT_BACK_TOKENS };
+    let name = quote(plan, 60);
+    let mut head = format!(
+        "Your todo list is kept by punch (plan {name}, {open} open). It is put back here; do not rebuild it.\n"
+    );
+    if let Some(todo) = current {
+        head += &format!("You were working on {}.\n", quote(&todo.id, 60));
+    }
+    head += "<todos note=\"quoted as data; [>] in progress, [ ] ready, [.] waits\">\n";
+    let tail = "</todos>";
+    let more = |left: u64| format!("… {left} more; the reading tool has them\n");
+    let room = budget.saturating_sub(estimate(&head) + estimate(tail) + estimate(&more(open)) + 10);
+    // What does not fit at full length is first tried shorter, then left out.
+    for content in [CONTENT, CONTENT / 2, 48, LEAST] {
+        let lines: Vec<String> = todos.iter().map(|todo| line(todo, content, now)).collect();
+        let (mut spent, mut shown) = (0, 0);
+        for line in &lines {
+            spent += estimate(line);
+            if spent > room {
+                break;
+            }
+            shown += 1;
+        }
+        let all = shown == lines.len() && shown as u64 >= open;
+        if all || content == LEAST || (open as usize > SMALL && content <= 48) {
+            let left = open.saturating_sub(shown as u64);
+            let rest = if left > 0 { more(left) } else { String::new() };
+            return (format!("{head}{}{rest}{tail}", lines[..shown].concat()), shown);
+        }
+    }
+    (String::new(), 0)
+}
+
+fn line(todo: &Todo, content: usize, now: i64) -> String {
+    let symbol = match todo.status_at(now) {
+        Status::InProgress => "[>]",
+        _ if todo.is_blocked(now) => "[.]",
+        _ => "[ ]",
+    };
+    let hold = match todo.hold_at(now) {
+        Some(hold) => format!(" (held, {}: {})", hold.kind.name(), quote(&hold.reason, content / 2)),
+        None => String::new(),
+    };
+    format!("{symbol} {} {}{hold}\n", quote(&todo.id, 40), quote(&todo.content, content))
+}
+
+/// Two lines about plans that are open, for a conversation that has none: name, open, total, and what is next.
+pub fn offer(plans: &[(String, u64, u64)], next: Option<&Todo>) -> String {
+    let one = |(name, open, total): &(String, u64, u64)| format!("{} ({open} of {total} open)", quote(name, 60));
+    let mut names: Vec<String> = plans.iter().take(3).map(one).collect();
+    if plans.len() > names.len() {
+        names.push(format!("{} more", plans.len() - names.len()));
+    }
+    let next = next.map(|t| format!(" Next there: {} \"{}\".", quote(&t.id, 40), quote(&t.content, 100)));
+    format!(
+        "punch keeps todo lists of this project; open: {}.{}\n\
+         They are offered, not assigned: read them with the reading tool if this conversation goes on with that work.",
+        names.join(", "),
+        next.unwrap_or_default()
+    )
+}

@@ -1,0 +1,101 @@
+//! Reminders: few, short, and silent while items move. Each has a reason, all of them share one budget.
+
+use super::{Counters, Facts, HostEvent, Named, Reminding, ToolKind, estimate, quote};
+
+/// Uses of tools without a change of the list after which it is remembered.
+const QUIET: u32 = 10;
+/// Changes of files without a todo in progress.
+const EDITS: u32 = 4;
+/// Uses of tools after which a session without a list is told that there is one.
+const BUSY: u32 = 12;
+
+/// Which reminder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nudge {
+    /// There is much work and no list.
+    FirstUse,
+    /// The list was not touched for long.
+    Quiet,
+    /// Files change while nothing is in progress.
+    AfterEdits,
+    /// The list could not be written.
+    FailedWrite,
+}
+
+/// Which reminder may be due, judged without a look at the plan: most reports end here.
+pub fn due(counters: &Counters, event: &HostEvent, bound: bool, rules: Reminding) -> Option<Nudge> {
+    if !rules.enabled || counters.hushed || counters.asked || counters.interrupted {
+        return None;
+    }
+    match event {
+        HostEvent::ToolFailed { tool, interrupted: false, .. } if tool.kind == ToolKind::Ours => {
+            Some(Nudge::FailedWrite)
+        }
+        HostEvent::ToolEnded { tool } if matches!(tool.kind, ToolKind::Edit | ToolKind::Other) => match bound {
+            true if counters.quiet >= QUIET => Some(Nudge::Quiet),
+            true if counters.edits >= EDITS => Some(Nudge::AfterEdits),
+            false if counters.quiet >= BUSY && counters.edits >= 2 && !counters.introduced => Some(Nudge::FirstUse),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The text of a reminder, counted; nothing where it would be out of place: when everything is done, or when nothing
+/// can be done. Whether it was given or not, the next one is as far away again.
+pub fn nudge(nudge: Nudge, facts: &Facts, counters: &mut Counters, rules: Reminding) -> Option<String> {
+    let text = match (nudge, &facts.next) {
+        (Nudge::FirstUse, _) => {
+            counters.introduced = true;
+            Some("punch keeps a todo list for this project. For work of three steps or more, write it down with the todo tool; leave it for less.".to_owned())
+        }
+        (Nudge::FailedWrite, _) => Some(
+            "The todo list was not changed by that call. Read its error, correct the call once, and go on.".to_owned(),
+        ),
+        (Nudge::Quiet, Some(next)) => Some(format!(
+            "{} of {} todos are open and the list has not changed for a while. {} If it is done, say so; if not, go on.",
+            facts.open,
+            facts.total,
+            named(next)
+        )),
+        (Nudge::AfterEdits, Some(next)) if !next.running => {
+            Some(format!("Files change, but no todo is in progress. {} Mark what you work on.", named(next)))
+        }
+        (Nudge::AfterEdits | Nudge::Quiet, _) => None,
+    };
+    if matches!(nudge, Nudge::Quiet | Nudge::FirstUse) {
+        counters.quiet = 0;
+    }
+    counters.edits = 0;
+    within(text, counters, rules)
+}
+
+/// What to do after a tool failed `times` in a row on the todo in progress (seed 004: one retry).
+pub fn advice(todo: &Named, times: u32, counters: &mut Counters, rules: Reminding) -> Option<String> {
+    let id = quote(&todo.id, 60);
+    let text = match times {
+        1 => format!("A tool failed while {id} is in progress. Try once more, in another way."),
+        2 => format!(
+            "Tools failed twice while {id} is in progress. If it cannot be done, mark it failed with the reason and take the next todo."
+        ),
+        _ => return None,
+    };
+    within(Some(text), counters, rules)
+}
+
+fn named(next: &Named) -> String {
+    let what = if next.running { "In progress" } else { "Next" };
+    format!("{what}: {} \"{}\".", quote(&next.id, 60), quote(&next.content, 80))
+}
+
+fn within(text: Option<String>, counters: &mut Counters, rules: Reminding) -> Option<String> {
+    let text = text.filter(|_| rules.enabled)?;
+    let cost = estimate(&text) as u64;
+    if counters.reminded + cost > rules.tokens {
+        // Nothing shorter would do; so this was the end of it.
+        counters.hushed = true;
+        return None;
+    }
+    counters.reminded += cost;
+    Some(text)
+}

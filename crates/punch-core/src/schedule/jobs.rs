@@ -1,0 +1,159 @@
+//! The open todos of a plan as dense numbers, in list order, and those that cannot be worked on.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Ask, Blocked, Group, estimate};
+use crate::graph::kahn::{self, Csr};
+use crate::text::{clip, neutral};
+use crate::{CancelledDep, Dep, Hold, Plan, Status, Todo, Uid};
+
+/// The weakest priority: only if time allows (rule 47).
+pub(super) const OPTIONAL: u8 = 5;
+
+/// What can be worked on, numbered in list order.
+pub(super) struct Jobs<'p> {
+    todos: Vec<&'p Todo>,
+    /// What each will cost.
+    pub tokens: Vec<u64>,
+    /// What each depends on.
+    pub deps: Csr,
+    /// What depends on each.
+    pub dependents: Csr,
+    /// What has no place in a schedule.
+    pub blocked: Vec<Blocked>,
+}
+
+impl<'p> Jobs<'p> {
+    pub fn of(plan: &'p Plan, ask: &Ask, now: i64) -> Self {
+        let open: Vec<&Todo> = plan.live().into_iter().filter(|todo| is_open(todo)).collect();
+        let numbers: HashMap<Uid, u32> = (0u32..).zip(&open).map(|(at, todo)| (todo.uid, at)).collect();
+        let number = |uid: &Uid| numbers.get(uid).copied();
+        let edges = Csr::from_lists(open.iter().map(|todo| {
+            let on = todo.depends_on.iter().filter_map(|dep| if let Dep::On(to) = dep { number(to) } else { None });
+            on.collect::<Vec<u32>>()
+        }));
+        let dependents = edges.reversed();
+        let obstacles: Vec<Option<String>> = open.iter().map(|todo| obstacle(plan, todo, ask, now)).collect();
+        let whys = spread(&open, &dependents, obstacles);
+        let blocked = open
+            .iter()
+            .zip(&whys)
+            .filter_map(|(todo, why)| why.as_ref().map(|why| Blocked { id: todo.id.clone(), why: why.clone() }));
+        let blocked = blocked.collect();
+        // Numbered again without them. Nothing that can be worked on depends on them.
+        let mut next = 0u32;
+        let mut place = Vec::with_capacity(open.len());
+        for why in &whys {
+            place.push(next);
+            next += u32::from(why.is_none());
+        }
+        let kept = |at: usize| whys[at].is_none();
+        let deps = Csr::from_lists(
+            (0..open.len())
+                .filter(|&at| kept(at))
+                .map(|at| edges.row(at as u32).iter().map(|&to| place[to as usize]).collect::<Vec<u32>>()),
+        );
+        let todos: Vec<&Todo> = open.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, todo)| *todo).collect();
+        let tokens = todos.iter().map(|todo| estimate(todo, ask.calibration).tokens).collect();
+        Self { dependents: deps.reversed(), todos, tokens, deps, blocked }
+    }
+
+    pub fn len(&self) -> u32 {
+        self.todos.len() as u32
+    }
+
+    pub fn id(&self, job: u32) -> &str {
+        &self.todos[job as usize].id
+    }
+
+    pub fn todo(&self, job: u32) -> &Todo {
+        self.todos[job as usize]
+    }
+
+    /// The two would touch the same files.
+    pub fn clash(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (&self.todo(a).files, &self.todo(b).files);
+        a.iter().any(|a| b.iter().any(|b| crate::files::overlap(a, b)))
+    }
+
+    /// All tokens.
+    pub fn total(&self) -> u64 {
+        self.tokens.iter().fold(0, |sum, tokens| sum.saturating_add(*tokens))
+    }
+
+    /// The longest remaining path from each job to the end of the plan, itself included.
+    pub fn paths(&self) -> Vec<u64> {
+        let order = kahn::sort(&self.dependents).map(|sorted| sorted.order).unwrap_or_default();
+        let mut paths = self.tokens.clone();
+        for &job in order.iter().rev() {
+            let behind = self.dependents.row(job).iter().map(|&d| paths[d as usize]).max().unwrap_or(0);
+            paths[job as usize] = self.tokens[job as usize].saturating_add(behind);
+        }
+        paths
+    }
+}
+
+fn is_open(todo: &Todo) -> bool {
+    matches!(todo.status, Status::Pending | Status::InProgress)
+}
+
+/// What keeps a todo from being worked on, apart from other open todos.
+fn obstacle(plan: &Plan, todo: &Todo, ask: &Ask, now: i64) -> Option<String> {
+    if let Some(hold) = todo.hold_at(now) {
+        return Some(held(hold));
+    }
+    if ask.skip_optional && todo.effective_priority() >= OPTIONAL {
+        return Some("optional, left out".to_owned());
+    }
+    todo.depends_on.iter().find_map(|dep| match dep {
+        Dep::Dangling(id) => Some(format!("needs {}, which does not exist", shown(id))),
+        Dep::Suspended(to) => Some(format!("in a circle with {}", plan.get(*to).map_or("?".into(), |t| shown(&t.id)))),
+        Dep::On(to) => {
+            let to = plan.get(*to).filter(|to| to.is_live())?;
+            let given_up = matches!(to.status, Status::Cancelled | Status::Failed);
+            let blocks = given_up && plan.row.policy.cancelled_dep != CancelledDep::Satisfy;
+            blocks.then(|| format!("needs {}, which is {}", shown(&to.id), to.status.name()))
+        }
+    })
+}
+
+fn held(hold: &Hold) -> String {
+    let kind = hold.kind.name();
+    if hold.reason.is_empty() { format!("held ({kind})") } else { format!("held ({kind}): {}", cut(&hold.reason, 120)) }
+}
+
+fn shown(id: &str) -> String {
+    cut(id, 60)
+}
+
+fn cut(text: &str, length: usize) -> String {
+    neutral(&clip(text, length)).into_owned()
+}
+
+/// What depends on something that cannot be worked on cannot be worked on either.
+fn spread(open: &[&Todo], dependents: &Csr, mut whys: Vec<Option<String>>) -> Vec<Option<String>> {
+    let mut stack: Vec<u32> = (0u32..).zip(&whys).filter(|(_, why)| why.is_some()).map(|(at, _)| at).collect();
+    while let Some(at) = stack.pop() {
+        for &dependent in dependents.row(at) {
+            let why = &mut whys[dependent as usize];
+            if why.is_none() {
+                *why = Some(format!("waits for {}", shown(&open[at as usize].id)));
+                stack.push(dependent);
+            }
+        }
+    }
+    whys
+}
+
+/// All live todos by parallel group.
+pub(super) fn groups(plan: &Plan) -> Vec<Group> {
+    let mut groups: BTreeMap<u32, Vec<&Todo>> = BTreeMap::new();
+    for todo in plan.live() {
+        groups.entry(todo.derived.level).or_default().push(todo);
+    }
+    let group = |(group, mut todos): (u32, Vec<&Todo>)| {
+        todos.sort_by_key(|todo| todo.priority);
+        Group { group, todos: todos.into_iter().map(|todo| todo.id.clone()).collect() }
+    };
+    groups.into_iter().map(group).collect()
+}

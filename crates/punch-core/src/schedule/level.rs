@@ -1,0 +1,74 @@
+//! Level scheduling: one parallel group after the other, as the extended format describes it.
+
+use std::collections::BTreeMap;
+
+use super::agents::Agents;
+use super::jobs::Jobs;
+
+pub(super) fn run(jobs: &Jobs<'_>, agents: &mut Agents) {
+    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for job in 0..jobs.len() {
+        groups.entry(jobs.todo(job).derived.level).or_default().push(job);
+    }
+    for group in groups.values_mut() {
+        // Stable: jobs are numbered in list order.
+        group.sort_by_key(|&job| jobs.todo(job).priority);
+        if agents.count() == 1 {
+            alone(jobs, agents, group);
+        } else {
+            together(jobs, agents, group);
+        }
+        agents.barrier();
+    }
+}
+
+/// One agent: the group stays together if it can.
+fn alone(jobs: &Jobs<'_>, agents: &mut Agents, group: &[u32]) {
+    let tokens = |job: u32| jobs.tokens[job as usize];
+    let cost = group.iter().fold(0u64, |sum, &job| sum.saturating_add(tokens(job)));
+    if agents.room(0).is_none_or(|room| cost > room) {
+        agents.turn(0);
+    }
+    if cost <= agents.budget() {
+        group.iter().for_each(|&job| {
+            agents.put(0, job, tokens(job), 0);
+        });
+        return;
+    }
+    for window in first_fit(group, agents.budget(), tokens) {
+        agents.turn(0);
+        window.iter().for_each(|&job| {
+            agents.put(0, job, tokens(job), 0);
+        });
+    }
+}
+
+/// Splits a group that no window holds. What is larger than a window has one of its own.
+fn first_fit(group: &[u32], budget: u64, tokens: impl Fn(u32) -> u64) -> Vec<Vec<u32>> {
+    let mut windows: Vec<(Vec<u32>, Option<u64>)> = Vec::new();
+    for &job in group {
+        let size = tokens(job);
+        let left = |room: Option<u64>| room.and_then(|room| room.checked_sub(size));
+        match windows.iter_mut().find(|(_, room)| left(*room).is_some()) {
+            Some((window, room)) => {
+                window.push(job);
+                *room = left(*room);
+            }
+            None => windows.push((vec![job], budget.checked_sub(size))),
+        }
+    }
+    windows.into_iter().map(|(window, _)| window).collect()
+}
+
+/// Several agents: each todo to whoever is free first.
+fn together(jobs: &Jobs<'_>, agents: &mut Agents, group: &[u32]) {
+    let mut ends: Vec<(u32, u64)> = Vec::new();
+    for &job in group {
+        let Some(agent) = (0..agents.count()).min_by_key(|&agent| (agents.free(agent), agent)) else { return };
+        let clear = ends.iter().filter(|(other, _)| jobs.clash(job, *other)).map(|(_, end)| *end).max().unwrap_or(0);
+        let end = agents.put(agent, job, jobs.tokens[job as usize], clear);
+        if !jobs.todo(job).files.is_empty() {
+            ends.push((job, end));
+        }
+    }
+}

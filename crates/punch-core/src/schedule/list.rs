@@ -1,0 +1,171 @@
+//! List scheduling: an agent that is free takes the best ready todo that fits what is left of its window.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::Order;
+use super::agents::Agents;
+use super::jobs::{Jobs, OPTIONAL};
+use super::pick::Pick;
+use crate::Status;
+
+struct Work<'a> {
+    jobs: &'a Jobs<'a>,
+    agents: &'a mut Agents,
+    /// The longest remaining path of each, and the tokens of all that is not begun.
+    paths: Vec<u64>,
+    left: u64,
+    /// Jobs by preference, and the place of each in it.
+    ranked: Vec<u32>,
+    rank: Vec<u32>,
+    ready: Pick,
+    /// Dependencies that each still waits for.
+    waiting: Vec<u32>,
+    /// Who ran each.
+    ran: Vec<Option<u32>>,
+    idle: BTreeSet<u32>,
+    /// Running jobs by their end.
+    running: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Ready jobs that touch files of a running one, by that one.
+    aside: Vec<Vec<u32>>,
+    now: u64,
+}
+
+pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
+    let len = jobs.len() as usize;
+    let paths = jobs.paths();
+    let ranked = ranked(jobs, &paths, order);
+    let mut rank = vec![0; len];
+    for (place, &job) in (0u32..).zip(&ranked) {
+        rank[job as usize] = place;
+    }
+    let mut work = Work {
+        ready: Pick::new(len),
+        waiting: (0..jobs.len()).map(|job| jobs.deps.row(job).len() as u32).collect(),
+        ran: vec![None; len],
+        idle: (0..agents.count()).collect(),
+        running: BinaryHeap::new(),
+        aside: vec![Vec::new(); len],
+        now: 0,
+        left: jobs.total(),
+        jobs,
+        agents,
+        paths,
+        ranked,
+        rank,
+    };
+    for job in 0..jobs.len() {
+        if work.waiting[job as usize] == 0 {
+            work.offer(job);
+        }
+    }
+    loop {
+        while work.give() {}
+        if !work.finish() {
+            break;
+        }
+    }
+}
+
+/// What is in progress first, then by the order asked for.
+fn ranked(jobs: &Jobs<'_>, paths: &[u64], order: Order) -> Vec<u32> {
+    let mut ranked: Vec<u32> = (0..jobs.len()).collect();
+    ranked.sort_by_cached_key(|&job| {
+        let todo = jobs.todo(job);
+        let begun = todo.status != Status::InProgress;
+        let (priority, path) = (todo.effective_priority(), Reverse(paths[job as usize]));
+        match order {
+            // Optional todos are last under every order (rule 47).
+            Order::Makespan => (begun, u8::from(priority >= OPTIONAL), path, priority, job),
+            Order::List | Order::Level => (begun, priority, path, 0, job),
+        }
+    });
+    ranked
+}
+
+impl Work<'_> {
+    fn offer(&mut self, job: u32) {
+        self.ready.insert(self.rank[job as usize], self.jobs.tokens[job as usize]);
+    }
+
+    fn optional(&self, job: u32) -> bool {
+        self.jobs.todo(job).effective_priority() >= OPTIONAL
+    }
+
+    /// Starts one todo now; false if none can.
+    fn give(&mut self) -> bool {
+        while let Some((job, agent)) = self.choose() {
+            self.ready.remove(self.rank[job as usize]);
+            if let Some(other) = self.in_the_way(job) {
+                self.aside[other as usize].push(job);
+                continue;
+            }
+            let tokens = self.jobs.tokens[job as usize];
+            self.ran[job as usize] = Some(agent);
+            self.idle.remove(&agent);
+            self.left = self.left.saturating_sub(tokens);
+            let end = self.agents.put(agent, job, tokens, self.now);
+            self.running.push(Reverse((end, job)));
+            return true;
+        }
+        false
+    }
+
+    /// The best todo that fits the window of somebody idle. If none does, the best of all in a new window: an agent
+    /// never waits while there is work. Two are not passed over for what fits: the best if everything waits for it
+    /// (a large todo that is always put off ends up last and alone), and any work for an optional todo.
+    fn choose(&self) -> Option<(u32, u32)> {
+        let widest = self.idle.iter().map(|&agent| self.agents.room(agent)).max()?;
+        let best = self.ranked[self.ready.first(u64::MAX)? as usize];
+        let fits = widest.and_then(|room| self.ready.first(room)).map(|rank| self.ranked[rank as usize]);
+        let job = fits.filter(|&job| !self.optional(job) || self.optional(best)).filter(|_| !self.critical(best));
+        let job = job.unwrap_or(best);
+        Some((job, self.agent_for(job)?))
+    }
+
+    /// What begins with it takes at least as long as all that is left, spread evenly.
+    fn critical(&self, job: u32) -> bool {
+        u128::from(self.paths[job as usize]) * u128::from(self.agents.count()) >= u128::from(self.left)
+    }
+
+    /// Whoever has room: of these one who ran a dependency, then the one whose window is fullest. If nobody has, the
+    /// one whose window has least left to lose.
+    fn agent_for(&self, job: u32) -> Option<u32> {
+        let tokens = self.jobs.tokens[job as usize];
+        let knows = |agent: u32| self.jobs.deps.row(job).iter().any(|&dep| self.ran[dep as usize] == Some(agent));
+        self.idle.iter().copied().min_by_key(|&agent| {
+            let room = self.agents.room(agent);
+            (room.is_none_or(|room| room < tokens), !knows(agent), room, agent)
+        })
+    }
+
+    fn in_the_way(&self, job: u32) -> Option<u32> {
+        if self.jobs.todo(job).files.is_empty() {
+            return None;
+        }
+        self.running.iter().map(|Reverse((_, other))| *other).find(|&other| self.jobs.clash(job, other))
+    }
+
+    /// Goes to the next end of a todo, and to all that end at the same time.
+    fn finish(&mut self) -> bool {
+        let Some(Reverse((end, _))) = self.running.peek().copied() else { return false };
+        self.now = end;
+        while let Some(Reverse((at, job))) = self.running.peek().copied()
+            && at == end
+        {
+            self.running.pop();
+            self.idle.extend(self.ran[job as usize]);
+            for other in std::mem::take(&mut self.aside[job as usize]) {
+                self.offer(other);
+            }
+            for &dependent in self.jobs.dependents.row(job) {
+                let waiting = &mut self.waiting[dependent as usize];
+                *waiting -= 1;
+                if *waiting == 0 {
+                    self.offer(dependent);
+                }
+            }
+        }
+        true
+    }
+}

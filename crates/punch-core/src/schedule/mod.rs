@@ -1,0 +1,184 @@
+//! Schedule: who works on what, when, and in which context window, if everything takes what it is estimated at.
+//!
+//! Time is counted in tokens: a todo of 8,000 tokens keeps its agent for 8,000. Every agent works in windows, each with
+//! a budget of 70 % of its context; between two windows of an agent lies a checkpoint.
+
+mod agents;
+mod estimate;
+mod jobs;
+mod level;
+mod list;
+mod pick;
+
+use serde::Serialize;
+
+use crate::Plan;
+use agents::Agents;
+use jobs::Jobs;
+
+pub use estimate::{Estimate, budget, estimate};
+
+/// In which order work is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Whenever an agent is free, the best ready todo by (effective priority, longest remaining path, position) that
+    /// fits its window.
+    #[default]
+    List,
+    /// One parallel group after the other, all waiting for the last of each.
+    Level,
+    /// As `List`, but the longest remaining path comes first.
+    Makespan,
+}
+
+impl Order {
+    /// Every order.
+    pub const ALL: [Self; 3] = [Self::List, Self::Level, Self::Makespan];
+
+    /// The wire name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Level => "level",
+            Self::Makespan => "makespan",
+        }
+    }
+}
+
+/// What a schedule is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask {
+    /// In which order.
+    pub order: Order,
+    /// How many agents; none is read as one.
+    pub agents: u32,
+    /// Tokens that the context of an agent holds.
+    pub context: u64,
+    /// Actual over estimated tokens, as learnt so far.
+    pub calibration: f64,
+    /// Leave out what is only done if time allows (rule 47).
+    pub skip_optional: bool,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self { order: Order::List, agents: 1, context: 200_000, calibration: 1.0, skip_optional: false }
+    }
+}
+
+/// The todos of one parallel group, closed ones too, by (priority, position).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Group {
+    /// Counted from 1.
+    pub group: u32,
+    /// Their ids.
+    pub todos: Vec<String>,
+}
+
+/// What an agent does in one context window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Window {
+    /// Counted from 1.
+    pub agent: u32,
+    /// Counted from 1 for every agent.
+    pub window: u32,
+    /// Ids, in the order of work.
+    pub todos: Vec<String>,
+    /// Their sum.
+    pub estimated_tokens: u64,
+}
+
+/// When a todo is worked on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Slot {
+    /// Its id.
+    pub todo: String,
+    /// By whom.
+    pub agent: u32,
+    /// In which of its windows.
+    pub window: u32,
+    /// From here,
+    pub start: u64,
+    /// to here.
+    pub end: u64,
+}
+
+/// A point at which an agent saves its state and begins a new window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Break {
+    /// The last todo of the window that ends.
+    pub after: String,
+    /// Whose.
+    pub agent: u32,
+    /// The window that ends.
+    pub window: u32,
+}
+
+/// An open todo that has no slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Blocked {
+    /// Its id.
+    pub id: String,
+    /// What stands in its way.
+    pub why: String,
+}
+
+/// The whole answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Schedule {
+    /// The order that was asked for.
+    pub policy: Order,
+    /// How many agents.
+    pub agents: u32,
+    /// Tokens of a context.
+    pub context_window: u64,
+    /// Tokens of work that a window may hold.
+    pub budget: u64,
+    /// All todos by parallel group.
+    pub groups: Vec<Group>,
+    /// By agent, then window.
+    pub windows: Vec<Window>,
+    /// In the order in which they were given out.
+    pub slots: Vec<Slot>,
+    /// When the last one ends.
+    pub makespan: u64,
+    /// No schedule can be shorter: the critical path, or all work spread evenly.
+    pub lower_bound: u64,
+    /// In the order of windows.
+    pub checkpoints: Vec<Break>,
+    /// Todos larger than a whole budget; each has a window of its own.
+    pub oversize: Vec<String>,
+    /// Open todos that cannot be worked on.
+    pub blocked: Vec<Blocked>,
+}
+
+/// Schedules the open todos of a whole plan.
+pub fn schedule(plan: &Plan, ask: &Ask, now: i64) -> Schedule {
+    let jobs = Jobs::of(plan, ask, now);
+    let (count, budget) = (ask.agents.max(1), budget(ask.context));
+    let mut agents = Agents::new(count, budget);
+    match ask.order {
+        Order::List | Order::Makespan => list::run(&jobs, ask.order, &mut agents),
+        Order::Level => level::run(&jobs, &mut agents),
+    }
+    let critical = jobs.paths().into_iter().max().unwrap_or(0);
+    let id = |job: u32| jobs.id(job).to_owned();
+    let placed = agents.end(id);
+    Schedule {
+        policy: ask.order,
+        agents: count,
+        context_window: ask.context,
+        budget,
+        groups: jobs::groups(plan),
+        makespan: placed.slots.iter().map(|slot| slot.end).max().unwrap_or(0),
+        windows: placed.windows,
+        slots: placed.slots,
+        lower_bound: critical.max(jobs.total().div_ceil(u64::from(count))),
+        checkpoints: placed.checkpoints,
+        oversize: (0..jobs.len()).filter(|&job| jobs.tokens[job as usize] > budget).map(id).collect(),
+        blocked: jobs.blocked,
+    }
+}

@@ -1,0 +1,230 @@
+//! Every gate with its reason, and their order.
+
+use punch_core::drive::{Block, Cause, ContextUse, Decision, Finish, HostEvent, Input, Reason, Roots, Switch, decide};
+
+use super::{code, open, stopping};
+
+fn with(change: impl FnOnce(&mut Input)) -> Input {
+    let mut input = open();
+    change(&mut input);
+    input
+}
+
+fn block(id: &str, cause: Cause) -> Block {
+    Block { id: id.into(), cause, about: "why".into() }
+}
+
+fn standstill(input: &mut Input, named: Vec<Block>) {
+    input.facts.next = None;
+    input.facts.roots = Roots { total: named.len() as u64, named, ..Roots::default() };
+}
+
+/// Gates in their order: what closes each of them, and the sentence.
+fn gates() -> Vec<(&'static str, fn(&mut Input), &'static str)> {
+    vec![
+        ("no_session", |i| i.scene.named = false, "the host names no session"),
+        ("disabled", |i| i.policy.enabled = false, "keep-going is off in the settings"),
+        ("switched_off", |i| i.scene.switch = Switch::Off, "keep-going was switched off"),
+        ("paused", |i| i.scene.switch = Switch::Paused, "keep-going is paused"),
+        ("subagent", |i| i.scene.subagent = true, "subagents are not kept going"),
+        ("foreign", |i| i.scene.foreign = true, "this session works on another plan"),
+        ("unbound", |i| i.scene.bound = false, "this session has not written to the plan"),
+        ("interrupted", |i| i.counters.interrupted = true, "a person broke the work off"),
+        (
+            "finish",
+            |i| i.event = stopping(Finish::Length),
+            "the turn ended otherwise than by the model's own choice (length)",
+        ),
+        ("asked", |i| i.counters.asked = true, "a person is being asked"),
+        (
+            "background",
+            |i| {
+                if let HostEvent::Stopping { background, .. } = &mut i.event {
+                    *background = 2;
+                }
+            },
+            "2 background jobs are still running",
+        ),
+        ("compacting", |i| i.counters.compacting = Some(900), "the conversation is being shortened"),
+        ("finished", |i| i.facts.open = 0, "nothing is open"),
+        (
+            "only_optional",
+            |i| {
+                i.facts.next = None;
+                i.facts.roots.optional = vec!["T-9".into()];
+            },
+            "only optional todos are left: T-9",
+        ),
+        (
+            "waits_for_people",
+            |i| standstill(i, vec![block("T-1", Cause::Person)]),
+            "everything open waits for a person: T-1 (waits for a person: why)",
+        ),
+        (
+            "nothing_actionable",
+            |i| standstill(i, vec![block("T-1", Cause::Person), block("T-2", Cause::Dropped)]),
+            "nothing open can be worked on: T-1 (waits for a person: why), T-2 (given up: why)",
+        ),
+        ("failed_turns", |i| i.counters.failures = 5, "5 turns failed one after the other"),
+        (
+            "cooling_down",
+            |i| (i.counters.failures, i.counters.failed_at) = (1, Some(0)),
+            "a turn has just failed; 9 s of rest are left",
+        ),
+        (
+            "context_full",
+            |i| i.scene.context = Some(ContextUse { used: 90, limit: 100 }),
+            "the context is nearly full (90 of 100 tokens)",
+        ),
+        ("no_progress", |i| i.counters.idle = 3, "3 continuations changed no status"),
+        (
+            "max_continuations",
+            |i| i.counters.continuations = 10,
+            "10 continuations since the last progress are the limit",
+        ),
+        ("absolute_cap", |i| i.counters.total = 100, "100 continuations after one message are the limit"),
+        (
+            "host_cap",
+            |i| (i.counters.in_row, i.scene.host_cap) = (7, Some(8)),
+            "the host allows 8 continuations in a row",
+        ),
+        ("too_long", |i| i.counters.since = Some(1_000 - 120 * 60_000), "nobody has said anything for 120 minutes"),
+    ]
+}
+
+#[test]
+fn an_open_way_is_taken() {
+    assert_eq!(code(&open()), "continue");
+}
+
+#[test]
+fn every_gate_stops_with_its_code_and_its_sentence() {
+    for (name, close, sentence) in gates() {
+        let Decision::Allow { reason } = decide(&with(close)) else { panic!("{name} does not stop") };
+        assert_eq!((reason.code(), reason.text().as_str()), (name, sentence));
+        let json = serde_json::to_value(&reason).unwrap();
+        assert_eq!(json["code"], name, "the stored code is the code");
+        assert_eq!(serde_json::from_value::<Reason>(json).unwrap(), reason);
+    }
+}
+
+#[test]
+fn of_several_closed_gates_the_first_is_the_reason() {
+    let gates = gates();
+    for (at, (name, close, _)) in gates.iter().enumerate() {
+        for (later, also, _) in &gates[at + 1..] {
+            let mut input = open();
+            also(&mut input);
+            close(&mut input);
+            let got = code(&input);
+            // These two say what the plan is like, and each takes the place of the other.
+            let same = ["finished", "only_optional", "waits_for_people", "nothing_actionable"];
+            if !(same.contains(name) && same.contains(later)) {
+                assert_eq!(got, *name, "{name} before {later}");
+            }
+        }
+    }
+}
+
+#[test]
+fn finish_reasons_other_than_the_models_own_choice_stop() {
+    for finish in [Finish::ToolUse, Finish::Length, Finish::Denied, Finish::Error, Finish::Unknown] {
+        assert_eq!(code(&with(|i| i.event = stopping(finish))), "finish");
+    }
+    assert_eq!(code(&with(|i| i.event = stopping(Finish::Cancelled))), "interrupted");
+    assert_eq!(code(&with(|i| i.event = HostEvent::Asked)), "finish", "not a stop at all");
+}
+
+#[test]
+fn limits_are_exact() {
+    for (input, expected) in [
+        (with(|i| i.counters.idle = 2), "continue"),
+        (with(|i| i.counters.continuations = 9), "continue"),
+        (with(|i| i.counters.total = 99), "continue"),
+        (with(|i| (i.counters.in_row, i.scene.host_cap) = (6, Some(8))), "continue"),
+        (with(|i| (i.counters.in_row, i.scene.host_cap) = (0, Some(1))), "host_cap"),
+        (with(|i| i.now = 120 * 60_000 - 1), "continue"),
+        (with(|i| (i.now, i.policy.max_minutes) = (i64::MAX, 0)), "continue"),
+        (with(|i| i.counters.compacting = Some(1_000 - 60_000)), "continue"),
+        (with(|i| (i.counters.compacting, i.counters.compacts_loudly) = (Some(999), true)), "continue"),
+        (with(|i| (i.counters.failures, i.counters.failed_at) = (1, Some(-9_000))), "continue"),
+        (with(|i| (i.counters.failures, i.counters.failed_at) = (2, Some(-9_000))), "cooling_down"),
+        (with(|i| (i.counters.failures, i.counters.failed_at) = (4, Some(-78_999))), "cooling_down"),
+        (with(|i| (i.counters.failures, i.counters.failed_at) = (4, Some(-79_000))), "continue"),
+        (with(|i| i.scene.context = Some(ContextUse { used: 89, limit: 100 })), "continue"),
+        (with(|i| i.scene.context = Some(ContextUse { used: 5, limit: 0 })), "continue"),
+        (with(|i| i.policy.max_continuations = 0), "max_continuations"),
+        (with(|i| (i.scene.subagent, i.policy.subagents) = (true, true)), "continue"),
+        (with(|i| i.now = i64::MIN), "continue"),
+    ] {
+        assert_eq!(code(&input), expected, "{input:?}");
+    }
+}
+
+#[test]
+fn progress_opens_the_soft_gates_and_no_other() {
+    let progress = |change: fn(&mut Input)| {
+        code(&with(|i| {
+            change(i);
+            i.facts.progress = true;
+        }))
+    };
+    assert_eq!(progress(|i| i.counters.idle = 3), "continue");
+    assert_eq!(progress(|i| i.counters.continuations = 10), "continue");
+    assert_eq!(progress(|i| i.counters.total = 100), "absolute_cap");
+    assert_eq!(progress(|i| i.now = 120 * 60_000), "too_long");
+}
+
+#[test]
+fn an_unknown_use_of_the_context_never_stops() {
+    assert_eq!(code(&with(|i| (i.scene.context, i.policy.token_limit) = (None, 0.0))), "continue");
+}
+
+#[test]
+fn people_are_told_when_work_is_left_and_nothing_else_goes_on_with_it() {
+    let told: Vec<&str> = gates()
+        .into_iter()
+        .filter(|(_, close, _)| {
+            let input = with(close);
+            let Decision::Allow { reason } = decide(&input) else { return false };
+            reason.tell(&input.facts).is_some()
+        })
+        .map(|(name, ..)| name)
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "only_optional",
+            "waits_for_people",
+            "nothing_actionable",
+            "failed_turns",
+            "cooling_down",
+            "context_full",
+            "no_progress",
+            "max_continuations",
+            "absolute_cap",
+            "host_cap",
+            "too_long"
+        ]
+    );
+    let input = with(|i| i.counters.idle = 3);
+    let Decision::Allow { reason } = decide(&input) else { panic!("it stops") };
+    assert_eq!(
+        reason.tell(&input.facts).unwrap(),
+        "punch: stopped, 3 todos are open: 3 continuations changed no status.\n\
+         What to do: look at what the agent says, then send it a message."
+    );
+}
+
+#[test]
+fn a_stored_input_leads_to_the_same_decision() {
+    for (_, close, _) in gates() {
+        let input = with(close);
+        let line = serde_json::to_string(&input).unwrap();
+        let again: Input = serde_json::from_str(&line).unwrap();
+        assert_eq!(decide(&again), decide(&input));
+        let reply = punch_core::replay::line(punch_core::replay::Dialect::Drive, line.as_bytes());
+        assert!(reply.readable, "{}", reply.json);
+        assert_eq!(reply.json["results"][0]["do"], "allow");
+    }
+}

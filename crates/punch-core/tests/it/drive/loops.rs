@@ -1,0 +1,156 @@
+//! Counters over whole stories: the loop halts within its caps whatever the agent and its host do.
+
+use proptest::prelude::*;
+use punch_core::drive::{
+    Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Roots, Scene, Start, ToolKind, ToolUse,
+    decide,
+};
+
+fn tool(kind: ToolKind) -> ToolUse {
+    ToolUse { name: "x".into(), kind, ..ToolUse::default() }
+}
+
+/// Anything that a host can report without a person.
+fn event(choice: u8) -> HostEvent {
+    let finish = Finish::EndTurn;
+    match choice % 12 {
+        0 => HostEvent::Prompted { by_person: false },
+        1 => HostEvent::ToolStarting { tool: tool(ToolKind::Ours) },
+        2 => HostEvent::ToolEnded { tool: tool(ToolKind::Edit) },
+        3 => HostEvent::ToolFailed { tool: tool(ToolKind::Other), error: String::new(), interrupted: false },
+        4 => HostEvent::Compacting,
+        5 => HostEvent::SessionStarted { how: Start::Compact },
+        6 => HostEvent::TurnFailed { error: String::new() },
+        7 => HostEvent::SessionStarted { how: Start::Resume },
+        _ => HostEvent::Stopping { finish, background: u32::from(choice == 8), kept_going: choice & 1 == 1 },
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_loop_halts_within_its_caps(
+        choices in proptest::collection::vec((any::<u8>(), any::<bool>(), 0i64..200_000), 0..600),
+        max in 0u32..12, absolute in 0u32..40, no_progress in 1u32..6, cap in proptest::option::of(0u32..10),
+        total in 0u32..200, idle in 0u32..9,
+    ) {
+        let policy = KeepGoing { max_continuations: max, absolute, no_progress, ..KeepGoing::default() };
+        let mut counters = Counters { total, idle, ..Counters::default() };
+        let (mut now, mut given, mut without, mut row) = (0, 0, 0, 0);
+        for (choice, progress, passed) in choices {
+            now += passed;
+            let event = event(choice);
+            counters.observe(&event, now);
+            if matches!(event, HostEvent::ToolEnded { .. }) {
+                row = 0;
+            }
+            if !matches!(event, HostEvent::Stopping { .. }) {
+                continue;
+            }
+            let next = (choice % 7 != 0).then(Named::default);
+            let facts = Facts { revision: 1, open: 2, total: 3, next, progress, roots: Roots::default(), ..Facts::default() };
+            let scene = Scene { named: true, bound: true, host_cap: cap, ..Scene::default() };
+            let input = Input { facts, counters: counters.clone(), event, policy: policy.clone(), scene, now };
+            let decision = decide(&input);
+            counters.decided(&decision, &input.facts);
+            if progress {
+                without = 0;
+            }
+            if let Decision::Continue { n, .. } = decision {
+                (given, without, row) = (given + 1, without + 1, row + 1);
+                prop_assert!(n <= max);
+                prop_assert!(input.facts.next.is_some());
+                prop_assert!(cap.is_none_or(|cap| row < cap));
+            }
+            prop_assert!(without <= no_progress, "{} without progress", without);
+            prop_assert!(given <= absolute.saturating_sub(total.min(absolute)), "{} in all", given);
+        }
+    }
+}
+
+#[test]
+fn a_model_that_never_progresses_is_stopped_after_three() {
+    let mut input = super::open();
+    let mut codes = Vec::new();
+    for _ in 0..6 {
+        codes.push(super::code(&input));
+        let decision = decide(&input);
+        let facts = input.facts.clone();
+        input.counters.decided(&decision, &facts);
+    }
+    assert_eq!(codes, ["continue", "continue", "continue", "no_progress", "no_progress", "no_progress"]);
+    input.counters.observe(&HostEvent::Prompted { by_person: false }, 5);
+    assert_eq!(super::code(&input), "no_progress", "a continuation that comes back as a prompt is no person");
+    input.counters.observe(&HostEvent::Prompted { by_person: true }, 5);
+    assert_eq!(super::code(&input), "continue", "a person's message starts again");
+}
+
+#[test]
+fn a_question_pauses_until_it_is_answered() {
+    for answer in [
+        HostEvent::Prompted { by_person: true },
+        HostEvent::ToolStarting { tool: tool(ToolKind::Other) },
+        HostEvent::ToolEnded { tool: tool(ToolKind::Question) },
+    ] {
+        let mut input = super::open();
+        input.counters.observe(&HostEvent::Asked, 1);
+        assert_eq!(super::code(&input), "asked");
+        input.counters.observe(&answer, 2);
+        assert_eq!(super::code(&input), "continue", "{answer:?}");
+    }
+}
+
+#[test]
+fn whoever_breaks_off_is_obeyed_until_they_speak() {
+    let mut input = super::open();
+    input.counters.observe(&HostEvent::Interrupted, 1);
+    for event in [HostEvent::ToolEnded { tool: tool(ToolKind::Ours) }, HostEvent::Prompted { by_person: false }] {
+        input.counters.observe(&event, 2);
+        assert_eq!(super::code(&input), "interrupted");
+    }
+    input.counters.observe(&HostEvent::Prompted { by_person: true }, 3);
+    assert_eq!(super::code(&input), "continue");
+}
+
+#[test]
+fn failed_turns_count_until_something_succeeds() {
+    let mut counters = Counters::default();
+    let failed = HostEvent::TurnFailed { error: "overloaded".into() };
+    for now in 0..5 {
+        counters.observe(&failed, now * 1_000);
+    }
+    assert_eq!((counters.failures, counters.failed_at), (5, Some(4_000)));
+    counters.observe(&failed, 4_000 + 5 * 60_000 + 1);
+    assert_eq!(counters.failures, 1, "what is long ago is forgotten");
+    counters.observe(&HostEvent::ToolEnded { tool: tool(ToolKind::Other) }, 400_000);
+    assert_eq!((counters.failures, counters.failed_at), (0, None));
+}
+
+#[test]
+fn a_host_that_announces_every_request_as_a_shortening_is_not_believed() {
+    let mut counters = Counters::default();
+    counters.observe(&HostEvent::Compacting, 1);
+    assert!(!counters.compacts_loudly);
+    counters.observe(&HostEvent::Compacting, 2);
+    assert!(counters.compacts_loudly);
+    let mut honest = Counters::default();
+    for now in 0..4 {
+        honest.observe(&HostEvent::Compacting, now);
+        honest.observe(&HostEvent::SessionStarted { how: Start::Compact }, now);
+    }
+    assert!(!honest.compacts_loudly && honest.compacting.is_none());
+}
+
+#[test]
+fn turns_are_remembered_and_wound_back() {
+    let mut counters = Counters::default();
+    for n in 0..30u64 {
+        counters.begin_turn(Some(&format!("m{n}")), n, n.cast_signed());
+    }
+    assert_eq!(counters.turns.len(), 20);
+    assert_eq!(counters.rewind("m29"), None, "that is where it stands");
+    assert_eq!(counters.rewind("m3"), None, "forgotten");
+    assert_eq!(counters.rewind("m20").map(|turn| turn.revision), Some(20));
+    assert_eq!(counters.turns.last().and_then(|turn| turn.marker.as_deref()), Some("m20"));
+}

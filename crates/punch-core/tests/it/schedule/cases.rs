@@ -1,0 +1,106 @@
+//! Cases that were thought of, and what the orders gain over seeded plans.
+
+use punch_core::Status;
+use punch_core::schedule::{Ask, Order, Schedule, schedule};
+use punch_testkit::work;
+
+use super::check::sound;
+use super::scene::{NOW, Task, of_pieces, plan};
+
+fn task(tokens: u64, deps: &[usize]) -> Task {
+    Task { tokens, priority: 3, deps: deps.to_vec(), files: vec![], status: Status::Pending, held: false }
+}
+
+fn made(tasks: &[Task], ask: Ask) -> Schedule {
+    let made = schedule(&plan(tasks), &ask, NOW);
+    sound(tasks, &ask, &made);
+    made
+}
+
+fn windows(made: &Schedule) -> Vec<Vec<&str>> {
+    made.windows.iter().map(|window| window.todos.iter().map(String::as_str).collect()).collect()
+}
+
+#[test]
+fn nothing_to_do_is_a_schedule_too() {
+    let made = made(&[], Ask { agents: 0, ..Ask::default() });
+    assert_eq!((made.makespan, made.lower_bound, made.agents, made.windows.len()), (0, 0, 1, 0));
+}
+
+#[test]
+fn tiny_windows_hold_one_oversize_todo_each() {
+    let tasks = [task(5, &[]), task(0, &[]), task(7, &[0])];
+    for order in Order::ALL {
+        let made = made(&tasks, Ask { order, context: 0, ..Ask::default() });
+        assert_eq!(made.oversize, ["0", "2"]);
+        assert_eq!(made.windows.len(), 3);
+    }
+}
+
+#[test]
+fn enormous_estimates_and_many_agents_end() {
+    let mut tasks: Vec<Task> = (0..300).map(|_| task(1_000_000_000_000_000, &[])).collect();
+    tasks.push(task(u64::MAX / 2, &[0]));
+    for order in Order::ALL {
+        let made = schedule(&plan(&tasks), &Ask { order, agents: 500, ..Ask::default() }, NOW);
+        assert_eq!(made.oversize.len(), 301);
+        assert!(made.makespan >= made.lower_bound);
+    }
+}
+
+#[test]
+fn a_todo_that_gates_an_urgent_one_is_urgent() {
+    let mut tasks = vec![task(10, &[]), task(10, &[]), task(10, &[1])];
+    tasks[0].priority = 2;
+    tasks[1].priority = 5;
+    tasks[2].priority = 1;
+    assert_eq!(windows(&made(&tasks, Ask::default())), [["1", "2", "0"]]);
+}
+
+#[test]
+fn optional_work_comes_last_or_not_at_all() {
+    let mut tasks = vec![task(10, &[]), task(60, &[]), task(40, &[])];
+    tasks[0].priority = 5;
+    let ask = Ask { context: 100, ..Ask::default() };
+    assert_eq!(windows(&made(&tasks, ask)), [vec!["1"], vec!["2", "0"]]);
+    let skipped = made(&tasks, Ask { skip_optional: true, ..ask });
+    assert_eq!(windows(&skipped), [["1"], ["2"]]);
+    assert_eq!(skipped.blocked[0].why, "optional, left out");
+}
+
+#[test]
+fn what_cannot_be_worked_on_says_why() {
+    let mut tasks = vec![task(1, &[]), task(1, &[0]), task(1, &[1]), task(1, &[]), task(1, &[3])];
+    tasks[0].held = true;
+    tasks[3].status = Status::Cancelled;
+    let made = made(&tasks, Ask::default());
+    let whys: Vec<(&str, &str)> = made.blocked.iter().map(|b| (b.id.as_str(), b.why.as_str())).collect();
+    assert_eq!(
+        whys,
+        [("0", "held (human): ask"), ("1", "waits for 0"), ("2", "waits for 1"), ("4", "needs 3, which is cancelled")]
+    );
+}
+
+/// Means over seeded plans: list scheduling as a part of level scheduling, and of the lower bound.
+fn compared(agents: u32, measure: impl Fn(&Schedule) -> u64) -> (f64, f64) {
+    let plans = 200;
+    let (mut level, mut bound) = (0.0, 0.0);
+    for seed in 0..plans {
+        let tasks = of_pieces(&work::seeded(seed));
+        let plan = plan(&tasks);
+        let run = |order| schedule(&plan, &Ask { order, agents, ..Ask::default() }, NOW);
+        let made = run(Order::List);
+        level += measure(&made) as f64 / measure(&run(Order::Level)) as f64;
+        bound += measure(&made) as f64 / made.lower_bound as f64;
+    }
+    (level / plans as f64, bound / plans as f64)
+}
+
+#[test]
+fn list_scheduling_beats_barriers() {
+    let (level, bound) = compared(4, |made| made.makespan);
+    assert!(level <= 0.82, "{level}");
+    assert!(bound <= 1.08, "{bound}");
+    let (windows, _) = compared(1, |made| made.windows.len() as u64);
+    assert!(windows <= 0.87, "{windows}");
+}

@@ -1,0 +1,230 @@
+//! The host's own todo tools, copied into the plan: one transaction with the session's state, once per call, never
+//! refused. Which tool a session's todos come from is settled by the first one it uses.
+
+use std::collections::{BTreeSet, HashSet};
+
+use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told};
+use punch_core::{Footprint, Op, Plan, Todo, Uid};
+use punch_store::{PlanId, SessionKey, Tx, Which};
+
+use super::{Caller, Surface};
+use crate::submit::settle;
+use crate::{Changed, Engine, EngineError, Request, Role, SessionState, session};
+
+/// Under which the session keeps what its host said last.
+const KEPT: &str = "mirror";
+
+/// Todos of each kind among which a new row is looked for by its content: those of the session, the last ones that were
+/// copied, and the first open ones. Enough for plans that people read, and a bound for the others: a copy costs the
+/// same however large the plan is.
+const LOOKED_AT: usize = 200;
+
+/// Tools of a host that work on one list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family<'a> {
+    /// Its name, as it is kept.
+    pub name: &'a str,
+    /// Subagents work on the list of the conversation they belong to.
+    pub shared: bool,
+}
+
+impl Engine {
+    /// Copies what a host's tool did. Answers the revision if the plan changed. A second call with the same key does
+    /// nothing.
+    pub fn mirror(
+        &self,
+        plan: PlanId,
+        caller: &Caller<'_>,
+        family: Family<'_>,
+        told: &Told,
+        key: Option<&str>,
+    ) -> Result<Option<u64>, EngineError> {
+        let request = caller.request(mirror::policy);
+        let whole = SessionKey::new(caller.session.host(), None);
+        let list = if family.shared { &whole } else { &caller.session };
+        self.write(plan, request.durability, |tx, now| {
+            if key.map(|key| tx.answer(key, now)).transpose()?.flatten().is_some() {
+                return Ok(None);
+            }
+            let mut state = session::load(tx, list, plan)?;
+            // A conversation that was emptied begins a new list; what it had stays in the plan.
+            let mut copied = if state.bound { kept(&state) } else { Copied::default() };
+            let reach = reach(&state, &copied, caller, family);
+            let rows = copied.next(told, Room { content: caller.limits.content, long: caller.limits.long });
+            let known = known(tx, &copied, &rows, &state, caller, reach, now)?;
+            let mut first = Footprint::default();
+            first.todos.extend(copied.rows.iter().chain(&rows).filter_map(|row| row.uid));
+            first.todos.extend(known.iter().map(|todo| todo.uid));
+            let mut part = Plan::slice(tx.row()?);
+            tx.load(&first, &mut part)?;
+            let known: Vec<&Todo> = known.iter().collect();
+            let step = mirror::step(&copied, rows, &known, &part, reach, &caller.by);
+            let before = tx.row()?.revision;
+            let added = keep(tx, now, &request, &first, &step.ops)?;
+            let after = tx.row()?.revision;
+            let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
+            copied.rows = filled(step.rows, &added);
+            if copied.family.is_empty() && reach != Reach::Echo {
+                copied.family = family.name.to_owned();
+                // It thinks in lists, and answers for its own.
+                state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
+            }
+            scope(&mut state, &old, &copied);
+            state.bound |= after > before || reach != Reach::Echo;
+            // The host's model has seen the plan only as far as it wrote all of it.
+            if state.shown == 0 || state.shown == before {
+                state.shown = after;
+            }
+            if reach != Reach::Echo {
+                remember(tx, &old, &copied)?;
+            }
+            let body = serde_json::to_value(&copied).unwrap_or_default();
+            state.more.insert(KEPT.to_owned(), body);
+            session::store(tx, list, plan, &state, now)?;
+            if let Some(key) = key {
+                tx.put_answer(key, "", now)?;
+            }
+            Ok((after > before).then_some(after))
+        })
+    }
+}
+
+fn kept(state: &SessionState) -> Copied {
+    state.more.get(KEPT).and_then(|body| serde_json::from_value(body.clone()).ok()).unwrap_or_default()
+}
+
+/// One source per session: the first family it used, or our own tools if they came first.
+fn reach(state: &SessionState, copied: &Copied, caller: &Caller<'_>, family: Family<'_>) -> Reach {
+    let ours_first = copied.family.is_empty() && state.dialect.is_some();
+    let other = !copied.family.is_empty() && copied.family != family.name;
+    let subagent = caller.session.subagent().is_some();
+    if ours_first || other || caller.role.unwrap_or(state.role) != Role::Owner || (subagent && !family.shared) {
+        Reach::Echo
+    } else if subagent {
+        Reach::Keeping
+    } else {
+        Reach::Source
+    }
+}
+
+/// Todos that a new row may mean: those of the session, and for a main agent the open ones of the plan.
+fn known(
+    tx: &dyn Tx,
+    copied: &Copied,
+    rows: &[Row],
+    state: &SessionState,
+    caller: &Caller<'_>,
+    reach: Reach,
+    now: i64,
+) -> Result<Vec<Todo>, EngineError> {
+    let listed = |row: &&Row| copied.rows.iter().any(|old| old.content == row.content);
+    if rows.len() <= copied.rows.len() && rows.iter().filter(listed).count() == rows.len() {
+        return Ok(Vec::new());
+    }
+    let mut part = Plan::slice(tx.row()?);
+    let mut near: BTreeSet<Uid> = state.scope.iter().rev().copied().take(LOOKED_AT).collect();
+    if caller.session.subagent().is_none() || reach != Reach::Echo {
+        near.extend(remembered(tx)?);
+    }
+    tx.load(&Footprint { todos: near, ..Footprint::default() }, &mut part)?;
+    let wanted: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+    let usable = |todo: &Todo| {
+        wanted.contains(todo.content.as_str()) && todo.is_live() && !todo.leased_by_other(caller.owner.as_deref(), now)
+    };
+    // A source takes over what is open; an echo also knows what its session has closed.
+    let mut out: Vec<Todo> = part
+        .live()
+        .into_iter()
+        .filter(|todo| {
+            usable(todo) && (todo.status.is_open() || (reach == Reach::Echo && state.scope.contains(&todo.uid)))
+        })
+        .cloned()
+        .collect();
+    if caller.session.subagent().is_none() || reach != Reach::Echo {
+        let open = tx.list(Which::Open, None, LOOKED_AT)?;
+        let new = open.into_iter().filter(|todo| usable(todo) && part.get(todo.uid).is_none());
+        out.extend(new.collect::<Vec<_>>());
+    }
+    Ok(out)
+}
+
+/// The todos that were copied last, whichever session's: the next conversation begins with the same list.
+fn remembered(tx: &dyn Tx) -> Result<Vec<Uid>, EngineError> {
+    let kept = tx.setting(&remembered_as(tx)?)?.unwrap_or_default();
+    Ok(kept.split(' ').filter_map(|uid| uid.parse().ok().map(Uid)).collect())
+}
+
+fn remember(tx: &mut dyn Tx, old: &[Uid], copied: &Copied) -> Result<(), EngineError> {
+    let new: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).filter(|uid| !old.contains(uid)).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let before = remembered(tx)?;
+    let all = new.iter().copied().chain(before.into_iter().filter(|uid| !new.contains(uid))).take(LOOKED_AT);
+    let text = all.map(|uid| uid.0.to_string()).collect::<Vec<_>>().join(" ");
+    let name = remembered_as(tx)?;
+    Ok(tx.put_setting(&name, Some(&text))?)
+}
+
+fn remembered_as(tx: &dyn Tx) -> Result<String, EngineError> {
+    Ok(format!("mirrored:{}", tx.info()?.id.0))
+}
+
+/// Applies the batch; if a rule refuses it, whatever of it the rules allow. Answers the new todos in order, `None`
+/// for those that could not be made.
+fn keep(
+    tx: &mut dyn Tx,
+    now: i64,
+    request: &Request<'_>,
+    first: &Footprint,
+    ops: &[Op],
+) -> Result<Vec<Option<Uid>>, EngineError> {
+    if ops.is_empty() {
+        return Ok(Vec::new());
+    }
+    let added = |changed: &Changed| changed.outcome.added.iter().copied().map(Some).collect::<Vec<_>>();
+    match settle(tx, now, request, first, &mut |_, _| Ok(ops.to_vec())) {
+        Ok(changed) => return Ok(added(&changed)),
+        Err(EngineError::Refused(_)) => {}
+        Err(error) => return Err(error),
+    }
+    let mut out = Vec::new();
+    for op in ops {
+        let one = match op {
+            Op::Arrange(_) => continue,
+            Op::Add(add) => {
+                let mut add = add.clone();
+                // It named other rows of the batch by their place in it.
+                add.edit.depends_on = punch_core::Keep::Keep;
+                Op::Add(add)
+            }
+            other => other.clone(),
+        };
+        let made = matches!(one, Op::Add(_));
+        match settle(tx, now, request, &Footprint::default(), &mut |_, _| Ok(vec![one.clone()])) {
+            Ok(changed) => out.extend(added(&changed)),
+            Err(EngineError::Refused(_) | EngineError::NotFound { .. }) if made => out.push(None),
+            Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(out)
+}
+
+fn filled(mut rows: Vec<Row>, added: &[Option<Uid>]) -> Vec<Row> {
+    let mut added = added.iter();
+    rows.iter_mut().filter(|row| row.uid.is_none()).for_each(|row| row.uid = added.next().copied().flatten());
+    rows.retain(|row| row.uid.is_some());
+    rows
+}
+
+/// What the session's todos are: its own, without rows that left the host's list.
+fn scope(state: &mut SessionState, old: &[Uid], copied: &Copied) {
+    let new: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
+    state.scope.retain(|uid| !old.contains(uid) || new.contains(uid));
+    for uid in new {
+        if !state.scope.contains(&uid) {
+            state.scope.push(uid);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The facts of a decision from as few rows as possible: the plan row, what is in progress, the head of what is ready.
+//! Only when nothing of that can be worked on is more looked at, to name what stands in the way.
+
+use punch_core::drive::{Cover, Facts, Roots, Selected, roots, select, survey};
+use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid};
+use punch_store::{ReadyMark, Snapshot, Which};
+
+use super::listen::{Listener, RUNNING, Who};
+use crate::EngineError;
+
+/// Ready todos looked at in one step, and steps.
+const PAGE: usize = 20;
+const PAGES: usize = 10;
+/// Open todos from which blocks are looked for.
+const STARTS: usize = 2_000;
+/// Todos looked at to find them.
+const VISITS: usize = 5_000;
+/// Steps down before everything is loaded at once, and the largest plan for which that is done.
+const ROUNDS: usize = 16;
+const WHOLE: u64 = 20_000;
+/// Events looked at to find progress.
+const EVENTS: usize = 4_096;
+
+impl Listener<'_> {
+    /// The facts for a session; `whole` asks for what stands in the way too.
+    pub(super) fn facts(&self, who: &Who, whole: bool) -> Result<Facts, EngineError> {
+        let cover = who.cover();
+        let looked = Look {
+            snapshot: self.snapshot,
+            cover: &cover,
+            owner: &who.owner,
+            skip_optional: self.settings.keep_going_skip_optional.value,
+            now: self.now,
+        };
+        looked.facts(who.state.drive.seen, whole)
+    }
+}
+
+/// A question about a plan.
+pub(crate) struct Look<'a> {
+    pub snapshot: &'a dyn Snapshot,
+    pub cover: &'a Cover,
+    pub owner: &'a str,
+    pub skip_optional: bool,
+    pub now: i64,
+}
+
+impl Look<'_> {
+    pub fn facts(&self, seen: u64, whole: bool) -> Result<Facts, EngineError> {
+        let row = self.snapshot.row()?;
+        let running = match row.counts.in_progress {
+            0 => Vec::new(),
+            _ => self.running(row.counts.in_progress)?,
+        };
+        let mut slice = Plan::slice(row.clone());
+        let (counts, selected) = match self.cover {
+            Cover::Plan => (row.counts, self.select(&running)?),
+            Cover::List(uids) => {
+                let todos = uids.iter().copied().collect();
+                self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut slice)?;
+                let covered = uids.iter().filter_map(|uid| slice.get(*uid));
+                survey(covered, &running, Some(self.owner), self.skip_optional, self.now)
+            }
+        };
+        let mut facts = Facts {
+            revision: row.revision,
+            open: counts.open(),
+            total: counts.total(),
+            next: selected.next,
+            conflicts: selected.conflicts,
+            progress: self.progress(seen, row.revision)?,
+            roots: Roots::default(),
+        };
+        if whole && facts.next.is_none() && facts.open > 0 {
+            facts.roots = self.roots(&mut slice)?;
+        }
+        Ok(facts)
+    }
+
+    fn running(&self, total: u64) -> Result<Vec<Todo>, EngineError> {
+        let mut running = self.snapshot.list(Which::Running, None, RUNNING)?;
+        if total > RUNNING as u64 {
+            let mut own = Plan::slice(self.snapshot.row()?);
+            let owners = [Some(self.owner.to_owned()), None].into();
+            self.snapshot.load(&Footprint { running: owners, ..Footprint::default() }, &mut own)?;
+            running.extend(own.all().filter(|t| !running.iter().any(|r| r.uid == t.uid)).cloned().collect::<Vec<_>>());
+        }
+        Ok(running)
+    }
+
+    /// The head of what is ready is nearly always enough; blank todos and conflicts may make it longer.
+    fn select(&self, running: &[Todo]) -> Result<Selected, EngineError> {
+        let mut ready: Vec<Todo> = Vec::new();
+        for _ in 0..PAGES {
+            let page = self.snapshot.ready(self.now, ready.last().map(ReadyMark::of), PAGE)?;
+            let last = page.len() < PAGE;
+            ready.extend(page);
+            let selected = select(running, &ready, Some(self.owner), self.skip_optional, self.now);
+            if selected.next.is_some() || last {
+                return Ok(selected);
+            }
+        }
+        Ok(Selected::default())
+    }
+
+    fn roots(&self, slice: &mut Plan) -> Result<Roots, EngineError> {
+        let (starts, cut) = match self.cover {
+            Cover::List(uids) => (uids.clone(), false),
+            Cover::Plan => {
+                let mut starts = self.snapshot.list(Which::Open, None, STARTS)?;
+                let cut = starts.len() >= STARTS;
+                if cut {
+                    // Most waiting begins with these, wherever in the list they are.
+                    starts.extend(self.snapshot.list(Which::Held, None, STARTS)?);
+                    starts.extend(self.snapshot.list(Which::Running, None, RUNNING)?);
+                }
+                let uids: Vec<Uid> = starts.iter().map(|t| t.uid).collect();
+                starts.into_iter().for_each(|t| slice.put(t));
+                (uids, cut)
+            }
+        };
+        for round in 0.. {
+            match roots(slice, &starts, Some(self.owner), self.now, VISITS) {
+                Ok(mut found) => {
+                    found.cut |= cut;
+                    return Ok(found);
+                }
+                Err(_) if round == ROUNDS && slice.row.counts.total() <= WHOLE => {
+                    self.snapshot.load(&Footprint::everything(), slice)?;
+                }
+                // A uid that nobody has is not answered; then there is nothing more to load.
+                Err(_) if round > ROUNDS => break,
+                Err(need) => self.snapshot.load(&need, slice)?,
+            }
+        }
+        Ok(Roots { cut: true, ..Roots::default() })
+    }
+
+    /// The status of a covered todo changed after a revision. What others have is their progress; a lease that ran
+    /// out is nobody's.
+    fn progress(&self, seen: u64, revision: u64) -> Result<bool, EngineError> {
+        let (mut since, mut looked) = (seen, 0);
+        while since < revision && looked < EVENTS {
+            let events = self.snapshot.events(since, 256)?;
+            let Some(last) = events.last() else { break };
+            since = last.revision;
+            looked += events.len();
+            for event in &events {
+                let Patch::Todo(uid, changes) = &event.patch else { continue };
+                let moved = changes.iter().any(|change| matches!(change, Change::Status(_)));
+                if moved && !matches!(event.kind, Kind::Added | Kind::LeaseExpired) && self.covers(*uid)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn covers(&self, uid: Uid) -> Result<bool, EngineError> {
+        if let Cover::List(uids) = self.cover {
+            return Ok(uids.contains(&uid));
+        }
+        let mut one = Plan::slice(self.snapshot.row()?);
+        self.snapshot.load(&Footprint { todos: [uid].into(), ..Footprint::default() }, &mut one)?;
+        Ok(one.get(uid).is_some_and(|t| t.owner.as_deref().is_none_or(|owner| owner == self.owner)))
+    }
+}

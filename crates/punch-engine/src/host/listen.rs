@@ -1,0 +1,229 @@
+//! What one report leads to: an effect, and what must be kept. Reads only.
+
+use punch_core::drive::{Cover, Effect, HostEvent, Named, Nudge, Start, ToolKind, advice, due, nudge};
+use punch_core::{Status, Todo, Uid};
+use punch_store::{PlanInfo, Snapshot, Which};
+use serde_json::json;
+
+use super::{Moment, owner_of};
+use crate::config::Settings;
+use crate::{EngineError, Role, SessionState, session};
+
+/// Running todos that are looked at.
+pub(super) const RUNNING: usize = 256;
+
+/// A report and the plan it is about.
+#[derive(Clone, Copy)]
+pub(super) struct Listener<'a> {
+    pub snapshot: &'a dyn Snapshot,
+    pub plan: &'a PlanInfo,
+    pub moment: &'a Moment,
+    pub settings: &'a Settings,
+    pub now: i64,
+}
+
+/// What came of it.
+#[derive(Default)]
+pub(super) struct Heard {
+    pub effect: Effect,
+    /// The state to keep, if it changed.
+    pub state: Option<SessionState>,
+    /// What to remember about it.
+    pub record: Option<String>,
+    /// Leases to lengthen.
+    pub renew: Vec<Uid>,
+    pub lease: i64,
+    pub owner: Option<String>,
+}
+
+impl Heard {
+    pub const fn writes(&self) -> bool {
+        self.state.is_some() || self.record.is_some() || !self.renew.is_empty()
+    }
+}
+
+/// The session as the plan knows it.
+pub(super) struct Who {
+    pub state: SessionState,
+    pub owner: String,
+    pub foreign: bool,
+}
+
+impl Who {
+    pub fn bound(&self) -> bool {
+        !self.foreign && self.state.bound
+    }
+
+    /// Which todos it answers for: those who think in lists for their list, workers for what they were given.
+    pub fn cover(&self) -> Cover {
+        let state = &self.state;
+        let lists = matches!(state.dialect.as_deref(), Some("cursor" | "phases" | "todowrite"));
+        if lists || state.role == Role::Worker { Cover::List(state.scope.clone()) } else { Cover::Plan }
+    }
+}
+
+impl Listener<'_> {
+    pub fn listen(&self) -> Result<Heard, EngineError> {
+        let mut who = self.who()?;
+        let before = who.state.clone();
+        let mut heard = Heard::default();
+        if who.foreign {
+            if matches!(self.moment.event, HostEvent::Stopping { .. }) {
+                self.stop(&mut who, &mut heard)?;
+            }
+            return Ok(heard);
+        }
+        who.state.drive.observe(&self.moment.event, self.now);
+        let mut context: Vec<String> = Vec::new();
+        if let Some(marker) = self.moment.turn.as_deref()
+            && let Some(turn) = who.state.drive.rewind(marker)
+        {
+            context.extend(self.since_rewind(turn.revision)?);
+            who.state.drive.told = self.snapshot.row()?.revision;
+        }
+        match &self.moment.event {
+            HostEvent::SessionStarted { how } => context.extend(self.started(*how, &mut who)?),
+            HostEvent::Prompted { by_person: true } => context.extend(self.prompted(&mut who)?),
+            HostEvent::Prompted { by_person: false } | HostEvent::Asked => {}
+            HostEvent::ToolStarting { tool } => {
+                self.renew(&who, &mut heard)?;
+                if tool.kind == ToolKind::Ours {
+                    heard.effect.refuse = self.keep_out(&tool.name, &who);
+                }
+            }
+            HostEvent::ToolEnded { .. } => {
+                self.renew(&who, &mut heard)?;
+                context.extend(self.remind(&mut who, &before)?);
+            }
+            HostEvent::ToolFailed { tool, error, interrupted } => {
+                context.extend(self.tool_failed(&tool.name, tool.kind, *interrupted, &mut who)?);
+                heard.record = self.noted("tool_failed", Some(error), &who)?;
+            }
+            HostEvent::Stopping { .. } => self.stop(&mut who, &mut heard)?,
+            HostEvent::TurnFailed { error } => heard.record = self.noted("turn_failed", Some(error), &who)?,
+            HostEvent::Interrupted => heard.record = self.noted("interrupted", None, &who)?,
+            HostEvent::Compacting => heard.record = self.noted("compacting", None, &who)?,
+            HostEvent::SessionEnded => heard.record = self.noted("session_ended", None, &who)?,
+        }
+        if !context.is_empty() {
+            heard.effect.context = Some(context.join("\n"));
+        }
+        if who.state != before {
+            who.state.agent.get_or_insert_with(|| self.moment.agent.clone());
+            heard.state = Some(who.state);
+        }
+        Ok(heard)
+    }
+
+    fn who(&self) -> Result<Who, EngineError> {
+        let found = self.snapshot.session(&self.moment.key)?;
+        let foreign = found.as_ref().and_then(|session| session.plan).is_some_and(|plan| plan != self.plan.id);
+        let state =
+            if foreign { SessionState::default() } else { found.as_ref().map(session::read).unwrap_or_default() };
+        Ok(Who { state, owner: owner_of(&self.moment.key, self.settings), foreign })
+    }
+
+    fn started(&self, how: Start, who: &mut Who) -> Result<Option<String>, EngineError> {
+        if self.moment.key.subagent().is_some() && who.state.role != Role::Worker {
+            return Ok(None);
+        }
+        if how == Start::Clear {
+            // A person emptied the conversation on purpose: the plan stays, this session no longer answers for it.
+            (who.state.bound, who.state.shown) = (false, 0);
+            who.state.scope.clear();
+        }
+        if who.bound() || who.state.role == Role::Worker { self.put_back(who) } else { self.offer() }
+    }
+
+    /// A message of a person: a turn begins, and what happened meanwhile is told.
+    fn prompted(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
+        let revision = self.snapshot.row()?.revision;
+        who.state.drive.begin_turn(self.moment.turn.as_deref(), revision, self.now);
+        if !who.bound() {
+            return Ok(None);
+        }
+        let since = who.state.shown.max(who.state.drive.told);
+        who.state.drive.told = revision;
+        self.changed_by_people(since, &who.owner)
+    }
+
+    /// A subagent to which nothing was assigned may read its parent's list.
+    fn keep_out(&self, tool: &str, who: &Who) -> Option<String> {
+        let reads = tool.ends_with("_read") || tool.ends_with("Read");
+        let free = self.moment.key.subagent().is_none() || who.state.role == Role::Worker;
+        (!free && !reads).then(|| {
+            "The todo list belongs to the agent that started you, and nothing on it is assigned to you: read it if you \
+             like, and report what you did in your answer."
+                .to_owned()
+        })
+    }
+
+    fn remind(&self, who: &mut Who, before: &SessionState) -> Result<Option<String>, EngineError> {
+        let rules = self.settings.reminding();
+        let bound = who.bound();
+        let counters = &mut who.state.drive;
+        let over = !rules.enabled || counters.hushed || (!bound && counters.introduced);
+        if over || self.moment.key.subagent().is_some() {
+            // Counting would only cost writes.
+            (counters.quiet, counters.edits) = (before.drive.quiet, before.drive.edits);
+            return Ok(None);
+        }
+        let Some(due) = due(counters, &self.moment.event, bound, rules) else { return Ok(None) };
+        let facts = match due {
+            Nudge::FirstUse | Nudge::FailedWrite => punch_core::drive::Facts::default(),
+            Nudge::Quiet | Nudge::AfterEdits => self.facts(who, false)?,
+        };
+        Ok(nudge(due, &facts, &mut who.state.drive, rules))
+    }
+
+    fn tool_failed(
+        &self,
+        tool: &str,
+        kind: ToolKind,
+        interrupted: bool,
+        who: &mut Who,
+    ) -> Result<Option<String>, EngineError> {
+        let rules = self.settings.reminding();
+        if interrupted || !who.bound() {
+            return Ok(None);
+        }
+        if kind == ToolKind::Ours {
+            let due = due(&who.state.drive, &self.moment.event, true, rules);
+            let facts = punch_core::drive::Facts::default();
+            return Ok(due.and_then(|due| nudge(due, &facts, &mut who.state.drive, rules)));
+        }
+        let Some(todo) = self.current(who)? else { return Ok(None) };
+        let times = who.state.drive.tool_failed(&todo.id, tool);
+        Ok(advice(&Named::of(&todo, self.now), times, &mut who.state.drive, rules))
+    }
+
+    /// The todo that the session has in progress.
+    pub(super) fn current(&self, who: &Who) -> Result<Option<Todo>, EngineError> {
+        if self.snapshot.row()?.counts.in_progress == 0 {
+            return Ok(None);
+        }
+        let running = self.snapshot.list(Which::Running, None, RUNNING)?;
+        let mine = |t: &Todo| t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress;
+        let scope = match who.cover() {
+            Cover::List(scope) => scope,
+            Cover::Plan => Vec::new(),
+        };
+        let own = running.iter().find(|t| mine(t));
+        Ok(own.or_else(|| running.iter().find(|t| t.owner.is_none() && scope.contains(&t.uid))).cloned())
+    }
+
+    /// A report that is remembered with the todo it came in.
+    fn noted(&self, what: &str, error: Option<&str>, who: &Who) -> Result<Option<String>, EngineError> {
+        if !who.bound() {
+            return Ok(None);
+        }
+        let todo = self.current(who)?.map(|t| punch_core::text::clip(&t.id, 200).into_owned());
+        let error = error.map(|text| punch_core::text::clip(text, 300).into_owned());
+        let revision = self.snapshot.row()?.revision;
+        Ok(Some(
+            json!({"noted": what, "todo": todo, "error": error, "agent": self.moment.agent, "plan": self.plan.name,
+                   "revision": revision, "now": self.now})
+            .to_string(),
+        ))
+    }
+}

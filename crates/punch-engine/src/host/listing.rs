@@ -1,0 +1,59 @@
+//! The list put back into a conversation that lost it, and plans offered to a new one.
+
+use punch_core::drive::{self, Cover};
+use punch_core::{Footprint, Plan, Todo};
+use punch_store::Which;
+
+use super::listen::{Listener, Who};
+use crate::EngineError;
+
+/// Open todos that could ever fit into a text.
+const LINES: usize = 120;
+
+impl Listener<'_> {
+    /// The session's open todos; from now on they are what it was shown (rules 8, 9).
+    pub(super) fn put_back(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
+        let row = self.snapshot.row()?;
+        let cover = who.cover();
+        let (todos, open) = match &cover {
+            Cover::Plan => (self.snapshot.list(Which::Open, None, LINES)?, row.counts.open()),
+            Cover::List(uids) => {
+                let mut slice = Plan::slice(row.clone());
+                let todos = uids.iter().copied().collect();
+                self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut slice)?;
+                let mut open: Vec<Todo> = slice.live().into_iter().filter(|t| t.status.is_open()).cloned().collect();
+                let count = open.len() as u64;
+                open.truncate(LINES);
+                (open, count)
+            }
+        };
+        if open == 0 {
+            return Ok(None);
+        }
+        let current = self.current(who)?;
+        let (text, shown) = drive::put_back(&self.plan.name, &todos, open, current.as_ref(), self.now);
+        let worker = who.state.role == crate::Role::Worker;
+        let writer = &mut who.state;
+        if let (Cover::List(_), false) = (&cover, worker) {
+            // What is not in the text must not be archived by being left out of the next list.
+            writer.scope = todos.iter().take(shown).map(|t| t.uid).collect();
+        }
+        writer.shown = row.revision;
+        who.state.drive.told = row.revision;
+        Ok(Some(text))
+    }
+
+    /// Open plans, for a session that has none: offered, not shown.
+    pub(super) fn offer(&self) -> Result<Option<String>, EngineError> {
+        let row = self.snapshot.row()?;
+        let mut plans = Vec::new();
+        if row.counts.open() > 0 {
+            plans.push((self.plan.name.clone(), row.counts.open(), row.counts.total()));
+        }
+        if plans.is_empty() {
+            return Ok(None);
+        }
+        let next = self.snapshot.ready(self.now, None, 1)?;
+        Ok(Some(drive::offer(&plans, next.first())))
+    }
+}

@@ -1,0 +1,63 @@
+//! Decisions as they are kept: everything they follow from, so that each can be explained and replayed.
+
+use punch_core::drive::{Decision, Input};
+use punch_store::SessionKey;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::stop::is_nobodys;
+use crate::{Engine, EngineError};
+
+/// One decision with what it follows from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub agent: String,
+    pub plan: String,
+    pub revision: u64,
+    #[serde(flatten)]
+    pub input: Input,
+    pub decision: Decision,
+}
+
+/// A decision, or a report that was kept, as it is told to a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// Whose.
+    pub key: SessionKey,
+    /// When.
+    pub at: i64,
+    /// The agent program.
+    pub agent: String,
+    /// What it followed from and what was decided; `None` for a mere report.
+    pub decided: Option<(Box<Input>, Decision)>,
+    /// As it is kept: a line for `punch replay --dialect drive`.
+    pub line: Value,
+}
+
+impl Told {
+    /// It concerns a session that punch does not look after.
+    pub fn is_nobodys(&self) -> bool {
+        matches!(&self.decided, Some((_, Decision::Allow { reason })) if is_nobodys(reason))
+    }
+}
+
+impl Engine {
+    /// What was decided and reported last, newest first, of one session or of all.
+    pub fn told(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Told>, EngineError> {
+        let kept = self.browse(|catalogue| catalogue.decisions(of, limit))?;
+        Ok(kept
+            .into_iter()
+            .map(|kept| {
+                let record = serde_json::from_str::<Record>(&kept.body).ok();
+                let line: Value = serde_json::from_str(&kept.body).unwrap_or_default();
+                Told {
+                    key: kept.key,
+                    at: kept.at,
+                    agent: line["agent"].as_str().unwrap_or_default().to_owned(),
+                    decided: record.map(|record| (Box::new(record.input), record.decision)),
+                    line,
+                }
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,119 @@
+//! Questions about sessions: which one is meant, which are kept going, where their turn began, what they cost.
+
+use punch_store::{PlanId, SessionKey};
+
+use crate::{Engine, EngineError, SessionState, session};
+
+/// Sessions that said nothing for so long are not shown as kept going.
+const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// A session that is kept going.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Going {
+    /// Which.
+    pub key: SessionKey,
+    /// The agent program.
+    pub agent: String,
+    /// Continuations since the last progress.
+    pub continuation: u32,
+}
+
+/// Where the current turn of a session began (rule 41).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnStart {
+    /// Which session.
+    pub key: SessionKey,
+    /// The agent program.
+    pub agent: String,
+    /// The plan's revision then.
+    pub revision: u64,
+    /// When.
+    pub at: i64,
+    /// Ids of what was open then, in list order.
+    pub open: Vec<String>,
+}
+
+/// What was put before models, in tokens, estimated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Sessions that cost something.
+    pub sessions: usize,
+    /// Reminders.
+    pub reminders: u64,
+    /// Continuations.
+    pub continuations: u64,
+}
+
+impl Engine {
+    /// The session that a person means: its id, `ID/SUBAGENT`, or the beginning of only one.
+    pub fn find_session(&self, given: &str) -> Result<Option<SessionKey>, EngineError> {
+        let mut keys: Vec<SessionKey> = self.browse(|catalogue| {
+            let sessions = catalogue.sessions()?.into_iter().map(|session| session.key);
+            Ok(sessions.chain(catalogue.decisions(None, usize::MAX)?.into_iter().map(|kept| kept.key)).collect())
+        })?;
+        keys.sort();
+        keys.dedup();
+        if let Some(key) = keys.iter().find(|key| name_of(key) == given) {
+            return Ok(Some(key.clone()));
+        }
+        let mut fits = keys.iter().filter(|key| !given.is_empty() && name_of(key).starts_with(given));
+        Ok(match (fits.next(), fits.next()) {
+            (Some(key), None) => Some(key.clone()),
+            _ => None,
+        })
+    }
+
+    /// Sessions that are being kept going.
+    pub fn going(&self) -> Result<Vec<Going>, EngineError> {
+        let now = self.now();
+        let sessions = self.browse(|catalogue| catalogue.sessions())?;
+        let recent = sessions.iter().take_while(|session| now.saturating_sub(session.seen_at) < SILENT_MS);
+        Ok(recent
+            .map(|session| (session, session::read(session)))
+            .filter(|(_, state)| state.drive.going)
+            .map(|(session, state)| Going {
+                key: session.key.clone(),
+                agent: state.agent.unwrap_or_default(),
+                continuation: state.drive.continuations,
+            })
+            .collect())
+    }
+
+    /// Where the turn of a session began, or of the session that was seen last on this plan.
+    pub fn turn(&self, plan: PlanId, of: Option<&SessionKey>) -> Result<Option<TurnStart>, EngineError> {
+        let found: Option<(SessionKey, SessionState)> = self.browse(|catalogue| {
+            let sessions = match of {
+                Some(key) => catalogue.session(key)?.into_iter().collect(),
+                None => catalogue.sessions()?,
+            };
+            let here = sessions.iter().filter(|session| session.plan == Some(plan));
+            let mut states = here.map(|session| (session.key.clone(), session::read(session)));
+            Ok(states.find(|(_, state)| !state.drive.turns.is_empty()))
+        })?;
+        let Some((key, state)) = found else { return Ok(None) };
+        let Some(turn) = state.drive.turns.last() else { return Ok(None) };
+        let then = self.plan_at(plan, turn.revision)?;
+        let open = then.live().into_iter().filter(|t| t.status.is_open()).map(|t| t.id.clone()).collect();
+        let agent = state.agent.clone().unwrap_or_default();
+        Ok(Some(TurnStart { key, agent, revision: turn.revision, at: turn.at, open }))
+    }
+
+    /// What reminders and continuations have cost so far.
+    pub fn spent(&self) -> Result<Spent, EngineError> {
+        let mut spent = Spent::default();
+        for session in self.browse(|catalogue| catalogue.sessions())? {
+            let counters = session::read(&session).drive;
+            spent.sessions += usize::from(counters.reminded + counters.prompted > 0);
+            spent.reminders += counters.reminded;
+            spent.continuations += counters.prompted;
+        }
+        Ok(spent)
+    }
+}
+
+fn name_of(key: &SessionKey) -> String {
+    match key.subagent() {
+        Some(subagent) => format!("{}/{subagent}", key.host()),
+        None => key.host().to_owned(),
+    }
+}

@@ -1,0 +1,80 @@
+//! An agent wants to end its turn.
+
+use punch_core::drive::{Decision, Effect, Input, Reason, Scene, decide, early};
+
+use super::listen::{Heard, Listener, Who};
+use super::record::Record;
+use crate::EngineError;
+
+impl Listener<'_> {
+    pub(super) fn stop(&self, who: &mut Who, heard: &mut Heard) -> Result<(), EngineError> {
+        let key = &self.moment.key;
+        if let Some(again) = self.recent()? {
+            heard.effect = effect(&again.decision, &again.input);
+            return Ok(());
+        }
+        let scene = Scene {
+            named: !key.host().is_empty(),
+            subagent: key.subagent().is_some(),
+            bound: who.bound(),
+            foreign: who.foreign,
+            switch: super::switch::of(self.snapshot, key)?,
+            context: self.moment.context,
+            host_cap: self.moment.host_cap,
+        };
+        let mut counters = who.state.drive.clone();
+        counters.turns.clear();
+        let mut input = Input {
+            facts: Default::default(),
+            counters,
+            event: self.moment.event.clone(),
+            policy: self.settings.keep_going(),
+            scene,
+            now: self.now,
+        };
+        if early(&input).is_none() {
+            input.facts = self.facts(who, true)?;
+        }
+        let decision = decide(&input);
+        who.state.drive.decided(&decision, &input.facts);
+        heard.effect = effect(&decision, &input);
+        let revision = self.snapshot.row()?.revision;
+        let record =
+            Record { agent: self.moment.agent.clone(), plan: self.plan.name.clone(), revision, input, decision };
+        heard.record = serde_json::to_string(&record).ok();
+        Ok(())
+    }
+
+    /// The last decision, if it is so new that it still holds.
+    fn recent(&self) -> Result<Option<Record>, EngineError> {
+        let interval = i64::try_from(self.settings.keep_going_check_interval_ms.value).unwrap_or(i64::MAX);
+        if interval == 0 {
+            return Ok(None);
+        }
+        let last = self.snapshot.decisions(Some(&self.moment.key), 1)?;
+        let revision = self.snapshot.row()?.revision;
+        let fresh = |at: i64| (0..interval).contains(&self.now.saturating_sub(at));
+        let last = last.first().filter(|last| fresh(last.at));
+        let last = last.and_then(|last| serde_json::from_str::<Record>(&last.body).ok());
+        Ok(last.filter(|last| last.revision == revision && last.input.event == self.moment.event))
+    }
+}
+
+fn effect(decision: &Decision, input: &Input) -> Effect {
+    match decision {
+        Decision::Continue { text, n, of } => Effect {
+            go_on: Some(text.clone()),
+            tell: Some(format!(
+                "punch: continuation {n}/{of}, {} of {} todos open",
+                input.facts.open, input.facts.total
+            )),
+            ..Effect::default()
+        },
+        Decision::Allow { reason } => Effect { tell: reason.tell(&input.facts), ..Effect::default() },
+    }
+}
+
+/// Whether a reason concerns a session that punch does not look after.
+pub(super) const fn is_nobodys(reason: &Reason) -> bool {
+    matches!(reason, Reason::NoSession | Reason::Unbound | Reason::Foreign | Reason::Subagent)
+}

@@ -1,0 +1,140 @@
+//! What a conversation is given back, offered and told.
+
+use punch_core::Op;
+use punch_core::drive::{HostEvent, Start, estimate};
+use punch_engine::call::{Surface, Tool};
+use punch_store::SessionKey;
+use serde_json::json;
+
+use super::{add, id, person, stop, todos, world};
+
+fn started(how: Start) -> HostEvent {
+    HostEvent::SessionStarted { how }
+}
+
+#[test]
+fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
+    let world = world();
+    assert_eq!(world.report("new", started(Start::Startup)), Default::default(), "nothing to offer");
+    world.write("old", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    let before = world.sessions();
+    for how in [Start::Startup, Start::Fork, Start::Resume] {
+        assert_eq!(
+            world.report("new", started(how)).context.unwrap(),
+            "punch keeps todo lists of this project; open: main (2 of 2 open). Next there: T-1 \"a\".\n\
+             They are offered, not assigned: read them with the reading tool if this conversation goes on with that work."
+        );
+    }
+    assert_eq!(world.sessions(), before, "offered is not shown, and not bound");
+    world.write("new", Surface::Todowrite, todos(&[("mine", "pending")]));
+    assert_eq!(world.engine.whole(world.plan).unwrap().live().len(), 3, "a first replacement archives nothing");
+}
+
+#[test]
+fn compaction_brings_the_list_back_and_counts_as_shown() {
+    let world = world();
+    world.write("s", Surface::Todowrite, todos(&[("one", "completed"), ("two", "in_progress"), ("three", "pending")]));
+    world.report("s", HostEvent::Compacting);
+    let text = world.report("s", started(Start::Compact)).context.unwrap();
+    assert!(text.contains("You were working on T-2.") && text.contains("[>] T-2 two\n[ ] T-3 three\n"), "{text}");
+    assert!(!text.contains("one"), "what is done is not put back");
+    let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
+    assert_eq!((state.scope.len(), state.shown), (2, 1));
+    // The list that was put back, sent again, archives nothing that was not in it.
+    world.write("s", Surface::Todowrite, todos(&[("two", "completed"), ("three", "in_progress")]));
+    assert_eq!(world.engine.whole(world.plan).unwrap().live().len(), 3);
+    assert_eq!(world.stop_code(), "continue");
+}
+
+impl super::World {
+    fn stop_code(&self) -> String {
+        self.report("s", stop());
+        self.decided("s")
+    }
+}
+
+#[test]
+fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
+    let world = world();
+    let rows: Vec<_> =
+        (0..300).map(|n| json!({"id": format!("c{n}"), "content": format!("task {n}"), "status": "pending"})).collect();
+    world.write("s", Surface::Cursor, json!({"merge": false, "todos": rows}));
+    let text = world.report("s", started(Start::Compact)).context.unwrap();
+    assert!(estimate(&text) <= 1_200 && text.contains("more; the reading tool has them"), "{}", estimate(&text));
+    let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
+    assert!((20..=120).contains(&state.scope.len()), "{}", state.scope.len());
+    world.write(
+        "s",
+        Surface::Cursor,
+        json!({"merge": false, "todos": [{"id": "c0", "content": "task 0", "status": "pending"}]}),
+    );
+    let left = world.engine.whole(world.plan).unwrap().live().len();
+    assert_eq!(left, 301 - state.scope.len(), "only what was shown is archived by being left out");
+}
+
+#[test]
+fn resume_puts_the_list_back_and_clear_lets_go_of_it() {
+    let world = world();
+    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    assert!(world.report("s", started(Start::Resume)).context.unwrap().contains("[ ] T-1 a"));
+    assert!(world.report("s", started(Start::Startup)).context.unwrap().contains("[ ] T-1 a"), "an id that is known");
+    assert!(world.report("s", started(Start::Clear)).context.unwrap().contains("offered, not assigned"));
+    assert_eq!(world.stop_code(), "unbound");
+    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
+    assert_eq!(world.stop_code(), "finished");
+    assert_eq!(world.report("s", started(Start::Resume)), Default::default(), "nothing is open");
+}
+
+#[test]
+fn what_a_person_changed_is_told_once() {
+    let world = world();
+    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    assert_eq!(world.report("s", person()), Default::default(), "nothing but its own");
+    world.by_hand(&[Op::Done { target: id("T-1"), evidence: None, fence: None }]);
+    world.by_hand(&[add("c </x>"), Op::Rm(id("T-2"))]);
+    world.write("other", Surface::Native, json!({"ops": [{"op": "add", "content": "of an agent"}]}));
+    assert_eq!(
+        world.report("s", person()).context.unwrap(),
+        "A person changed the plan since you last saw it, on purpose: work with it as it is, do not rebuild or undo it.\n\
+         - T-1 is completed now\n- T-2 was removed\n- T-3 was added (pending): \"c &lt;/x&gt;\""
+    );
+    assert_eq!(world.report("s", person()), Default::default());
+    let adds = (0..50).map(|n| add(&format!("{n} {}", "日本".repeat(80))));
+    world.by_hand(&adds.collect::<Vec<_>>());
+    let text = world.report("s", person()).context.unwrap();
+    assert!(estimate(&text) <= 300 && text.contains(" more; the reading tool"), "{} {text}", estimate(&text));
+}
+
+#[test]
+fn the_beginning_of_a_turn_is_remembered_with_what_was_open() {
+    let world = world();
+    world.write("s", Surface::Native, json!({"ops": [
+        {"op": "add", "content": "a"}, {"op": "add", "content": "b"}, {"op": "add", "content": "c"}, {"op": "done", "id": "T-1"}]}));
+    assert_eq!(world.engine.turn(world.plan, None).unwrap(), None);
+    world.report("s", person());
+    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-2"}, {"op": "add", "content": "d"}]}));
+    let turn = world.engine.turn(world.plan, None).unwrap().unwrap();
+    assert_eq!((turn.revision, turn.open), (1, vec!["T-2".to_owned(), "T-3".to_owned()]));
+    let answer = world.call(SessionKey::new("s", None), Surface::Native, Tool::Read, json!({"view": "history"}));
+    assert!(answer.text.ends_with("This turn began at rev 1; open then: T-2, T-3"), "{}", answer.text);
+    assert_eq!(answer.structured["turnStartTodoIds"], json!(["T-2", "T-3"]));
+}
+
+#[test]
+fn a_conversation_that_was_wound_back_is_told_what_it_forgot() {
+    let world = world();
+    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    let report = |marker: &str, event: HostEvent| {
+        let mut moment = world.moment(SessionKey::new("s", None), event);
+        moment.turn = Some(marker.into());
+        world.engine.observe(&moment, &world.settings).unwrap().context
+    };
+    assert_eq!(report("m1", person()), None);
+    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
+    assert_eq!(report("m2", person()), None);
+    assert_eq!(
+        report("m1", HostEvent::Prompted { by_person: false }).unwrap(),
+        "The conversation went back to an earlier point, the plan did not. Since then:\n- T-1 is completed now"
+    );
+    assert_eq!(report("m1", HostEvent::Prompted { by_person: false }), None);
+}

@@ -1,0 +1,127 @@
+//! What hosts report, and what comes of it.
+
+mod memory;
+mod others;
+mod reminders;
+mod stops;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use punch_core::drive::{Decision, Effect, Finish, HostEvent, ToolKind, ToolUse};
+use punch_core::{Add, Edit, Keep, Op, Ref};
+use punch_engine::call::{Answer, Caller, Surface, Tool};
+use punch_engine::config::{Config, Inputs, Settings};
+use punch_engine::{Choice, Engine, Moment, Request};
+use punch_store::{MemoryStore, PlanId, SessionKey, Store};
+use serde_json::{Value, json};
+
+pub struct World {
+    pub engine: Engine,
+    pub plan: PlanId,
+    pub settings: Settings,
+    time: Arc<AtomicI64>,
+}
+
+pub fn settings(flags: &[(&str, &str)]) -> Settings {
+    let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings
+}
+
+pub fn world_on(store: Box<dyn Store>) -> World {
+    let time = Arc::new(AtomicI64::new(1_000_000));
+    let clock = Arc::clone(&time);
+    let engine = Engine::new(store, Box::new(move || clock.load(Ordering::Relaxed)));
+    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    World { engine, plan, settings: settings(&[]), time }
+}
+
+pub fn world() -> World {
+    world_on(Box::new(MemoryStore::new()))
+}
+
+pub fn stop() -> HostEvent {
+    HostEvent::Stopping { finish: Finish::EndTurn, background: 0, kept_going: false }
+}
+
+pub fn person() -> HostEvent {
+    HostEvent::Prompted { by_person: true }
+}
+
+pub fn ended(name: &str, kind: ToolKind) -> HostEvent {
+    HostEvent::ToolEnded { tool: ToolUse { name: name.into(), kind, ..ToolUse::default() } }
+}
+
+pub fn todos(items: &[(&str, &str)]) -> Value {
+    let item = |(content, status): &(&str, &str)| json!({"content": content, "status": status, "activeForm": content});
+    json!({"todos": items.iter().map(item).collect::<Vec<_>>()})
+}
+
+impl World {
+    pub fn pass(&self, ms: i64) {
+        self.time.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    pub fn write(&self, session: &str, surface: Surface, arguments: Value) -> Answer {
+        self.call(SessionKey::new(session, None), surface, Tool::Write, arguments)
+    }
+
+    pub fn call(&self, key: SessionKey, surface: Surface, tool: Tool, arguments: Value) -> Answer {
+        let caller = Caller {
+            owner: Some(punch_engine::owner_of(&key, &self.settings)),
+            session: key,
+            by: "claude-code".into(),
+            role: None,
+            mode: Default::default(),
+            limits: Default::default(),
+            open_limit: 100_000,
+            settings: None,
+        };
+        self.pass(1);
+        self.engine.call(self.plan, &caller, surface, tool, &arguments, None).unwrap()
+    }
+
+    /// A change by a person on the command line.
+    pub fn by_hand(&self, ops: &[Op]) {
+        self.pass(1);
+        self.engine.submit(self.plan, &Request::by("user", None), ops).unwrap();
+    }
+
+    pub fn moment(&self, key: SessionKey, event: HostEvent) -> Moment {
+        let choice = Choice::default();
+        Moment { agent: "claude".into(), key, choice, event, context: None, host_cap: None, turn: None }
+    }
+
+    pub fn report(&self, session: &str, event: HostEvent) -> Effect {
+        self.pass(1);
+        self.engine.observe(&self.moment(SessionKey::new(session, None), event), &self.settings).unwrap()
+    }
+
+    /// `continue`, or the code of the reason, of the last decision.
+    pub fn decided(&self, session: &str) -> String {
+        let told = self.engine.told(Some(&SessionKey::new(session, None)), 1).unwrap();
+        match &told[0].decided {
+            Some((_, Decision::Continue { .. })) => "continue".into(),
+            Some((_, Decision::Allow { reason })) => reason.code().into(),
+            None => told[0].line["noted"].as_str().unwrap_or_default().into(),
+        }
+    }
+
+    pub fn stopped(&self, session: &str) -> String {
+        self.report(session, stop());
+        self.decided(session)
+    }
+
+    pub fn sessions(&self) -> Vec<punch_store::Session> {
+        self.engine.browse(|catalogue| catalogue.sessions()).unwrap()
+    }
+}
+
+pub fn add(content: &str) -> Op {
+    let edit = Edit { content: Keep::Set(content.into()), ..Edit::default() };
+    Op::Add(Add { edit, ..Add::default() })
+}
+
+pub fn id(id: &str) -> Ref {
+    Ref::Id(id.into())
+}

@@ -1,0 +1,85 @@
+//! Subagents, servers without a session, leases.
+
+use punch_core::drive::{HostEvent, Start, ToolKind, ToolUse};
+use punch_engine::call::{Surface, Tool};
+use punch_store::SessionKey;
+use serde_json::json;
+
+use super::{ended, stop, todos, world};
+
+fn tool(name: &str, kind: ToolKind) -> ToolUse {
+    ToolUse { name: name.into(), kind, ..ToolUse::default() }
+}
+
+#[test]
+fn a_subagent_reads_its_parents_list_and_writes_nothing() {
+    let world = world();
+    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    let sub = || SessionKey::new("s", Some("helper"));
+    for (surface, arguments) in [
+        (Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]})),
+        (Surface::Native, json!({"ops": [{"op": "replace", "todos": []}]})),
+        (Surface::Todowrite, todos(&[("mine", "pending")])),
+        (Surface::Extended, json!({"mode": "replace", "todos": []})),
+    ] {
+        let answer = world.call(sub(), surface, Tool::Write, arguments);
+        assert!(answer.is_error && answer.text.starts_with("Error not_allowed"), "{}", answer.text);
+    }
+    assert!(!world.call(sub(), Surface::Native, Tool::Read, json!({})).is_error);
+    let starting = |name: &str| {
+        let event = HostEvent::ToolStarting { tool: tool(name, ToolKind::Ours) };
+        world.engine.observe(&world.moment(sub(), event), &world.settings).unwrap().refuse
+    };
+    assert!(starting("mcp__punch__todo_write").unwrap().contains("belongs to the agent that started you"));
+    assert_eq!(starting("mcp__punch__todo_read"), None);
+    let started = world.moment(sub(), HostEvent::SessionStarted { how: Start::Startup });
+    assert_eq!(world.engine.observe(&started, &world.settings).unwrap(), Default::default());
+}
+
+#[test]
+fn leases_are_renewed_when_a_third_has_passed_and_not_before() {
+    let world = world();
+    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.call(SessionKey::new("s", None), Surface::Native, Tool::Claim, json!({}));
+    let until = || world.engine.whole(world.plan).unwrap().by_id("T-1").unwrap().lease_until.unwrap();
+    let (first, minute) = (until(), 60_000);
+    let starting = || HostEvent::ToolStarting { tool: tool("Bash", ToolKind::Other) };
+    world.pass(4 * minute);
+    world.report("s", starting());
+    assert_eq!(until(), first);
+    world.report("other", starting());
+    world.pass(minute + 10);
+    world.report("other", starting());
+    assert_eq!(until(), first, "not somebody else's");
+    world.report("s", starting());
+    assert!(until() > first + 5 * minute - 1_000, "renewed");
+    assert_eq!(world.engine.whole(world.plan).unwrap().row.revision, 2, "no event");
+}
+
+#[test]
+fn most_reports_write_nothing() {
+    let world = world();
+    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    let mut changes = world.engine.store().changes();
+    let quiet = std::time::Duration::ZERO;
+    for event in [
+        HostEvent::ToolStarting { tool: tool("Bash", ToolKind::Other) },
+        HostEvent::Prompted { by_person: false },
+        ended("todo_write", ToolKind::Ours),
+        HostEvent::SessionStarted { how: Start::Startup },
+    ] {
+        world.report(if matches!(event, HostEvent::SessionStarted { .. }) { "new" } else { "s" }, event.clone());
+        assert!(!changes.wait(quiet).unwrap(), "{event:?}");
+    }
+    world.report("s", stop());
+    assert!(changes.wait(quiet).unwrap(), "a stop is counted");
+}
+
+#[test]
+fn without_a_plan_nothing_happens() {
+    let store = Box::new(punch_store::MemoryStore::new());
+    let engine = punch_engine::Engine::new(store, Box::new(|| 5));
+    let world = world();
+    let moment = world.moment(SessionKey::new("s", None), stop());
+    assert_eq!(engine.observe(&moment, &world.settings).unwrap(), Default::default());
+}

@@ -1,0 +1,350 @@
+//! Hosts' own todo tools, copied into the plan.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use proptest::prelude::*;
+use punch_core::Status;
+use punch_core::dialect::mirror::{Change, Row, Told, Word};
+use punch_engine::call::{Caller, Family, Surface, Tool};
+use punch_engine::{Choice, Engine, Request};
+use punch_store::{MemoryStore, PlanId, SessionKey};
+use serde_json::{Value, json};
+
+const LIST: Family<'static> = Family { name: "TodoWrite", shared: false };
+const TASKS: Family<'static> = Family { name: "Tasks", shared: true };
+
+struct World {
+    engine: Engine,
+    plan: PlanId,
+}
+
+fn world() -> World {
+    let time = Arc::new(AtomicI64::new(1_000));
+    let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)));
+    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    World { engine, plan }
+}
+
+fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
+    let session = SessionKey::new(host, subagent);
+    Caller {
+        by: "claude".to_owned(),
+        owner: Some(owner_of(&session)),
+        session,
+        role: None,
+        mode: Default::default(),
+        limits: Default::default(),
+        open_limit: 10,
+        settings: None,
+    }
+}
+
+impl World {
+    fn told(&self, session: &str, family: Family<'_>, told: &Told) -> Option<u64> {
+        self.engine.mirror(self.plan, &caller(session, None), family, told, None).unwrap()
+    }
+
+    fn ours(&self, session: &str, surface: Surface, arguments: Value) {
+        let answer = self.engine.call(self.plan, &caller(session, None), surface, Tool::Write, &arguments, None);
+        assert!(!answer.unwrap().is_error);
+    }
+
+    fn todos(&self) -> Vec<(String, Status)> {
+        let plan = self.engine.whole(self.plan).unwrap();
+        plan.live().iter().map(|todo| (todo.content.clone(), todo.status)).collect()
+    }
+
+    fn waits(&self, content: &str) -> Vec<String> {
+        let plan = self.engine.whole(self.plan).unwrap();
+        let todo = plan.live().into_iter().find(|todo| todo.content == content).unwrap().clone();
+        let on = |dep: &punch_core::Dep| plan.get(dep.target()?).map(|todo| todo.content.clone());
+        todo.depends_on.iter().filter_map(on).collect()
+    }
+}
+
+fn row(content: &str, status: Word) -> Row {
+    Row { content: content.into(), status, ..Row::default() }
+}
+
+fn list(rows: &[(&str, Word)]) -> Told {
+    Told::List(rows.iter().map(|(content, status)| row(content, *status)).collect())
+}
+
+fn task(key: &str, content: &str) -> Told {
+    Told::Create(Row { key: Some(key.into()), ..row(content, Word::Pending) })
+}
+
+fn change(key: &str) -> Change {
+    Change { key: key.into(), ..Change::default() }
+}
+
+use Word::{Blocked, Cancelled, Completed, InProgress, Pending};
+
+#[test]
+fn a_list_is_followed_and_what_leaves_it_is_archived() {
+    let world = world();
+    world.told("s", LIST, &list(&[("a", InProgress), ("b", Pending), ("b", Pending)]));
+    world.told("s", LIST, &list(&[("c", Pending), ("a", Completed), ("b", Cancelled)]));
+    let expected = [("c", Status::Pending), ("a", Status::Completed), ("b", Status::Cancelled)];
+    assert_eq!(world.todos(), expected.map(|(c, s)| (c.to_owned(), s)));
+    assert_eq!(world.told("s", LIST, &list(&[("c", Pending), ("a", Completed), ("b", Cancelled)])), None);
+}
+
+#[test]
+fn what_the_list_never_had_stays() {
+    let world = world();
+    world.ours("other", Surface::Native, json!({"ops": [{"op": "add", "content": "not of this session"}]}));
+    world.told("s", LIST, &list(&[("mine", Pending)]));
+    world.told("s", LIST, &list(&[]));
+    assert_eq!(world.todos(), [("not of this session".to_owned(), Status::Pending)]);
+}
+
+#[test]
+fn what_others_changed_meanwhile_stays() {
+    let world = world();
+    world.told("s", LIST, &list(&[("a", Pending), ("b", Pending)]));
+    let plan = world.engine.whole(world.plan).unwrap();
+    let b = plan.live().iter().find(|todo| todo.content == "b").unwrap().id.clone();
+    world.ours("person", Surface::Native, json!({"ops": [{"op": "done", "id": b}]}));
+    world.told("s", LIST, &list(&[("a", InProgress), ("b", Pending)]));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::InProgress), ("b".to_owned(), Status::Completed)]);
+}
+
+#[test]
+fn the_same_list_in_a_new_conversation_means_the_same_todos() {
+    let world = world();
+    world.told("s", LIST, &list(&[("a", Completed), ("b", Pending)]));
+    world.told("t", LIST, &list(&[("b", InProgress), ("c", Pending)]));
+    let names: Vec<String> = world.todos().into_iter().map(|(content, _)| content).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+}
+
+#[test]
+fn the_list_of_the_last_conversation_is_found_behind_many_other_todos() {
+    let world = world();
+    let many: Vec<Value> = (0..500).map(|n| json!({"op": "add", "content": format!("other {n}")})).collect();
+    let mut person = caller("person", None);
+    person.open_limit = 1_000;
+    let added = world.engine.call(world.plan, &person, Surface::Native, Tool::Write, &json!({"ops": many}), None);
+    assert!(!added.unwrap().is_error);
+    world.told("s", LIST, &list(&[("a", Completed), ("b", Pending)]));
+    world.told("t", LIST, &list(&[("b", InProgress), ("c", Pending), ("other 7", Completed)]));
+    let mine: Vec<(String, Status)> = world.todos().into_iter().filter(|(c, _)| !c.starts_with("other")).collect();
+    let expected = [("a", Status::Completed), ("b", Status::InProgress), ("c", Status::Pending)];
+    assert_eq!(mine, expected.map(|(c, s)| (c.to_owned(), s)));
+    assert!(world.todos().contains(&("other 7".to_owned(), Status::Completed)));
+    assert_eq!(world.todos().len(), 503);
+}
+
+#[test]
+fn a_repeated_call_happens_once() {
+    let world = world();
+    let again = |told: &Told, key| {
+        world.engine.mirror(world.plan, &caller("s", None), LIST, told, Some(key)).unwrap().is_some()
+    };
+    assert!(again(&list(&[("a", Pending)]), "k1"));
+    assert!(again(&list(&[("a", Completed)]), "k2"));
+    assert!(!again(&list(&[("a", Pending)]), "k1"));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
+}
+
+#[test]
+fn tasks_keep_their_numbers() {
+    let world = world();
+    world.told("s", TASKS, &task("1", "a"));
+    world.told("s", TASKS, &task("2", "b"));
+    world.told("s", TASKS, &task("2", "b"));
+    world.told("s", TASKS, &Told::Change(Change { blocked_by: vec!["1".into(), "9".into()], ..change("2") }));
+    assert_eq!(world.waits("b"), ["a"]);
+    world.told("s", TASKS, &Told::Change(Change { status: Some(Completed), ..change("1") }));
+    world.told("s", TASKS, &Told::Change(Change { content: Some("b, better".into()), ..change("2") }));
+    world.told("s", TASKS, &Told::Change(Change { status: Some(InProgress), ..change("7") }));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::Completed), ("b, better".to_owned(), Status::Pending)]);
+    world.told("s", TASKS, &Told::Change(Change { deleted: true, ..change("2") }));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
+}
+
+#[test]
+fn two_tasks_of_one_name_are_two_todos() {
+    let world = world();
+    world.told("s", TASKS, &task("1", "test"));
+    world.told("s", TASKS, &task("2", "test"));
+    world.told("s", TASKS, &Told::Change(Change { status: Some(Completed), ..change("2") }));
+    assert_eq!(world.todos(), [("test".to_owned(), Status::Pending), ("test".to_owned(), Status::Completed)]);
+}
+
+#[test]
+fn cycles_and_unknown_rows_are_no_reason_to_refuse() {
+    let world = world();
+    let row = |key: &str, waits: &[&str]| Row {
+        key: Some(key.into()),
+        blocked_by: Some(waits.iter().map(|key| (*key).to_owned()).collect()),
+        ..row(&format!("row {key}"), Pending)
+    };
+    let told = Told::List(vec![row("1", &["2", "1", "nobody"]), row("2", &["1"]), row("3", &["2"])]);
+    assert!(world.told("s", Family { name: "todo_write", shared: false }, &told).is_some());
+    assert_eq!(world.waits("row 3"), ["row 2"]);
+    assert_eq!(world.todos().len(), 3);
+}
+
+#[test]
+fn numbers_that_are_counted_anew_are_other_rows() {
+    let world = world();
+    let told = |content: &str, status| Told::List(vec![Row { key: Some("1".into()), ..row(content, status) }]);
+    world.told("s", LIST, &told("first", Completed));
+    world.told("s", LIST, &told("second", Pending));
+    let plan = world.engine.whole(world.plan).unwrap();
+    let first = plan.all().find(|todo| todo.content == "first").unwrap();
+    assert_eq!((first.status, first.is_live()), (Status::Completed, false));
+    assert_eq!(world.todos(), [("second".to_owned(), Status::Pending)]);
+}
+
+#[test]
+fn a_blocked_row_is_held_until_it_is_not() {
+    let world = world();
+    world.told("s", LIST, &list(&[("a", Blocked)]));
+    let held = || world.engine.whole(world.plan).unwrap().live()[0].hold.is_some();
+    assert!(held());
+    world.told("s", LIST, &list(&[("a", Pending)]));
+    assert!(!held());
+    world.told("s", LIST, &list(&[("a", Blocked)]));
+    world.told("s", LIST, &list(&[("a", Completed)]));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
+}
+
+#[test]
+fn where_our_tools_came_first_a_copy_moves_known_todos_and_makes_none() {
+    let world = world();
+    world.ours("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    world.told("s", LIST, &list(&[("a", Completed), ("something else", Pending)]));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::Completed), ("b".to_owned(), Status::Pending)]);
+    world.told("s", LIST, &list(&[("a", Pending)]));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::Completed), ("b".to_owned(), Status::Pending)]);
+}
+
+#[test]
+fn a_second_family_makes_nothing() {
+    let world = world();
+    world.told("s", LIST, &list(&[("a", Pending)]));
+    world.told("s", TASKS, &task("1", "a"));
+    world.told("s", TASKS, &task("2", "new"));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::Pending)]);
+}
+
+#[test]
+fn a_subagent_removes_nothing_from_the_list_it_shares_and_makes_no_list_of_its_own() {
+    let world = world();
+    world.told("s", TASKS, &task("1", "a"));
+    let sub = caller("s", Some("sub"));
+    let tell = |family, told: &Told| world.engine.mirror(world.plan, &sub, family, told, None).unwrap();
+    tell(TASKS, &Told::Change(Change { deleted: true, ..change("1") }));
+    tell(TASKS, &Told::Change(Change { status: Some(Completed), ..change("1") }));
+    tell(LIST, &list(&[("private", Pending)]));
+    assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
+}
+
+#[test]
+fn what_the_rules_refuse_is_left_out_and_the_rest_happens() {
+    let world = world();
+    world.told("s", LIST, &list(&[("a", Pending), ("b", Pending)]));
+    let plan = world.engine.whole(world.plan).unwrap();
+    let uid = plan.live()[0].uid;
+    world.engine.claim(world.plan, &Request::by("other", Some("other")), uid, 3_600_000_000).unwrap();
+    world.told("s", LIST, &list(&[("a", Completed), ("b", Completed), ("c", Pending)]));
+    let expected = [("a", Status::InProgress), ("b", Status::Completed), ("c", Status::Pending)];
+    assert_eq!(world.todos(), expected.map(|(c, s)| (c.to_owned(), s)));
+}
+
+#[test]
+fn contents_are_cut_to_one_line_and_there_is_no_limit_of_twenty() {
+    let world = world();
+    let long = format!("first\nsecond \u{1b}[31m {}", "x".repeat(5_000));
+    let mut rows = vec![row(&long, Pending), row("   ", Pending)];
+    rows.extend((0..100).map(|n| row(&format!("row {n}"), Pending)));
+    world.told("s", LIST, &Told::List(rows.clone()));
+    assert_eq!(world.told("s", LIST, &Told::List(rows)), None);
+    let todos = world.todos();
+    assert_eq!(todos.len(), 101);
+    assert_eq!(todos[0].0.chars().count(), 500);
+    assert!(todos[0].0.starts_with("first second \u{241b}[31m"), "{:?}", todos[0].0);
+}
+
+fn words() -> impl Strategy<Value = Word> {
+    prop_oneof![Just(Pending), Just(InProgress), Just(Completed), Just(Cancelled), Just(Blocked)]
+}
+
+fn status(word: Word) -> Status {
+    match word {
+        Pending | Blocked => Status::Pending,
+        InProgress => Status::InProgress,
+        Completed => Status::Completed,
+        Cancelled => Status::Cancelled,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever lists a host goes through, its todos in the plan are its last list, in order, nothing twice.
+    #[test]
+    fn the_plan_is_the_last_list(lists in prop::collection::vec(prop::collection::vec((0..5_u8, words()), 0..7), 1..6)) {
+        let world = world();
+        for (n, told) in lists.iter().enumerate() {
+            let rows: Vec<Row> = told.iter().map(|(n, word)| row(&format!("row {n}"), *word)).collect();
+            let key = format!("call {n}");
+            let mirror = |told: &Told| {
+                world.engine.mirror(world.plan, &caller("s", None), LIST, told, Some(&key)).unwrap()
+            };
+            mirror(&Told::List(rows.clone()));
+            // Told again it changes nothing, whatever it says.
+            prop_assert_eq!(mirror(&Told::List(Vec::new())), None);
+            let expected: Vec<(String, Status)> =
+                told.iter().map(|(n, word)| (format!("row {n}"), status(*word))).collect();
+            prop_assert_eq!(world.todos(), expected);
+        }
+    }
+
+    /// Tasks against a map of them.
+    #[test]
+    fn the_plan_is_the_map_of_tasks(calls in prop::collection::vec((0..4_u8, 0..6_u8), 1..20)) {
+        let world = world();
+        let mut model: Vec<(u8, Status)> = Vec::new();
+        for (key, what) in calls {
+            let known = model.iter().position(|(k, _)| *k == key);
+            let name = key.to_string();
+            let told = match what {
+                0 | 1 => {
+                    if known.is_none() {
+                        model.push((key, Status::Pending));
+                    } else if let Some(at) = known {
+                        model[at].1 = Status::Pending;
+                    }
+                    task(&name, &format!("task {key}"))
+                }
+                2 => {
+                    known.map(|at| model.remove(at));
+                    Told::Change(Change { deleted: true, ..change(&name) })
+                }
+                n => {
+                    let word = [Pending, InProgress, Completed][usize::from(n - 3)];
+                    if let Some(at) = known {
+                        model[at].1 = status(word);
+                    }
+                    Told::Change(Change { status: Some(word), ..change(&name) })
+                }
+            };
+            world.told("s", TASKS, &told);
+            let expected: Vec<(String, Status)> =
+                model.iter().map(|(key, status)| (format!("task {key}"), *status)).collect();
+            prop_assert_eq!(world.todos(), expected);
+        }
+    }
+}
+
+fn owner_of(session: &SessionKey) -> String {
+    match session.subagent() {
+        Some(subagent) => format!("{}/{subagent}", session.host()),
+        None => session.host().to_owned(),
+    }
+}

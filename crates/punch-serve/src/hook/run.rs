@@ -1,0 +1,110 @@
+//! One report from beginning to end: copy the host's own todo tools, link sessions by receipt, ask the engine what to
+//! do. A copy that fails is remarked, and the rest still happens.
+
+use punch_core::dialect::native::Limits;
+use punch_core::drive::{Effect, HostEvent};
+use punch_engine::call::Caller;
+use punch_engine::config::Settings;
+use punch_engine::{Choice, Engine, Moment, owner_of};
+use punch_store::SessionKey;
+
+use super::{Heard, context_use, todos};
+use crate::{Problem, Project};
+
+/// How reports are taken.
+pub struct Hook<'a> {
+    /// Where the store comes from.
+    pub project: &'a dyn Project,
+    /// The settings of the agent.
+    pub settings: &'a Settings,
+    /// What tells worktrees that share a store apart.
+    pub worktree: Option<String>,
+    /// The host's own limit of continuations in a row.
+    pub host_cap: Option<u32>,
+}
+
+/// What came of a report.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// What the host is asked to do.
+    pub effect: Effect,
+    /// The plan was changed.
+    pub wrote: bool,
+    /// What went wrong on the way, for the log.
+    pub problems: Vec<Problem>,
+}
+
+impl Hook<'_> {
+    /// Takes one report. Without a store nothing happens, unless there is something to copy.
+    pub fn run(&self, heard: &Heard) -> Result<Done, Problem> {
+        let used = match &heard.event {
+            HostEvent::ToolEnded { tool } => Some(tool),
+            _ => None,
+        };
+        // Nobody's session: what is copied twice could not be told from what is new.
+        let named = !heard.key.host().is_empty();
+        let told = used.filter(|_| named).and_then(|used| todos::told(heard, &used.name));
+        let Some(engine) = self.project.open(told.is_some())? else { return Ok(Done::default()) };
+        let mut done = Done::default();
+        if let (Some((family, told)), Some(used)) = (told, used) {
+            let once = used.call.as_deref().map(|call| self.once(heard, &used.name, call));
+            let mirrored = engine
+                .choose_or_create(&self.choice(&engine, heard)?)
+                .and_then(|plan| engine.mirror(plan, &self.caller(heard), family, &told, once.as_deref()));
+            match mirrored {
+                Ok(revision) => done.wrote = revision.is_some(),
+                Err(error) => done.problems.push(error.into()),
+            }
+        }
+        if let Some(revision) = used.filter(|_| named).and_then(|used| used.receipt) {
+            match engine.link(&heard.key, revision, &heard.input) {
+                Ok(linked) => done.wrote |= linked,
+                Err(error) => done.problems.push(error.into()),
+            }
+        }
+        let moment = Moment {
+            agent: heard.host.name().to_owned(),
+            key: heard.key.clone(),
+            choice: self.choice(&engine, heard)?,
+            event: heard.event.clone(),
+            context: matches!(heard.event, HostEvent::Stopping { .. }).then(|| context_use(heard)).flatten(),
+            host_cap: self.host_cap,
+            turn: None,
+        };
+        match engine.observe(&moment, self.settings) {
+            Ok(effect) => done.effect = effect,
+            Err(error) => done.problems.push(error.into()),
+        }
+        Ok(done)
+    }
+
+    /// The plan of the session; that of a subagent nobody has seen is its main agent's.
+    fn choice(&self, engine: &Engine, heard: &Heard) -> Result<Choice, Problem> {
+        let known = heard.key.subagent().is_none() || engine.session(&heard.key)?.is_some();
+        let session = if known { heard.key.clone() } else { SessionKey::new(heard.key.host(), None) };
+        Ok(Choice {
+            name: self.settings.plan.value.clone(),
+            session: (!session.host().is_empty()).then_some(session),
+            worktree: self.worktree.clone(),
+        })
+    }
+
+    fn caller(&self, heard: &Heard) -> Caller<'_> {
+        let settings = self.settings;
+        Caller {
+            session: heard.key.clone(),
+            by: heard.host.name().to_owned(),
+            owner: Some(owner_of(&heard.key, settings)),
+            role: None,
+            mode: Default::default(),
+            limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
+            open_limit: settings.limits_open_todos.value as u64,
+            settings: Some(settings),
+        }
+    }
+
+    /// The host's number for a use of a tool, with what makes it another one where numbers are counted anew.
+    fn once(&self, heard: &Heard, name: &str, call: &str) -> String {
+        crate::identity::idempotency(&heard.key, &format!("hook {} {name}", heard.host.name()), call, &heard.input)
+    }
+}

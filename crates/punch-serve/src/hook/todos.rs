@@ -1,0 +1,140 @@
+//! The calls of hosts' own todo tools, read as far as they can be. A call that says nothing about todos is none.
+
+use punch_core::dialect::mirror::{Change, MAX_ROWS, Row, Told, Word};
+use punch_engine::call::Family;
+use serde_json::Value;
+
+use super::field::{string, truth};
+use super::{Heard, tool};
+
+/// Characters of a text before it is cut to what the plan allows.
+const LONGEST: usize = 64 * 1024;
+
+/// Values that are looked through for a text in a tool's answer.
+const LOOKED_AT: usize = 1_000;
+
+/// What the host's todo tool did, and whose list it is about.
+pub fn told(heard: &Heard, name: &str) -> Option<(Family<'static>, Told)> {
+    let family = tool::family(heard.host, name)?;
+    // The host refused it itself.
+    if heard.output.get("success").and_then(Value::as_bool) == Some(false) {
+        return None;
+    }
+    let told = match name {
+        "TaskCreate" => Told::Create(created(&heard.input, &heard.output)?),
+        "TaskUpdate" => Told::Change(updated(&heard.input)?),
+        _ => list(&heard.input)?,
+    };
+    Some((Family { name: family, shared: family == "Tasks" }, told))
+}
+
+/// The number after `rev` on the last line of one of our tools' answers.
+pub fn receipt(output: &Value) -> Option<u64> {
+    texts(output).into_iter().find_map(|text| {
+        let last = text.trim_end().lines().next_back()?.trim();
+        // One host wraps what a server says.
+        let last = last.strip_suffix("</untrusted_context>").unwrap_or(last);
+        let last = if last.is_empty() { text.trim_end().lines().rev().nth(1)?.trim() } else { last };
+        last.strip_prefix("rev ")?.parse().ok()
+    })
+}
+
+fn list(input: &Value) -> Option<Told> {
+    let rows = input.get("todos").or_else(|| input.get("plan"))?.as_array()?;
+    let rows: Vec<Row> = rows.iter().take(MAX_ROWS).filter_map(row).collect();
+    Some(if truth(input, "merge") { Told::Merge(rows) } else { Told::List(rows) })
+}
+
+fn row(item: &Value) -> Option<Row> {
+    item.as_object()?;
+    Some(Row {
+        uid: None,
+        key: key(item, &["id"]),
+        content: text(item, &["content", "step", "description", "title", "subject"]).unwrap_or_default(),
+        active_form: text(item, &["activeForm", "active_form"]),
+        description: None,
+        status: string(item, &["status"]).map(Word::read).unwrap_or_default(),
+        priority: priority(item),
+        blocked_by: keys(item, "blockedBy"),
+    })
+}
+
+fn created(input: &Value, output: &Value) -> Option<Row> {
+    Some(Row {
+        key: number(output),
+        content: text(input, &["subject", "title"])?,
+        active_form: text(input, &["activeForm"]),
+        description: text(input, &["description"]),
+        ..Row::default()
+    })
+}
+
+/// `Task #1 created successfully: …`, or the task itself.
+fn number(output: &Value) -> Option<String> {
+    let task = output.get("task").unwrap_or(output);
+    if let Some(key) = key(task, &["id", "taskId"]) {
+        return Some(key);
+    }
+    texts(output).into_iter().find_map(|text| {
+        let (_, rest) = text.split_once("Task #")?;
+        let (number, after) = rest.split_once(' ')?;
+        (after.starts_with("created") && !number.is_empty() && number.len() <= 100).then(|| number.to_owned())
+    })
+}
+
+fn updated(input: &Value) -> Option<Change> {
+    let status = string(input, &["status"]);
+    Some(Change {
+        key: key(input, &["taskId", "task_id", "id"])?,
+        content: text(input, &["subject"]),
+        active_form: text(input, &["activeForm"]),
+        description: text(input, &["description"]),
+        status: status.filter(|word| *word != "deleted").map(Word::read),
+        deleted: status == Some("deleted"),
+        blocks: keys(input, "addBlocks").unwrap_or_default(),
+        blocked_by: keys(input, "addBlockedBy").unwrap_or_default(),
+    })
+}
+
+fn text(item: &Value, names: &[&str]) -> Option<String> {
+    string(item, names).map(|text| punch_core::text::clip(text, LONGEST).into_owned())
+}
+
+fn key(item: &Value, names: &[&str]) -> Option<String> {
+    let found = names.iter().find_map(|name| item.get(name))?;
+    let key = found.as_str().map(str::to_owned).or_else(|| found.as_u64().map(|number| number.to_string()))?;
+    (!key.is_empty() && key.len() <= 400).then_some(key)
+}
+
+fn keys(item: &Value, name: &str) -> Option<Vec<String>> {
+    let list = item.get(name)?.as_array()?;
+    Some(list.iter().take(100).filter_map(|one| key(&serde_json::json!({"id": one}), &["id"])).collect())
+}
+
+fn priority(item: &Value) -> Option<u8> {
+    match item.get("priority")? {
+        Value::String(word) => match word.as_str() {
+            "high" => Some(2),
+            "medium" => Some(3),
+            "low" => Some(4),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Every text in a value, nearest to the top first.
+pub(super) fn texts(value: &Value) -> Vec<&str> {
+    let mut queue = std::collections::VecDeque::from([value]);
+    let (mut out, mut looked) = (Vec::new(), 0);
+    while let Some(value) = queue.pop_front().filter(|_| looked < LOOKED_AT) {
+        looked += 1;
+        match value {
+            Value::String(text) => out.push(text.as_str()),
+            Value::Array(items) => queue.extend(items.iter().take(LOOKED_AT)),
+            Value::Object(map) => queue.extend(map.values().take(LOOKED_AT)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    out
+}

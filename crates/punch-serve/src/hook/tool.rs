@@ -1,0 +1,90 @@
+//! What a tool means to us, by the names that hosts give it.
+
+use punch_core::drive::ToolKind;
+use serde_json::Value;
+
+use super::Host;
+
+/// The tools of our server, as the last part of whatever a client makes of their names.
+const OURS: &[&str] = &["todo_write", "todo_read", "todo_claim", "TodoWrite"];
+
+/// Tools that change files.
+const EDITS: &[&str] = &[
+    "Edit",
+    "Write",
+    "MultiEdit",
+    "NotebookEdit",
+    "apply_patch",
+    "patch",
+    "write",
+    "edit",
+    "multiedit",
+    "write_file",
+    "replace",
+    "edit_file",
+    "create_file",
+    "delete_file",
+    "search_replace",
+    "str_replace",
+    "notebook_edit",
+    "Delete",
+    "EditNotebook",
+    "StrReplace",
+    "ApplyPatch",
+];
+
+/// Tools that ask a person.
+const QUESTIONS: &[&str] = &[
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "ask_user",
+    "ask_user_question",
+    "request_user_input",
+    "question",
+    "AskQuestion",
+];
+
+/// What a tool of that name means. `report` may say which server it belongs to.
+pub fn kind(host: Host, name: &str, report: &Value) -> ToolKind {
+    if is_ours(name, report) {
+        ToolKind::Ours
+    } else if family(host, name).is_some() {
+        ToolKind::HostTodo
+    } else if EDITS.contains(&name) {
+        ToolKind::Edit
+    } else if QUESTIONS.contains(&name) {
+        ToolKind::Question
+    } else {
+        ToolKind::Other
+    }
+}
+
+/// `mcp__punch__todo_write`, `mcp__plugin_punch_todo__todo_write`, `mcp_punch_todo_write`, `punch_todo_write`,
+/// `MCP:todo_write`; or a bare name that the report says comes from a server.
+fn is_ours(name: &str, report: &Value) -> bool {
+    let served = ["mcp_server", "mcp_context", "namespace", "server"].iter().any(|key| report.get(key).is_some());
+    OURS.iter().any(|tool| match name.strip_suffix(tool) {
+        Some("") => served,
+        Some(before) => before.ends_with(['_', ':', '.', '/', '-']),
+        None => false,
+    })
+}
+
+/// The last part of one of our names: whether it reads or writes.
+pub fn writes(name: &str) -> bool {
+    !name.ends_with("todo_read")
+}
+
+/// Which of the host's own todo tools that is: tools that work on one list have one name.
+pub fn family(host: Host, name: &str) -> Option<&'static str> {
+    Some(match (host, name) {
+        (Host::Claude, "TodoWrite") => "TodoWrite",
+        (Host::Claude, "TaskCreate" | "TaskUpdate") => "Tasks",
+        (Host::Codex, "update_plan") => "update_plan",
+        (Host::Qwen, "todo_write" | "TodoWrite" | "TodoList") => "todo_write",
+        (Host::Gemini, "write_todos") => "write_todos",
+        (Host::Cursor, "todo_write" | "TodoWrite") => "todo_write",
+        (Host::Opencode, "todowrite") => "todowrite",
+        _ => return None,
+    })
+}

@@ -1,0 +1,101 @@
+//! A naive model of standstill: what can be worked on, and what blocks the rest, by looking at everything again and
+//! again.
+
+/// Where a todo stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Pending, not held.
+    Free,
+    /// Pending and held.
+    Held,
+    /// In progress with the one who asks, or with nobody in particular.
+    Mine,
+    /// In progress with somebody else.
+    Elsewhere,
+    /// Completed.
+    Met,
+    /// Cancelled or failed.
+    Dropped,
+}
+
+/// A live todo.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its id.
+    pub id: String,
+    /// It says nothing.
+    pub blank: bool,
+    /// Where it stands.
+    pub state: State,
+    /// Ids it depends on, live ones and ones that nobody has.
+    pub deps: Vec<String>,
+}
+
+/// What is in the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blocking {
+    /// What the one who asks could work on, sorted.
+    pub actionable: Vec<String>,
+    /// Ids of what must move first, sorted: holds, others' work, what was given up, what does not exist, what says
+    /// nothing. Circles are only told.
+    pub blocks: Vec<String>,
+    /// Something waits for itself, directly or not.
+    pub circle: bool,
+}
+
+/// Looks at everything.
+pub fn blocking(items: &[Item]) -> Blocking {
+    let find = |id: &str| items.iter().find(|item| item.id == id);
+    let is_open = |item: &Item| !matches!(item.state, State::Met | State::Dropped);
+    let waits = |item: &Item| item.deps.iter().any(|id| find(id).is_none_or(|dep| dep.state != State::Met));
+    let mut out = Blocking::default();
+    for item in items.iter().filter(|item| is_open(item)) {
+        if item.state == State::Elsewhere || item.state == State::Held {
+            out.blocks.push(item.id.clone());
+        }
+        if item.state == State::Elsewhere {
+            continue;
+        }
+        if !waits(item) && item.state != State::Held {
+            if item.blank { out.blocks.push(item.id.clone()) } else { out.actionable.push(item.id.clone()) }
+        }
+        for id in &item.deps {
+            match find(id) {
+                None => out.blocks.push(id.clone()),
+                Some(dep) if dep.state == State::Dropped => out.blocks.push(id.clone()),
+                Some(_) => {}
+            }
+        }
+        // A dependency that is not met and leads back to its dependent closes a circle.
+        out.circle |= item
+            .deps
+            .iter()
+            .filter(|id| find(id).is_some_and(|dep| dep.state != State::Met))
+            .any(|id| reaches(items, id, &item.id));
+    }
+    for ids in [&mut out.actionable, &mut out.blocks] {
+        ids.sort();
+        ids.dedup();
+    }
+    out
+}
+
+/// Whether following dependencies leads from one todo to the other.
+fn reaches(items: &[Item], from: &str, to: &str) -> bool {
+    let mut seen: Vec<&str> = vec![from];
+    let mut at = 0;
+    while at < seen.len() {
+        if seen[at] == to {
+            return true;
+        }
+        if let Some(item) = items.iter().find(|item| item.id == seen[at]) {
+            for id in &item.deps {
+                if !seen.contains(&id.as_str()) {
+                    seen.push(id);
+                }
+            }
+        }
+        at += 1;
+    }
+    false
+}
