@@ -30,7 +30,7 @@ pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32,
     for name in ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE"] {
         command.env(format!("OPENCODE_DISABLE_{name}"), "1");
     }
-    command.envs(wiring.env()).env("PUNCH_BIN", &place.punch);
+    command.envs(wiring.env()).env("PUNCH_PROGRAM", &place.punch);
     let port = free_port()?;
     command.args(["serve", "--hostname", "127.0.0.1", "--port", &port.to_string()]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(appended(&place.file(ERRORS))?);

@@ -28,6 +28,8 @@ pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     // Both are off or hidden otherwise.
     settings["mcpServers"]["punch"]["alwaysLoadTools"] = json!(true);
     settings["tools"] = json!({"todoWrite": {"enabled": true}});
+    // Otherwise it starts a second agent that looks for things to remember, now and then.
+    settings["memory"] = json!({"enableManagedAutoMemory": false});
     place.configure(".qwen/settings.json", &settings.to_string())?;
     let mut command = place.command("qwen");
     command.env("OPENAI_API_KEY", "scripted").env("OPENAI_BASE_URL", format!("{}/v1", wiring.model));
