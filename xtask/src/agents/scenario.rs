@@ -73,9 +73,9 @@ pub struct Run {
     /// The agent's exit code.
     #[serde(default)]
     pub exit: i32,
-    /// What the person must be shown, anywhere in the agent's output.
+    /// For each agent, what the person must be shown, anywhere in its output. Not every agent without a screen does.
     #[serde(default)]
-    pub shown: Vec<Pattern>,
+    pub shown: BTreeMap<String, Vec<Pattern>>,
 }
 
 impl Scenario {

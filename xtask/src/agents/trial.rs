@@ -69,7 +69,7 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
         let wiring = Wiring { place, scenario, run, model: server.url(), limit: LIMIT };
         let exit = host.converse(&wiring, &mut conversation);
         let ended = Ended { report: server.report(), exit, output: conversation.output(place) };
-        failures.extend(verdict::of_run(run, &ended).into_iter().map(|failure| format!("run {n}: {failure}")));
+        failures.extend(verdict::of_run(host, run, &ended).into_iter().map(|failure| format!("run {n}: {failure}")));
         for command in &run.after {
             place.punch(&words(command))?;
         }

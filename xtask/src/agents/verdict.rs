@@ -5,6 +5,7 @@ use std::fmt::Write;
 use punch_testkit::scripted::{Pattern, Report};
 use serde_json::Value;
 
+use super::hosts::Host;
 use super::place::Place;
 use super::scenario::{Run, Scenario};
 
@@ -19,7 +20,7 @@ pub struct Ended {
 }
 
 /// What is wrong with a run.
-pub fn of_run(run: &Run, ended: &Ended) -> Vec<String> {
+pub fn of_run(host: Host, run: &Run, ended: &Ended) -> Vec<String> {
     let mut out = Vec::new();
     match &ended.exit {
         Ok(code) if *code == run.exit => {}
@@ -33,7 +34,8 @@ pub fn of_run(run: &Run, ended: &Ended) -> Vec<String> {
             out.push(format!("track {track}: {given} answers, not {wanted}"));
         }
     }
-    for pattern in run.shown.iter().filter(|pattern| !pattern.is_in(&ended.output)) {
+    let shown = run.shown.get(host.name()).map_or(&[][..], Vec::as_slice);
+    for pattern in shown.iter().filter(|pattern| !pattern.is_in(&ended.output)) {
         out.push(format!("the person was not shown {}", pattern.words()));
     }
     // Odd things are worth a look only when something is wrong.
@@ -103,14 +105,15 @@ mod tests {
 
     #[test]
     fn a_run_is_judged_by_exit_code_answers_and_what_was_shown() {
-        let run = run(json!({"prompts": ["x"], "model": {}, "answers": {"main": 2}, "shown": ["kept going"]}));
+        let run =
+            run(json!({"prompts": ["x"], "model": {}, "answers": {"main": 2}, "shown": {"qwen": ["kept going"]}}));
         let mut ended = Ended { report: Report::default(), exit: Ok(0), output: "kept going".to_owned() };
         ended.report.played.insert("main".to_owned(), 2);
-        assert_eq!(of_run(&run, &ended), [""; 0]);
+        assert_eq!(of_run(Host::Qwen, &run, &ended), [""; 0]);
         ended = Ended { report: Report::default(), exit: Ok(1), output: String::new() };
         let wrong =
             ["the agent ended with 1, not 0", "track main: 0 answers, not 2", "the person was not shown `kept going`"];
-        assert_eq!(of_run(&run, &ended), wrong);
+        assert_eq!(of_run(Host::Qwen, &run, &ended), wrong);
     }
 
     #[test]
