@@ -126,13 +126,15 @@ impl<'a> Agent<'a> {
 
     fn work(&mut self, call: &Called) -> Result<(), String> {
         let name = call.name.trim_start_matches(FAILING);
-        let about = json!({"tool_name": name, "tool_input": call.input, "tool_use_id": call.id});
+        let ours = name.strip_prefix(MCP);
+        let shown = ours.map_or_else(|| name.to_owned(), |tool| self.form.tool(tool));
+        let about = json!({"tool_name": shown, "tool_input": call.input, "tool_use_id": call.id});
         if let Some(reason) = self.fire(Moment::ToolStarting, about.clone())?.refuse {
             self.hear(&reason);
             self.story.refused.push(reason);
             return Ok(());
         }
-        let result = match name.strip_prefix(MCP) {
+        let result = match ours {
             Some(tool) => self.outside.call(tool, &call.input),
             None if call.name.starts_with(FAILING) => Err("it failed".to_owned()),
             None => Ok("ok".to_owned()),
@@ -169,7 +171,7 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// As most hosts join a server and its tool.
+/// What scripts find our tools by; the hook is told the host's own name.
 const MCP: &str = "mcp__punch__";
 
 fn mcp_name(tool: &str) -> String {

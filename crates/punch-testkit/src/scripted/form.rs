@@ -83,6 +83,15 @@ impl Form {
         out
     }
 
+    /// The host's name for a tool of our server.
+    pub fn tool(self, tool: &str) -> String {
+        match self {
+            Self::Claude | Self::Qwen => format!("mcp__punch__{tool}"),
+            Self::Gemini => format!("mcp_punch_{tool}"),
+            Self::Cursor => format!("MCP:{tool}"),
+        }
+    }
+
     /// Whether a continuation is reported as a prompt.
     pub fn echoes(self) -> bool {
         self != Self::Claude
