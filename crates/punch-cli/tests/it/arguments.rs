@@ -32,7 +32,7 @@ fn help_of_replay_has_examples() {
               The format of the calls
 
               [possible values: phases, phases-markdown, phases-commands, cursor, todowrite, extended,
-              native]
+              native, drive]
 
       -h, --help
               Print help (see a summary with '-h')
@@ -93,7 +93,7 @@ fn an_unknown_dialect_lists_all_and_the_nearest() {
     --- stdout
     --- stderr
     error: invalid value 'todowrit' for '--dialect <NAME>'
-      [possible values: phases, phases-markdown, phases-commands, cursor, todowrite, extended, native]
+      [possible values: phases, phases-markdown, phases-commands, cursor, todowrite, extended, native, drive]
 
       tip: a similar value exists: 'todowrite'
 

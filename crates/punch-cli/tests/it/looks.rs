@@ -200,7 +200,7 @@ fn tree_and_status_draw_the_plan() {
     $ punch status --ascii
     [>] Design it  [ ] Write it  [ ] Describe it  [ ] Ship it  [ ] Sweep t...  (0/5)
     $ punch status --json
-    {"schema":1,"completed":0,"total":5,"percent":0,"inProgress":"design","inProgressAll":["design"]}
+    {"schema":1,"completed":0,"total":5,"percent":0,"inProgress":"design","inProgressAll":["design"],"keepGoing":[]}
     "#);
 }
 

@@ -13,11 +13,14 @@ const EVENTS: usize = 2_000;
 const NAMED: usize = 10;
 const TOKENS: usize = 250;
 
+/// How the command line signs where no owner is named.
+const PERSON: &str = "user";
+
 impl Listener<'_> {
     /// What people changed after a revision (seed 001: an edit by the user is on purpose).
-    pub(super) fn changed_by_people(&self, since: u64, owner: &str) -> Result<Option<String>, EngineError> {
-        let agent = self.moment.agent.to_lowercase();
-        let person = |by: &str| by != owner && by != "mcp" && !by.to_lowercase().contains(&agent);
+    pub(super) fn changed_by_people(&self, since: u64) -> Result<Option<String>, EngineError> {
+        // The command line signs with its owner, or with this; agents sign with the name of their client.
+        let person = |by: &str| by == PERSON || self.settings.owner.value.as_deref() == Some(by);
         let head = "A person changed the plan since you last saw it, on purpose: work with it as it is, do not rebuild \
                     or undo it.";
         self.told(since, head, &|event| person(&event.by))

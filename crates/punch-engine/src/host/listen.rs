@@ -17,6 +17,8 @@ pub(super) const RUNNING: usize = 256;
 pub(super) struct Listener<'a> {
     pub snapshot: &'a dyn Snapshot,
     pub plan: &'a PlanInfo,
+    /// Other plans in which something is open: name, open, total.
+    pub others: &'a [(String, u64, u64)],
     pub moment: &'a Moment,
     pub settings: &'a Settings,
     pub now: i64,
@@ -132,7 +134,12 @@ impl Listener<'_> {
             (who.state.bound, who.state.shown) = (false, 0);
             who.state.scope.clear();
         }
-        if who.bound() || who.state.role == Role::Worker { self.put_back(who) } else { self.offer() }
+        match who.bound() {
+            true => self.put_back(who),
+            // It was offered when the conversation began.
+            false if how == Start::Compact => Ok(None),
+            false => self.offer(),
+        }
     }
 
     /// A message of a person: a turn begins, and what happened meanwhile is told.
@@ -144,7 +151,7 @@ impl Listener<'_> {
         }
         let since = who.state.shown.max(who.state.drive.told);
         who.state.drive.told = revision;
-        self.changed_by_people(since, &who.owner)
+        self.changed_by_people(since)
     }
 
     /// A subagent to which nothing was assigned may read its parent's list.

@@ -50,6 +50,7 @@ impl Listener<'_> {
         if row.counts.open() > 0 {
             plans.push((self.plan.name.clone(), row.counts.open(), row.counts.total()));
         }
+        plans.extend_from_slice(self.others);
         if plans.is_empty() {
             return Ok(None);
         }

@@ -54,8 +54,13 @@ impl Engine {
         let mut choice = moment.choice.clone();
         choice.session.get_or_insert_with(|| moment.key.clone());
         let Some(plan) = self.choose(&choice)? else { return Ok(Effect::default()) };
+        // Only a conversation that begins is told of other plans.
+        let others = match moment.event {
+            HostEvent::SessionStarted { .. } => self.others(&plan)?,
+            _ => Vec::new(),
+        };
         let listen = |snapshot: &dyn Snapshot, now: i64| -> Result<Heard, EngineError> {
-            Listener { snapshot, plan: &plan, moment, settings, now }.listen()
+            Listener { snapshot, plan: &plan, others: &others, moment, settings, now }.listen()
         };
         // A stop is always counted; everything else is looked at first without taking a turn at the store.
         if !matches!(moment.event, HostEvent::Stopping { .. }) {
@@ -73,6 +78,15 @@ impl Engine {
             put(tx, &heard, &plan, moment, now)?;
             Ok(heard.effect)
         })
+    }
+}
+
+impl Engine {
+    /// Other plans in which something is open: name, open, total.
+    fn others(&self, than: &PlanInfo) -> Result<Vec<(String, u64, u64)>, EngineError> {
+        let entries = self.plan_entries()?.into_iter();
+        let open = entries.filter(|e| e.info.archived.is_none() && e.info.id != than.id && e.counts.open() > 0);
+        Ok(open.map(|e| (e.info.name, e.counts.open(), e.counts.total())).collect())
     }
 }
 

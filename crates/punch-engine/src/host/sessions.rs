@@ -1,11 +1,15 @@
 //! Questions about sessions: which one is meant, which are kept going, where their turn began, what they cost.
 
-use punch_store::{PlanId, SessionKey};
+use punch_core::Uid;
+use punch_store::{Durability, PlanId, SessionKey};
 
-use crate::{Engine, EngineError, SessionState, session};
+use crate::{Engine, EngineError, Role, SessionState, session};
 
 /// Sessions that said nothing for so long are not shown as kept going.
 const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Decisions in which a session is looked for that has no record of its own.
+const RECENT: usize = 1_000;
 
 /// A session that is kept going.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +53,7 @@ impl Engine {
     pub fn find_session(&self, given: &str) -> Result<Option<SessionKey>, EngineError> {
         let mut keys: Vec<SessionKey> = self.browse(|catalogue| {
             let sessions = catalogue.sessions()?.into_iter().map(|session| session.key);
-            Ok(sessions.chain(catalogue.decisions(None, usize::MAX)?.into_iter().map(|kept| kept.key)).collect())
+            Ok(sessions.chain(catalogue.decisions(None, RECENT)?.into_iter().map(|kept| kept.key)).collect())
         })?;
         keys.sort();
         keys.dedup();
@@ -60,6 +64,16 @@ impl Engine {
         Ok(match (fits.next(), fits.next()) {
             (Some(key), None) => Some(key.clone()),
             _ => None,
+        })
+    }
+
+    /// Gives todos to a session: it may report on them and on nothing else, and answers for them (rule 39).
+    pub fn assign(&self, plan: PlanId, key: &SessionKey, todos: &[Uid]) -> Result<(), EngineError> {
+        self.write(plan, Durability::Full, |tx, now| {
+            let mut state = session::load(tx, key, plan)?;
+            (state.role, state.bound, state.shown) = (Role::Worker, true, tx.row()?.revision);
+            state.scope = todos.to_vec();
+            Ok(session::store(tx, key, plan, &state, now)?)
         })
     }
 

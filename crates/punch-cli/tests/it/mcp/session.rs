@@ -32,8 +32,8 @@ fn the_caller_is_who_the_call_the_host_or_the_file_says() {
     assert_eq!(owner(&mut client, "a"), "from-env");
     start(&mut client, "b", json!({}), json!({"threadId": "thread", "sessionId": "thread"}));
     assert_eq!(owner(&mut client, "b"), "thread");
-    start(&mut client, "c", json!({"session": "given", "subagent": "two"}), json!({"threadId": "thread"}));
-    assert_eq!(owner(&mut client, "c"), "given/two");
+    start(&mut client, "c", json!({"session": "given"}), json!({"threadId": "thread"}));
+    assert_eq!(owner(&mut client, "c"), "given");
     fs::write(file, "from-file\n").unwrap();
     start(&mut client, "d", json!({}), json!({}));
     assert_eq!(owner(&mut client, "d"), "from-file");

@@ -19,8 +19,11 @@ fn standstill(input: &mut Input, named: Vec<Block>) {
     input.facts.roots = Roots { total: named.len() as u64, named, ..Roots::default() };
 }
 
-/// Gates in their order: what closes each of them, and the sentence.
-fn gates() -> Vec<(&'static str, fn(&mut Input), &'static str)> {
+/// Code, what closes it, sentence.
+type Gate = (&'static str, fn(&mut Input), &'static str);
+
+/// Gates in their order.
+fn gates() -> Vec<Gate> {
     vec![
         ("no_session", |i| i.scene.named = false, "the host names no session"),
         ("disabled", |i| i.policy.enabled = false, "keep-going is off in the settings"),

@@ -25,6 +25,11 @@ fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
              They are offered, not assigned: read them with the reading tool if this conversation goes on with that work."
         );
     }
+    let second = world.engine.create_plan("second").unwrap();
+    world.engine.submit(second, &punch_engine::Request::by("user", None), &[add("x")]).unwrap();
+    let offered = world.report("new", started(Start::Startup)).context.unwrap();
+    assert!(offered.contains("open: main (2 of 2 open), second (1 of 1 open). Next there: T-1"), "{offered}");
+    assert_eq!(world.report("new", started(Start::Compact)), Default::default(), "and not again and again");
     assert_eq!(world.sessions(), before, "offered is not shown, and not bound");
     world.write("new", Surface::Todowrite, todos(&[("mine", "pending")]));
     assert_eq!(world.engine.whole(world.plan).unwrap().live().len(), 3, "a first replacement archives nothing");

@@ -37,6 +37,30 @@ fn a_subagent_reads_its_parents_list_and_writes_nothing() {
 }
 
 #[test]
+fn a_subagent_with_an_assignment_sees_and_reports_on_that_alone() {
+    let world = world();
+    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    let sub = SessionKey::new("s", Some("helper"));
+    let b = world.engine.resolve(world.plan, "T-2").unwrap();
+    world.engine.assign(world.plan, &sub, &[b]).unwrap();
+    let started = world.moment(sub.clone(), HostEvent::SessionStarted { how: Start::Startup });
+    let text = world.engine.observe(&started, &world.settings).unwrap().context.unwrap();
+    assert!(text.contains("[ ] T-2 b") && !text.contains("T-1"), "{text}");
+    let write = HostEvent::ToolStarting { tool: tool("todo_write", ToolKind::Ours) };
+    assert_eq!(world.engine.observe(&world.moment(sub.clone(), write), &world.settings).unwrap().refuse, None);
+    let done =
+        |id: &str| world.call(sub.clone(), Surface::Native, Tool::Write, json!({"ops": [{"op": "done", "id": id}]}));
+    assert!(done("T-1").is_error);
+    assert!(!done("T-2").is_error);
+    let stop = |settings: &punch_engine::config::Settings| {
+        world.engine.observe(&world.moment(sub.clone(), stop()), settings).unwrap();
+        world.engine.told(Some(&sub), 1).unwrap()[0].line["decision"]["reason"]["code"].clone()
+    };
+    assert_eq!(stop(&world.settings), "subagent", "off for subagents");
+    assert_eq!(stop(&super::settings(&[("keep_going.subagents", "true")])), "finished", "it answers for its own");
+}
+
+#[test]
 fn leases_are_renewed_when_a_third_has_passed_and_not_before() {
     let world = world();
     world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));

@@ -53,10 +53,10 @@ fn reminders_can_be_switched_off_and_have_a_budget() {
     world.write("s", Surface::Todowrite, todos(&[("one", "in_progress")]));
     world.settings = settings(&[("reminders.enabled", "false")]);
     assert_eq!(uses(&world, ToolKind::Other, 30), [""; 0]);
-    world.settings = settings(&[("reminders.tokens", "80")]);
+    world.settings = settings(&[("reminders.tokens", "100")]);
     assert_eq!(uses(&world, ToolKind::Other, 200).len(), 2);
     let spent = world.engine.spent().unwrap();
-    assert!(spent.sessions == 1 && (40..=80).contains(&spent.reminders), "{spent:?}");
+    assert!(spent.sessions == 1 && (40..=100).contains(&spent.reminders), "{spent:?}");
 }
 
 #[test]
