@@ -403,6 +403,9 @@ fn the_demo_runs_and_leaves_nothing_behind() {
     assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""), "{}", run.stdout);
     assert!(run.stdout.contains("$ punch done release\nerror: "), "{}", run.stdout);
     assert!(run.stdout.contains("What to try next"), "{}", run.stdout);
+    // The first agent is kept going to the end, the second is stopped, with the reason.
+    assert!(run.stdout.contains("nothing is left; it may stop.\n$ punch list --all\n[x] "), "{}", run.stdout);
+    assert!(run.stdout.contains("$ punch why-stop\nclaude demo-stuck was let stop (no_progress)"), "{}", run.stdout);
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     // Without git, and as data.
     let run = demo(&["demo", "--json"], "/nowhere");
