@@ -58,7 +58,11 @@ fn read(written: &str) -> Result<Document, Failure> {
         return Err(Failure::usage(message, "`punch rm --all` archives everything"));
     }
     let refuse = |refusal: Refusal| Failure::from(EngineError::from(refusal));
-    let parsed = markdown_read::read(text).map_err(refuse)?;
+    let parsed = markdown_read::read(text).map_err(|refusal| match refusal {
+        // One line each, for a person who goes back to them.
+        Refusal::Invalid { at, what } => refuse(Refusal::Invalid { at, what: what.replace("; line ", "\nline ") }),
+        other => refuse(other),
+    })?;
     if parsed.ignored.is_empty() {
         return Ok(parsed.document);
     }
@@ -108,5 +112,5 @@ fn told(changed: Option<&Changed>) -> Reply {
         "warnings": warnings,
         "revision": changed.map(|c| c.outcome.plan.revision),
     });
-    Reply::new(text, json).after_write()
+    Reply { wrote: changed.is_some(), ..Reply::new(text, json) }
 }

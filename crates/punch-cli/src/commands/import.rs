@@ -90,7 +90,7 @@ impl Import {
             "dryRun": self.dry_run,
             "format": format.name(),
         });
-        Ok(Reply::new(lines.join("\n"), json).after_write())
+        Ok(Reply { wrote: !self.dry_run, ..Reply::new(lines.join("\n"), json) })
     }
 }
 

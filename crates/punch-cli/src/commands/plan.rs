@@ -107,7 +107,7 @@ impl Plan {
             return Err(EngineError::UnknownPlan { name: id.0.to_string(), near: Vec::new() }.into());
         };
         let text = format!("`{}` {said}", text::neutral(&entry.info.name));
-        Ok(Reply::new(text, json!({"plan": record(entry, used)})))
+        Ok(Reply::new(text, json!({"plan": record(entry, used)})).after_write())
     }
 }
 

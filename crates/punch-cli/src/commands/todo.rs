@@ -160,6 +160,7 @@ fn told(output: String, refused: bool, phases: &[Phase], revision: Option<u64>) 
     // The words are the dialect's; what tasks hold must still not reach the terminal raw.
     let safe: Vec<String> = output.split('\n').map(|line| text::neutral(line).into_owned()).collect();
     let json = json!({"output": output, "phases": phases::phases_to_json(phases), "revision": revision});
-    let reply = Reply::new(safe.join("\n"), json).after_write();
-    Reply { exit: if refused { Exit::Refused } else { Exit::Ok }, ..reply }
+    let reply = Reply::new(safe.join("\n"), json);
+    let exit = if refused { Exit::Refused } else { Exit::Ok };
+    Reply { exit, wrote: revision.is_some(), ..reply }
 }

@@ -1,7 +1,7 @@
 //! Single changes. Each leaves every counter, level, pull and the ready set as a rebuild would give them.
 
 use super::edges::{Arc, next_active_dep, next_dependent};
-use super::node::{LIVE, Node, SATISFIED};
+use super::node::{LIVE, Node, OPEN, SATISFIED};
 use super::ready::Ready;
 use super::{Index, Spec, State, slim_push};
 use crate::graph::{find_path, relevel};
@@ -35,6 +35,9 @@ impl Index {
 
     /// Changes the status; the dependents that became ready by it are appended to `freed`.
     pub fn set_status(&mut self, n: u32, state: State, freed: &mut Vec<u32>) {
+        if state.open() && !self.nodes[n as usize].is(OPEN) {
+            self.count_asking(n);
+        }
         let node = &mut self.nodes[n as usize];
         let (was_ready, was_met, reach) = (node.is_ready(), node.is(SATISFIED), node.reach());
         node.set_state(state);
@@ -216,11 +219,26 @@ impl Index {
         }
     }
 
+    /// What the dependents of a closed todo would ask of it, for when it is opened.
+    #[inline(never)]
+    fn count_asking(&mut self, n: u32) {
+        let (mut asking, mut cursor) = ([0; 6], self.nodes[n as usize].dependents);
+        while let Some(arc) = next_dependent(self.edges.arcs(), &mut cursor) {
+            if !arc.suspended() {
+                asking[usize::from(self.nodes[arc.from as usize].reach()) - 1] += 1;
+            }
+        }
+        let node = &mut self.nodes[n as usize];
+        node.asking = asking;
+        node.pull = node.best_asked();
+    }
+
     /// The reach of `n` was `before`: its dependencies are told, and pulls follow. Most changes end at the check,
-    /// so only that is inlined.
+    /// so only that is inlined: with nothing unmet, all it depends on is closed and asked for nothing.
     #[inline]
     fn reach_from(&mut self, n: u32, before: u8) {
-        if self.nodes[n as usize].reach() != before {
+        let node = &self.nodes[n as usize];
+        if node.unmet > 0 && node.reach() != before {
             self.tell(n, before);
         }
     }

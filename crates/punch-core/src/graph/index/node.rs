@@ -132,7 +132,7 @@ impl Node {
         if self.is(OPEN) { self.effective() } else { NO_PULL }
     }
 
-    /// What is asked of it: nothing once it is closed, though the count goes on for when it is opened again.
+    /// What is asked of it: nothing once it is closed.
     pub fn pulled(&self) -> u8 {
         if self.is(OPEN) { self.pull } else { NO_PULL }
     }
@@ -141,14 +141,21 @@ impl Node {
         self.asking[..5].iter().position(|&count| count > 0).map_or(NO_PULL, |at| at as u8 + 1)
     }
 
-    /// A dependent with this reach asks. True if that is more than was asked so far.
+    /// A dependent with this reach asks. True if that is more than was asked so far. Nothing is asked of a closed
+    /// todo: who opens it counts anew.
     pub fn ask(&mut self, reach: u8) -> bool {
+        if !self.is(OPEN) {
+            return false;
+        }
         self.asking[usize::from(reach) - 1] += 1;
         reach < self.pull
     }
 
     /// A dependent with this reach asks no longer. True if it was the last one to ask that much.
     pub fn unask(&mut self, reach: u8) -> bool {
+        if !self.is(OPEN) {
+            return false;
+        }
         let count = &mut self.asking[usize::from(reach) - 1];
         *count -= 1;
         *count == 0 && reach == self.pull
