@@ -17,7 +17,8 @@ pub fn run(report: &mut Report, punch: &str, bare: &str) {
     let mut ours = Client::start(punch, &["mcp"], path);
     let mut theirs = Client::start(bare, &["bare.db"], path);
     let (next, plan, none) = (json!({"view": "next"}), json!({}), json!({}));
-    let note = json!({"ops": [{"op": "note", "id": "n500", "text": "seen"}]});
+    // Each on another todo: notes stay, and a pile of them would be measured instead.
+    let note = |n: usize| json!({"ops": [{"op": "note", "id": format!("n{}", 500 + n), "text": "seen"}]});
     let flip = |n: usize| json!({"ops": [{"op": if n.is_multiple_of(2) { "start" } else { "reopen" }, "id": "n7"}]});
     let times = turns(400, &mut |n| {
         vec![
@@ -26,7 +27,7 @@ pub fn run(report: &mut Report, punch: &str, bare: &str) {
             timed(|| ours.call("todo_read", &plan)),
             timed(|| theirs.call("commit", &none)),
             timed(|| ours.call("todo_write", &flip(n))),
-            timed(|| ours.call("todo_write", &note)),
+            timed(|| ours.call("todo_write", &note(n))),
         ]
     });
     let micro = |n: usize| format!("({:.0} µs)", times[n]);
