@@ -1,0 +1,357 @@
+//! `why` and `graph`.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::world::World;
+
+fn world() -> World {
+    let world = World::new();
+    world.ok(&["add", "Design it", "--id", "design"]);
+    world.ok(&["add", "Write it", "--id", "code", "--needs", "design", "--files", "src/**"]);
+    world.ok(&["add", "Describe it", "--id", "docs", "--needs", "code"]);
+    world.ok(&["add", "Tidy up", "--id", "tidy", "--files", "src/main.rs"]);
+    world
+}
+
+#[test]
+fn an_empty_project_waits_for_nothing() {
+    let world = World::new();
+    assert_snapshot!(world.script(r"
+        why
+        why --json
+        why x
+        graph
+        graph --json
+        graph --format dot
+        graph --format svg
+    "), @r#"
+$ punch why
+Nothing is open.
+$ punch why --json
+{"schema":1,"todo":null,"standing":"closed","waitsFor":[],"roots":[],"unblocks":[],"conflicts":[],"open":0,"ready":[],"running":[],"totals":{"roots":0,"ready":0,"running":0,"conflicts":0}}
+$ punch why x
+2> error: no todo `x`
+2> hint: `punch list --all` shows every todo
+exit 1
+$ punch graph
+No todos.
+$ punch graph --json
+{"schema":1,"todos":[],"edges":[]}
+$ punch graph --format dot
+digraph plan {
+  rankdir=LR;
+  node [shape=box, style="rounded,filled", fontname="sans-serif"];
+}
+$ punch graph --format svg
+2> error: invalid value 'svg' for '--format <FORMAT>'
+2>   [possible values: text, dot, mermaid]
+2>
+2> For more information, try '--help'.
+exit 2
+"#);
+    assert_eq!(std::fs::read_dir(&world.project).unwrap().count(), 0);
+}
+
+#[test]
+fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
+    assert_snapshot!(world().script(r"
+        why design
+        why docs
+        why code
+        why 'it'
+        why nothing
+        start design
+        why design
+        drop design
+        why docs
+        done tidy
+        why tidy
+    "), @r#"
+$ punch why design
+[ ] design  Design it
+design is ready
+design makes 1 ready: code; 2 wait for it
+$ punch why docs
+[.] docs  Describe it
+docs is blocked
+waits for 1: code (waits itself)
+begins with 1: design (ready)
+nothing waits for docs
+$ punch why code
+[.] code  Write it
+code is blocked
+waits for 1: design (ready)
+code makes 1 ready: docs; 1 wait for it
+1 in conflict: tidy touches src/main.rs, code touches src/**
+$ punch why 'it'
+2> error: `it` fits 3 todos:
+2>   design  Design it
+2>   code  Write it
+2>   docs  Describe it
+2> hint: name it by its id
+exit 1
+$ punch why nothing
+2> error: no todo `nothing`
+2> hint: `punch list --all` shows every todo
+exit 1
+$ punch start design
+[>] design  Design it
+$ punch why design
+[>] design  Design it
+design is running
+design makes 1 ready: code; 2 wait for it
+$ punch drop design
+[-] design  Design it
+$ punch why docs
+[.] docs  Describe it
+docs is blocked
+waits for 1: code (waits itself)
+begins with 1: design (cancelled, so this is stuck)
+nothing waits for docs
+$ punch done tidy
+[x] tidy  Tidy up
+$ punch why tidy
+[x] tidy  Tidy up
+tidy is completed
+"#);
+}
+
+#[test]
+fn why_alone_tells_where_all_waiting_begins_people_first() {
+    let world = world();
+    world.ok(&["hold", "tidy", "rate limit", "--kind", "external"]);
+    world.ok(&["hold", "design", "which colour?"]);
+    assert_snapshot!(world.script(r"
+        why
+        release design
+        why
+        start design
+        why
+    "), @r#"
+$ punch why
+Nothing can be started; 4 open.
+Waits for:
+  design (held: which colour?); 2 wait for it
+  tidy (held: rate limit)
+1 in conflict: tidy touches src/main.rs, code touches src/**
+$ punch release design
+[ ] design  Design it
+ready now: design
+$ punch why
+1 of 4 open can be started: design
+The rest waits for:
+  tidy (held: rate limit)
+1 in conflict: tidy touches src/main.rs, code touches src/**
+$ punch start design
+[>] design  Design it
+$ punch why
+Nothing can be started; 4 open.
+Waits for:
+  tidy (held: rate limit)
+  design (in_progress); 2 wait for it
+1 in conflict: tidy touches src/main.rs, code touches src/**
+"#);
+}
+
+#[test]
+fn what_is_missing_dropped_or_circular_is_named() {
+    let world = World::new();
+    let todos = json!([
+        {"id": "a", "content": "one", "dependsOn": ["nobody"]},
+        {"id": "b", "content": "two", "dependsOn": ["c"]},
+        {"id": "c", "content": "three", "dependsOn": ["b"]},
+        {"id": "d", "content": "four", "status": "cancelled"},
+        {"id": "e", "content": "five", "dependsOn": ["d"]},
+        {"id": "f", "content": "five", "dependsOn": ["e"]},
+        {"id": "g", "content": "Five!"},
+    ]);
+    world.feed(&["import", "-", "--circles"], &todos.to_string());
+    assert_snapshot!(world.script(r"
+        why
+        why e
+        why f
+        why b
+        why g
+        graph --all
+        graph --format dot
+    "), @r##"
+$ punch why
+1 of 6 open can be started: g
+The rest waits for:
+  d (cancelled, so this is stuck); 2 wait for it
+  nobody (no such todo); 1 waits for it
+  b (in a circle with c); 1 waits for it
+  c (in a circle with b); 1 waits for it
+1 in conflict: g says the same as e
+$ punch why e
+[.] e  five
+e is stuck
+waits for 1: d (cancelled, so this is stuck)
+e makes 1 ready: f; 1 wait for it
+1 in conflict: g says the same as e
+$ punch why f
+[.] f  five
+f is blocked
+waits for 1: e (waits itself)
+begins with 1: d (cancelled, so this is stuck)
+nothing waits for f
+1 in conflict: g says the same as f
+$ punch why b
+[.] b  two
+b is blocked
+waits for 1: c (in a circle with b)
+begins with 2: c (in a circle with b), b (in a circle with c)
+b makes 1 ready: c; 1 wait for it
+$ punch why g
+[ ] g  Five!
+g is ready
+nothing waits for g
+2 in conflict: g says the same as e, g says the same as f
+$ punch graph --all
+group 1
+  ○ a  one  ← nobody (missing)
+  ○ b  two  ← c (circle)
+  ○ c  three  ← b (circle)
+  ✗ d  four
+  ○ g  Five!
+group 2
+  ○ e  five  ← d
+group 3
+  ○ f  five  ← e
+$ punch graph --format dot
+digraph plan {
+  rankdir=LR;
+  node [shape=box, style="rounded,filled", fontname="sans-serif"];
+  n1 [label="a\none", fillcolor="#eeeeee"];
+  n2 [label="b\ntwo", fillcolor="#eeeeee"];
+  n3 [label="c\nthree", fillcolor="#eeeeee"];
+  n5 [label="e\nfive", fillcolor="#eeeeee"];
+  n6 [label="f\nfive", fillcolor="#eeeeee"];
+  n7 [label="g\nFive!", fillcolor="#d9ecff"];
+  m1 [label="nobody\n(missing)", style=dashed];
+  m1 -> n1 [style=dashed];
+  n3 -> n2 [style=dashed, color=red];
+  n2 -> n3 [style=dashed, color=red];
+  n5 -> n6;
+}
+"##);
+}
+
+#[test]
+fn the_shapes_for_programs_are_fixed() {
+    let world = world();
+    let why = world.json(&["why", "code"]);
+    assert_eq!((&why["todo"]["id"], &why["standing"]), (&json!("code"), &json!("blocked")));
+    assert_eq!(
+        why["waitsFor"],
+        json!([{"id": "design", "status": "pending", "cause": "ready", "reason": null, "neededBy": "code"}])
+    );
+    assert_eq!(why["roots"], why["waitsFor"]);
+    assert_eq!(why["unblocks"], json!(["docs"]));
+    assert_eq!(why["conflicts"][0]["over"], "files");
+    assert_eq!(why["totals"], json!({"waitsFor": 1, "roots": 1, "unblocks": 1, "waiting": 1, "conflicts": 1}));
+    let all = world.json(&["why"]);
+    assert_eq!((&all["todo"], &all["standing"]), (&json!(null), &json!("ready")));
+    assert_eq!((&all["open"], &all["ready"]), (&json!(4), &json!(["design", "tidy"])));
+    let graph = world.json(&["graph"]);
+    assert_eq!(graph["edges"][0], json!({"needs": "design", "todo": "code", "kind": "active"}));
+    assert_eq!(graph["todos"][1]["parallelGroup"], 2);
+}
+
+#[test]
+fn graph_draws_layers() {
+    let world = world();
+    world.ok(&["done", "design"]);
+    assert_snapshot!(world.script(r"
+        graph
+        graph --all
+        graph --all --ascii
+        graph --limit 4
+        graph --format mermaid
+    "), @r#"
+$ punch graph
+group 1
+  ○ tidy  Tidy up
+group 2
+  ○ code  Write it  ← design
+group 3
+  ○ docs  Describe it  ← code
+$ punch graph --all
+group 1
+  ✓ design  Design it
+  ○ tidy  Tidy up
+group 2
+  ○ code  Write it  ← design
+group 3
+  ○ docs  Describe it  ← code
+$ punch graph --all --ascii
+group 1
+  [x] design  Design it
+  [ ] tidy  Tidy up
+group 2
+  [ ] code  Write it  <- design
+group 3
+  [ ] docs  Describe it  <- code
+$ punch graph --limit 4
+group 1
+  ○ tidy  Tidy up
+group 2
++2 more
+2> 2 todos are not shown; `punch graph --limit 6` shows all
+$ punch graph --format mermaid
+flowchart LR
+  classDef ready fill:#d9ecff,stroke:#666,color:#000
+  classDef blocked fill:#eeeeee,stroke:#666,color:#000
+  classDef running fill:#fff2b3,stroke:#666,color:#000
+  classDef done fill:#d9f2d9,stroke:#666,color:#000
+  classDef dropped fill:#f6d5d5,stroke:#666,color:#000
+  n2["code: Write it"]:::ready
+  n3["docs: Describe it"]:::blocked
+  n4["tidy: Tidy up"]:::ready
+  n2 --> n3
+"#);
+}
+
+#[test]
+fn hostile_text_stays_text_in_diagrams() {
+    let world = World::new();
+    let todos = json!([
+        {"id": "a\"];evil", "content": "end\"]; x -> y \\\" \n## `md` <b>&amp;&lt; #quot; ;;[]{}|"},
+        {"id": "b\\", "content": "\u{1b}[31mred\u{202e}", "dependsOn": ["a\"];evil"]},
+    ]);
+    world.feed(&["import", "-"], &todos.to_string());
+    assert_snapshot!(world.script(r"
+        graph
+        graph --format dot
+        graph --format mermaid
+    "), @r##"
+$ punch graph
+group 1
+  ○ a"];evil  end"]; x -> y \"  ## `md` <b>&amp;&lt; #quot; ;;[]{}|
+group 2
+  ○ b\  ␛[31mred�  ← a"];evil
+$ punch graph --format dot
+digraph plan {
+  rankdir=LR;
+  node [shape=box, style="rounded,filled", fontname="sans-serif"];
+  n1 [label="a\"];evil\nend\"]; x -> y \\\"  ## `md` <b>&amp;amp;&amp;lt; #quot; ;;[]{}|", fillcolor="#d9ecff"];
+  n2 [label="b\\\n␛[31mred�", fillcolor="#eeeeee"];
+  n1 -> n2;
+}
+$ punch graph --format mermaid
+flowchart LR
+  classDef ready fill:#d9ecff,stroke:#666,color:#000
+  classDef blocked fill:#eeeeee,stroke:#666,color:#000
+  classDef running fill:#fff2b3,stroke:#666,color:#000
+  classDef done fill:#d9f2d9,stroke:#666,color:#000
+  classDef dropped fill:#f6d5d5,stroke:#666,color:#000
+  n1["a#34;#93;#59;evil: end#34;#93;#59; x -#62; y #92;#34;  #35;#35; #96;md#96; #60;b#62;#38;amp#59;#38;lt#59; #35;quot#59; #59;#59;#91;#93;#123;#125;#124;"]:::ready
+  n2["b#92;: ␛#91;31mred�"]:::blocked
+  n1 --> n2
+"##);
+    for format in ["dot", "mermaid"] {
+        let text = world.ok(&["graph", "--format", format]);
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    }
+}
