@@ -1,7 +1,7 @@
 //! Looking back: revisions, undo, and the plan as it was.
 
 use punch_core::{Event, Kind, Op, Patch, Plan, Refusal, Todo, Uid, apply};
-use punch_store::PlanId;
+use punch_store::{PlanId, Snapshot};
 
 use crate::{Changed, Engine, EngineError, Request};
 
@@ -28,23 +28,7 @@ impl Entry {
 impl Engine {
     /// The last `limit` revisions, newest first.
     pub fn history(&self, plan: PlanId, limit: u64) -> Result<Vec<Entry>, EngineError> {
-        self.read(plan, |snapshot| {
-            let since = snapshot.row()?.revision.saturating_sub(limit);
-            let mut entries: Vec<Entry> = Vec::new();
-            for event in snapshot.events(since, usize::MAX)? {
-                match entries.last_mut() {
-                    Some(entry) if entry.revision == event.revision => entry.events.push(event),
-                    _ => entries.push(Entry {
-                        revision: event.revision,
-                        at: event.at,
-                        by: event.by.clone(),
-                        events: vec![event],
-                    }),
-                }
-            }
-            entries.reverse();
-            Ok(entries)
-        })
+        self.read(plan, |snapshot| last(snapshot, limit))
     }
 
     /// The last `limit` revisions in which something happened to a todo, newest first, with only those events.
@@ -117,6 +101,25 @@ impl Engine {
             Ok(at_revision(&whole, &snapshot.events(revision, usize::MAX)?, revision))
         })
     }
+}
+
+/// The last `limit` revisions of one moment, newest first.
+pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<Entry>, EngineError> {
+    let since = snapshot.row()?.revision.saturating_sub(limit);
+    let mut entries: Vec<Entry> = Vec::new();
+    for event in snapshot.events(since, usize::MAX)? {
+        match entries.last_mut() {
+            Some(entry) if entry.revision == event.revision => entry.events.push(event),
+            _ => entries.push(Entry {
+                revision: event.revision,
+                at: event.at,
+                by: event.by.clone(),
+                events: vec![event],
+            }),
+        }
+    }
+    entries.reverse();
+    Ok(entries)
 }
 
 /// A whole plan with the given later events taken back.

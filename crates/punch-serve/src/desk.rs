@@ -23,9 +23,19 @@ pub struct Ask {
     pub plan: Option<String>,
     /// The same key twice gets the first answer again.
     pub key: Option<String>,
+    /// The answer for programs is wanted too.
+    pub structured: bool,
 }
 
 impl Ask {
+    /// Costs less than handing it to another thread: a page of the plan, what is next, one todo. Readers never wait
+    /// for writers.
+    pub fn is_light(&self) -> bool {
+        let view = self.arguments.get("view").and_then(Value::as_str).unwrap_or("plan");
+        let far = self.arguments.get("offset").and_then(Value::as_u64).unwrap_or(0) > 1_000;
+        self.tool == Tool::Read && matches!(view, "plan" | "next" | "ready") && !far
+    }
+
     /// A reading that no conversation makes.
     pub fn reading(arguments: Value) -> Self {
         Self {
@@ -36,6 +46,7 @@ impl Ask {
             by: String::new(),
             plan: None,
             key: None,
+            structured: false,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The desk over the plans of a project.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
 use punch_core::{Footprint, Patch, Plan};
-use punch_engine::call::{Caller, Tool};
+use punch_engine::call::{Answer, Caller, TEXT_CAP, Tool};
 use punch_engine::config::{Settings, Subagents};
 use punch_engine::{Choice, Engine, EngineError, Role};
 use punch_store::{Changes, PlanId, StoreError};
@@ -39,12 +40,14 @@ pub struct Opened {
 pub struct PlanDesk {
     opened: Opened,
     engine: Mutex<Option<Arc<Engine>>>,
+    /// The plan of the last reading, 0 before the first: looked at first by the next one.
+    last: AtomicI64,
 }
 
 impl PlanDesk {
     /// Opens nothing yet: a server that is never asked leaves no trace.
     pub const fn new(opened: Opened) -> Self {
-        Self { opened, engine: Mutex::new(None) }
+        Self { opened, engine: Mutex::new(None), last: AtomicI64::new(0) }
     }
 
     /// A store that was open once is not made anew when it is gone: whoever took it away may bring it back.
@@ -84,7 +87,19 @@ impl PlanDesk {
             limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
             open_limit: settings.limits_open_todos.value as u64,
             settings: Some(settings),
+            structured: ask.structured,
         }
+    }
+
+    /// Answers a reading call; `None` if there is no plan.
+    fn reading(&self, choice: &Choice, caller: &Caller<'_>, ask: &Ask) -> Result<Option<Answer>, Problem> {
+        let Some(engine) = self.engine(false)? else { return Ok(None) };
+        let last = Some(self.last.load(Ordering::Relaxed)).filter(|id| *id != 0).map(PlanId);
+        let found = engine.call_read(choice, last, caller, ask.surface, &ask.arguments)?;
+        Ok(found.map(|(plan, answer)| {
+            self.last.store(plan.0, Ordering::Relaxed);
+            answer
+        }))
     }
 
     /// Runs `body` on the plan that is meant; `None` if there is none.
@@ -103,20 +118,19 @@ impl Desk for PlanDesk {
     fn call(&self, ask: &Ask) -> Result<Reply, Problem> {
         let caller = self.caller(ask);
         let choice = self.choice(Some(ask));
-        let key = ask.key.as_deref();
-        let run =
-            |engine: &Engine, plan: PlanId| engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, key);
+        let run = |engine: &Engine, plan: PlanId| {
+            engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, ask.key.as_deref())
+        };
         let answer = match ask.tool {
-            Tool::Read | Tool::Claim => match self.on_plan(&choice, run)? {
-                Some(answer) => answer,
-                None => return Ok(empty(ask.tool)),
-            },
+            Tool::Read => self.reading(&choice, &caller, ask)?,
+            Tool::Claim => self.on_plan(&choice, run)?,
             Tool::Write => {
                 let engine = self.engine(true)?.ok_or_else(|| Problem::from(EngineError::Store(StoreError::Abort)))?;
                 let plan = engine.choose_or_create(&choice)?;
-                run(&engine, plan)?
+                Some(run(&engine, plan)?)
             }
         };
+        let Some(answer) = answer else { return Ok(empty(ask.tool)) };
         Ok(Reply {
             text: answer.text,
             structured: answer.structured,
@@ -126,26 +140,26 @@ impl Desk for PlanDesk {
     }
 
     fn read(&self, reading: &Reading) -> Result<Option<String>, Problem> {
-        let ask = Ask::reading(match reading {
-            Reading::Plan => json!({"view": "plan", "all": true, "limit": 200}),
-            Reading::Todo(id) => json!({"view": "todo", "id": id}),
-        });
+        let (choice, mut ask) = (self.choice(None), Ask::reading(json!({"view": "plan", "all": true, "limit": 200})));
+        let Reading::Todo(id) = reading else {
+            let answer = self.reading(&choice, &self.caller(&ask), &ask)?;
+            let text = answer.map(|answer| budget::text(&answer.text, Some(answer.revision)));
+            return Ok(Some(text.unwrap_or_else(|| empty(Tool::Read).text)));
+        };
+        (ask.arguments, ask.structured) = (json!({"view": "todo", "id": id}), true);
         let caller = self.caller(&ask);
-        let text = self.on_plan(&self.choice(None), |engine, plan| {
-            if let Reading::Todo(id) = reading
-                && engine.read(plan, |snapshot| Ok(snapshot.find(id)?))?.is_none()
-            {
-                return Ok(None);
+        let found = self.on_plan(&choice, |engine, plan| {
+            // Only by its id: a resource is no search.
+            match engine.read(plan, |snapshot| Ok(snapshot.find(id)?))? {
+                Some(_) => engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, None).map(Some),
+                None => Ok(None),
             }
-            let answer = engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, None)?;
-            // A todo reads as JSON, which a receipt would break.
-            let receipt = matches!(reading, Reading::Plan).then_some(answer.revision);
-            Ok(Some(budget::text(&answer.text, receipt)))
         })?;
-        Ok(match text {
-            Some(text) => text,
-            None => matches!(reading, Reading::Plan).then(|| empty(Tool::Read).text),
-        })
+        Ok(found.flatten().map(|answer| {
+            let json = serde_json::to_string(&answer.structured["todo"]).unwrap_or_default();
+            // What would be cut in the middle would be no JSON any more.
+            if json.len() <= TEXT_CAP { json } else { budget::text(&answer.text, None) }
+        }))
     }
 
     fn changed(&self, since: Option<u64>) -> Result<(u64, Option<Vec<String>>), Problem> {

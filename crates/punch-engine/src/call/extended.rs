@@ -57,7 +57,7 @@ impl Engine {
             let ready = extended::ready(&changed.plan, changed.now);
             lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready) }));
             lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
-            lines.push(render::progress(&changed.plan, &super::native::next(tx, caller, changed.now)?));
+            lines.push(render::progress(&changed.plan.row, &super::native::next(tx, caller, changed.now)?));
             let answer = Answer {
                 text: capped(&lines.join("\n")),
                 structured: json!({

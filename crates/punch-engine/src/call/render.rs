@@ -2,7 +2,7 @@
 
 use punch_core::dialect::cursor;
 use punch_core::view::Progress;
-use punch_core::{Plan, Status, Todo, text};
+use punch_core::{PlanRow, Status, Todo, text};
 use serde_json::json;
 
 use super::Answer;
@@ -94,17 +94,17 @@ pub(super) fn changed(changed: &Changed, next: &[Todo]) -> String {
         ));
     }
     out.extend(outcome.warnings.iter().take(5).map(|w| format!("Note: {}", text::neutral(&w.message()))));
-    out.push(progress(plan, next));
+    out.push(progress(&plan.row, next));
     out.join("\n")
 }
 
 /// Progress and what to do next, on one line.
-pub(super) fn progress(plan: &Plan, next: &[Todo]) -> String {
-    let progress = Progress::of_counts(&plan.row.counts);
+pub(super) fn progress(row: &PlanRow, next: &[Todo]) -> String {
+    let progress = Progress::of_counts(&row.counts);
     let next = match next.first() {
         Some(todo) if todo.status == Status::InProgress => format!("; in progress: {}", text::neutral(&todo.id)),
         Some(todo) => format!("; next: {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 80)),
-        None if plan.row.counts.open() == 0 => String::new(),
+        None if row.counts.open() == 0 => String::new(),
         None => "; nothing is ready".to_owned(),
     };
     format!("{}/{} done{next}", progress.completed, progress.total)

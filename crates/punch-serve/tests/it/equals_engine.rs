@@ -140,6 +140,7 @@ proptest! {
             limits: Default::default(),
             open_limit: 10_000,
             settings: Some(&config.settings),
+            structured: false,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for (surface, call) in &sent {
