@@ -8,6 +8,7 @@ mod deny;
 mod exhaustive;
 mod faults;
 mod fuzz;
+mod inspector;
 mod licences;
 mod metadata;
 mod paths;

@@ -124,6 +124,13 @@ pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<Entry>, En
 
 /// A whole plan with the given later events taken back.
 pub fn at_revision(plan: &Plan, later: &[Event], revision: u64) -> Plan {
+    let mut out = taken_back(plan, later, revision);
+    apply::derive(&mut out);
+    out
+}
+
+/// The stored fields of a plan, or of a slice and the events about it, without later events. Derived values stay.
+pub(crate) fn taken_back(plan: &Plan, later: &[Event], revision: u64) -> Plan {
     let mut out = plan.clone();
     for event in later.iter().rev() {
         match &event.patch {
@@ -143,6 +150,5 @@ pub fn at_revision(plan: &Plan, later: &[Event], revision: u64) -> Plan {
         }
     }
     out.row.revision = revision;
-    apply::derive(&mut out);
     out
 }

@@ -28,6 +28,13 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// The same question by the same caller.
+    pub fn asks_same(&self, other: &Self) -> bool {
+        (self.surface, self.tool, self.structured) == (other.surface, other.tool, other.structured)
+            && (&self.session, &self.plan, &self.by) == (&other.session, &other.plan, &other.by)
+            && self.arguments == other.arguments
+    }
+
     /// Costs less than handing it to another thread: a page of the plan, what is next, one todo. Readers never wait
     /// for writers.
     pub fn is_light(&self) -> bool {

@@ -13,6 +13,7 @@ use punch_store::{Changes, PlanId, StoreError};
 use serde_json::json;
 
 use crate::desk::{Ask, Desk, Reading, Reply};
+use crate::readings::Readings;
 use crate::{Problem, budget};
 
 /// Ids that a change is told by; more are told as "everything".
@@ -42,12 +43,13 @@ pub struct PlanDesk {
     engine: Mutex<Option<Arc<Engine>>>,
     /// The plan of the last reading, 0 before the first: looked at first by the next one.
     last: AtomicI64,
+    readings: Readings,
 }
 
 impl PlanDesk {
     /// Opens nothing yet: a server that is never asked leaves no trace.
-    pub const fn new(opened: Opened) -> Self {
-        Self { opened, engine: Mutex::new(None), last: AtomicI64::new(0) }
+    pub fn new(opened: Opened) -> Self {
+        Self { opened, engine: Mutex::new(None), last: AtomicI64::new(0), readings: Readings::default() }
     }
 
     /// A store that was open once is not made anew when it is gone: whoever took it away may bring it back.
@@ -94,12 +96,18 @@ impl PlanDesk {
     /// Answers a reading call; `None` if there is no plan.
     fn reading(&self, choice: &Choice, caller: &Caller<'_>, ask: &Ask) -> Result<Option<Answer>, Problem> {
         let Some(engine) = self.engine(false)? else { return Ok(None) };
+        let stamp = engine.store().stamp().map_err(EngineError::from)?;
+        if let Some(known) = stamp.and_then(|stamp| self.readings.find(ask, stamp, engine.now())) {
+            return Ok(Some(known));
+        }
         let last = Some(self.last.load(Ordering::Relaxed)).filter(|id| *id != 0).map(PlanId);
-        let found = engine.call_read(choice, last, caller, ask.surface, &ask.arguments)?;
-        Ok(found.map(|(plan, answer)| {
-            self.last.store(plan.0, Ordering::Relaxed);
-            answer
-        }))
+        let Some(read) = engine.call_read(choice, last, caller, ask.surface, &ask.arguments)? else { return Ok(None) };
+        self.last.store(read.plan.0, Ordering::Relaxed);
+        let answer = read.answer.clone();
+        if let Some(stamp) = stamp {
+            self.readings.keep(ask, stamp, read);
+        }
+        Ok(Some(answer))
     }
 
     /// Runs `body` on the plan that is meant; `None` if there is none.

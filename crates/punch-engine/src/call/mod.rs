@@ -3,10 +3,13 @@
 
 mod detail;
 mod extended;
+mod hint;
 mod list;
 mod native;
+mod reach;
 mod read;
 mod render;
+mod step;
 
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
@@ -90,6 +93,26 @@ pub struct Answer {
     pub revision: u64,
 }
 
+/// The answer to a reading, and for how long it holds if nobody writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// The plan that was meant.
+    pub plan: PlanId,
+    /// What it reads as.
+    pub answer: Answer,
+    /// Not before this time.
+    pub from: i64,
+    /// Before this one, where time changes something.
+    pub until: Option<i64>,
+}
+
+impl Read {
+    /// Still true at `now`.
+    pub fn holds(&self, now: i64) -> bool {
+        self.from <= now && self.until.is_none_or(|until| now < until)
+    }
+}
+
 /// What a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
@@ -123,7 +146,9 @@ impl Engine {
         };
         match done {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-            Err(error) => Ok(render::refused(&error, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?)),
+            Err(error) => {
+                Ok(render::refused(&error, surface, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
+            }
             Ok(answer) => Ok(answer),
         }
     }
@@ -138,8 +163,12 @@ impl Engine {
         caller: &Caller<'_>,
         surface: Surface,
         arguments: &Value,
-    ) -> Result<Option<(PlanId, Answer)>, EngineError> {
-        self.read_meant(choice, guess, |snapshot| self.reading(snapshot, caller, surface, arguments))
+    ) -> Result<Option<Read>, EngineError> {
+        let from = self.now();
+        let found = self.read_meant(choice, guess, |snapshot| {
+            Ok((self.reading(snapshot, caller, surface, arguments)?, snapshot.next_moment(from)?))
+        })?;
+        Ok(found.map(|(plan, (answer, until))| Read { plan, answer, from, until }))
     }
 
     fn reading(
@@ -151,7 +180,7 @@ impl Engine {
     ) -> Result<Answer, EngineError> {
         match read::answer(snapshot, caller, surface, arguments, self.now()) {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-            Err(error) => Ok(render::refused(&error, snapshot.row()?.revision)),
+            Err(error) => Ok(render::refused(&error, surface, snapshot.row()?.revision)),
             Ok(answer) => Ok(answer),
         }
     }

@@ -2,7 +2,7 @@
 
 use punch_core::dialect::native;
 use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo};
-use punch_store::{PlanId, Snapshot, Which};
+use punch_store::{Durability, PlanId, Snapshot, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
@@ -77,6 +77,12 @@ impl Engine {
             let structured = json!({"todo": null});
             return Ok(Answer { text: "Nothing is ready to claim.".into(), structured, is_error: false, revision });
         };
+        // The session works on it from now on: it is bound, and a worker may report on what it claimed.
+        self.write(plan, Durability::Relaxed, |tx, now| {
+            let mut state = session::load(tx, &caller.session, plan)?;
+            bind(&mut state, &claimed.changed);
+            Ok(session::store(tx, &caller.session, plan, &state, now)?)
+        })?;
         let todo = claimed.changed.plan.get(claimed.uid);
         let (line, fence) = todo.map_or_else(Default::default, |t| (render::line(t, claimed.changed.now), t.fence));
         Ok(Answer {

@@ -5,7 +5,7 @@ use punch_core::view::Progress;
 use punch_core::{PlanRow, Status, Todo, text};
 use serde_json::json;
 
-use super::Answer;
+use super::{Answer, Surface};
 use crate::{Changed, EngineError};
 
 /// Bytes of a text answer: about 2,000 tokens.
@@ -29,8 +29,8 @@ pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
 }
 
 /// A refusal as an answer: code, what is wrong, what to do.
-pub(super) fn refused(error: &EngineError, revision: u64) -> Answer {
-    let (code, message, hint) = (error.code(), error.message(), error.hint());
+pub(super) fn refused(error: &EngineError, surface: Surface, revision: u64) -> Answer {
+    let (code, message, hint) = (error.code(), error.message(), error.tool_hint(surface));
     Answer {
         text: capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message))),
         structured: json!({"error": {"code": code, "message": message, "hint": hint}}),
@@ -129,7 +129,7 @@ pub(super) fn cursor(answer: &cursor::Answer, mode: cursor::Mode) -> String {
         out.push("No todos.".into());
     }
     if mode == cursor::Mode::Aggressive {
-        let ready = cursor::ready_ids(&answer.list);
+        let ready = answer.ready();
         if !ready.is_empty() {
             let ids: Vec<String> = ready.iter().map(|id| text::neutral(id).into_owned()).collect();
             out.push(format!("Ready, hand them out to subagents in parallel: {}", ids.join(", ")));

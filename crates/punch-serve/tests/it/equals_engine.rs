@@ -66,6 +66,10 @@ impl Store for Handle {
         self.0.create_plan(name, now)
     }
 
+    fn stamp(&self) -> Result<Option<u64>, punch_store::StoreError> {
+        self.0.stamp()
+    }
+
     fn changes(&self) -> Box<dyn punch_store::Changes> {
         self.0.changes()
     }

@@ -186,6 +186,11 @@ impl Store for SqliteStore {
         })
     }
 
+    fn stamp(&self) -> Result<Option<u64>, StoreError> {
+        self.pool.check()?;
+        self.watch.stamp()
+    }
+
     fn changes(&self) -> Box<dyn Changes> {
         Box::new(watch::Waiter::new(&self.watch))
     }
