@@ -2,7 +2,7 @@
 
 use punch_core::graph::reason;
 use punch_core::{Footprint, Plan, Record, Refusal, Todo, text};
-use punch_store::{ListMark, Snapshot, StoreError, Which};
+use punch_store::{Snapshot, StoreError, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
@@ -11,9 +11,6 @@ use crate::{EngineError, history, reference};
 
 /// Todos on a page.
 const PAGE: usize = 50;
-
-/// Todos that are read at once on the way to a later page.
-const STEP: usize = 500;
 
 /// Answers a reading.
 pub(super) fn answer(
@@ -82,16 +79,13 @@ fn plan(
     Ok(Answer::read(capped(&lines.join("\n")), structured, revision))
 }
 
-/// The todos of a page; those before it are not kept.
+/// The todos of a page; those before it are not read.
 fn page(snapshot: &dyn Snapshot, which: Which, offset: usize, limit: usize) -> Result<Vec<Todo>, StoreError> {
-    let (mut left, mut after) = (offset, None);
-    while left > 0 {
-        let passed = snapshot.list(which, after, left.min(STEP))?;
-        let Some(last) = passed.last() else { return Ok(Vec::new()) };
-        after = Some(ListMark::of(last));
-        left -= passed.len();
+    let Some(skip) = offset.checked_sub(1) else { return snapshot.list(which, None, limit) };
+    match snapshot.place(which, skip)? {
+        Some(last) => snapshot.list(which, Some(last), limit),
+        None => Ok(Vec::new()),
     }
-    snapshot.list(which, after, limit)
 }
 
 fn ready(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize, now: i64) -> Result<Answer, EngineError> {

@@ -65,7 +65,7 @@ fn flip(n: usize) -> Value {
 /// A change in each dialect.
 fn writes(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
     let mut native = Client::start(punch, &["mcp"], path);
-    let mut dialect = |name: &str| Client::start(punch, &["mcp", "--dialect", name], path);
+    let dialect = |name: &str| Client::start(punch, &["mcp", "--dialect", name], path);
     let mut lists =
         [dialect("cursor"), dialect("phases"), dialect("todowrite"), dialect("todowrite"), dialect("extended")];
     let status = |n: usize| if n.is_multiple_of(2) { "in_progress" } else { "pending" };

@@ -73,6 +73,10 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(rest.take(limit).cloned().collect())
     }
 
+    fn place(&self, which: Which, skip: usize) -> Result<Option<ListMark>, StoreError> {
+        Ok(self.list(which, None, usize::MAX)?.get(skip).map(ListMark::of))
+    }
+
     fn find(&self, id: &str) -> Result<Option<Todo>, StoreError> {
         Ok(self.state.kept(self.plan)?.plan.by_id(id).cloned())
     }

@@ -88,20 +88,29 @@ impl Snapshot for View<'_> {
     }
 
     fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
-        let (index, condition) = match which {
-            Which::Live => ("todo_position", ""),
-            Which::Open => ("todo_open", "status IN ('pending', 'in_progress') AND"),
-            Which::Running => ("todo_running", "status = 'in_progress' AND"),
-        };
+        let (index, condition) = index_of(which);
         let mark = after.unwrap_or(ListMark { position: i64::MIN, uid: Uid(0) });
         let sql = format!(
-            "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND {condition} \
+            "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL {condition} AND \
              (position, uid) > (?2, ?3) ORDER BY position, uid LIMIT ?4"
         );
         let mut out = Vec::new();
         let params = params![self.plan.0, mark.position, mark.uid.0.cast_signed(), count(limit)];
         self.todos(&sql, params, &mut |todo| out.push(todo))?;
         Ok(out)
+    }
+
+    fn place(&self, which: Which, skip: usize) -> Result<Option<ListMark>, StoreError> {
+        let (index, condition) = index_of(which);
+        let sql = format!(
+            "SELECT position, uid FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL {condition} \
+             ORDER BY position, uid LIMIT 1 OFFSET ?2"
+        );
+        let mark =
+            |row: &Row<'_>| Ok(ListMark { position: row.get(0)?, uid: Uid(row.get::<_, i64>(1)?.cast_unsigned()) });
+        let params = params![self.plan.0, count(skip)];
+        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(params, mark).optional());
+        self.sql("read a place", read)
     }
 
     fn find(&self, id: &str) -> Result<Option<Todo>, StoreError> {
@@ -134,16 +143,24 @@ impl Snapshot for View<'_> {
         if contents.is_empty() {
             return Ok(Vec::new());
         }
-        // Without an index: reading every open todo this way costs a fraction of decoding it.
+        // There is no index, but looking for the text in every open todo costs a fraction of decoding it. A body is
+        // JSON of this crate, so it holds the content in exactly one form.
+        let (condition, wanted) = match contents.first() {
+            Some(one) if contents.len() == 1 => {
+                ("instr(body, ?2) > 0", format!("\"content\":{}", serde_json::to_string(one).unwrap_or_default()))
+            }
+            _ => (
+                "json_extract(body, '$.content') IN (SELECT value FROM json_each(?2))",
+                serde_json::to_string(contents).unwrap_or_default(),
+            ),
+        };
         let sql = format!(
             "SELECT {COLUMNS} FROM todo INDEXED BY todo_open WHERE plan = ?1 AND removed IS NULL AND \
-             status IN ('pending', 'in_progress') AND json_extract(body, '$.content') IN (SELECT value FROM json_each(?2)) \
-             ORDER BY position, uid"
+             status IN ('pending', 'in_progress') AND {condition} ORDER BY position, uid"
         );
-        let wanted = serde_json::to_string(contents).unwrap_or_default();
         let mut out = Vec::new();
         self.todos(&sql, params![self.plan.0, wanted], &mut |todo| out.push(todo))?;
-        // A content may hold what the JSON of SQLite ends at.
+        // The text may stand in a note.
         out.retain(|todo| contents.contains(&todo.content));
         Ok(out)
     }
@@ -179,6 +196,15 @@ impl Snapshot for View<'_> {
         let params = params![self.plan.0, count(limit)];
         let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, checkpoint)?.collect());
         self.sql("read the checkpoints", read)
+    }
+}
+
+/// The index for a listing, and the condition that it stands for.
+const fn index_of(which: Which) -> (&'static str, &'static str) {
+    match which {
+        Which::Live => ("todo_position", ""),
+        Which::Open => ("todo_open", "AND status IN ('pending', 'in_progress')"),
+        Which::Running => ("todo_running", "AND status = 'in_progress'"),
     }
 }
 

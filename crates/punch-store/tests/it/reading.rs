@@ -1,7 +1,7 @@
 //! Promises of every store about finding todos and knowing when to look again.
 
 use punch_core::{Hold, HoldKind, Op, Policy, Ref};
-use punch_store::{Durability, Store};
+use punch_store::{Durability, ListMark, Store, Which};
 
 use crate::submit::{add, context, done, look, must, submit, whole};
 
@@ -17,6 +17,19 @@ pub fn open_todos_are_found_by_what_they_say(store: &dyn Store) {
     assert_eq!(found(&["say \"x\"", "nothing"]), ["T-1"]);
     assert_eq!(found(&["same"]), ["T-3"], "what is done is not open");
     assert_eq!(found(&["ü\n[x]", "same", "SAME"]), ["T-3", "T-4"]);
+}
+
+pub fn places_are_those_of_the_list(store: &dyn Store) {
+    let id = store.create_plan("main", 1).unwrap();
+    must(store, id, 1, &[add("a"), add("b"), add("c"), add("d")]);
+    must(store, id, 2, &[done("T-2")]);
+    for which in [Which::Live, Which::Open, Which::Running] {
+        let listed = look(store, id, |s| s.list(which, None, 10));
+        for skip in 0..6 {
+            let place = look(store, id, |s| s.place(which, skip));
+            assert_eq!(place, listed.get(skip).map(ListMark::of), "{which:?} {skip}");
+        }
+    }
 }
 
 pub fn the_stamp_moves_with_every_commit_and_only_then(store: &dyn Store) {
