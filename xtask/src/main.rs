@@ -24,7 +24,7 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
-  conformance                          the protocol's own suite against our HTTP stack, two revisions
+  conformance                          the protocol's own suite on our HTTP stack, its inspector on `punch mcp`
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior

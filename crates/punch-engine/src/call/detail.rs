@@ -12,8 +12,8 @@ const SHOWN: usize = 20;
 const FIELD: usize = 2_000;
 
 /// Shown by the first line, or of no use to whoever works on it.
-const SILENT: [&str; 8] =
-    ["id", "content", "phaseIndex", "createdAt", "updatedAt", "startedAt", "finishedAt", "hidden"];
+const SILENT: [&str; 9] =
+    ["id", "content", "status", "phaseIndex", "createdAt", "updatedAt", "startedAt", "finishedAt", "hidden"];
 
 /// The todo's line, then its fields.
 pub(super) fn text(todo: &Todo, record: &Map<String, Value>, now: i64) -> String {
