@@ -36,7 +36,7 @@ impl Engine {
                 asked = native::read(part, arguments, &caller.limits)?;
                 Ok(asked.clone())
             };
-            let changed = settle(tx, now, &request, &Footprint::default(), &mut ask)?;
+            let changed = settle(tx, now, &request, &named(arguments), &mut ask)?;
             if role != Role::Owner {
                 allowed(&asked, &changed, &state)?;
             }
@@ -92,6 +92,18 @@ impl Engine {
             revision: claimed.changed.outcome.plan.revision,
         })
     }
+}
+
+/// What a call names, before it is read: asked for one by one, many names would end in the whole plan.
+fn named(arguments: &Value) -> Footprint {
+    let mut first = Footprint::default();
+    for op in arguments["ops"].as_array().into_iter().flatten().filter_map(Value::as_object) {
+        for value in ["id", "ids", "dependsOn", "blocks", "before", "after"].iter().filter_map(|key| op.get(*key)) {
+            first.ids.extend(value.as_str().map(str::to_owned));
+            first.ids.extend(value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+        }
+    }
+    first
 }
 
 /// A replacement is matched against the whole plan.

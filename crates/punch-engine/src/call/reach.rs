@@ -16,7 +16,7 @@ use crate::{SessionState, history};
 pub(super) const WHOLE: usize = 200;
 
 /// Open todos of a larger plan that are shown beside those that a call is about.
-const WINDOW: usize = 40;
+const WINDOW: usize = 20;
 
 /// Events and todos that are looked through at once.
 const STEP: usize = 500;

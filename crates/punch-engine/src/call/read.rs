@@ -9,8 +9,8 @@ use super::render::{self, capped};
 use super::{Answer, Caller, Surface, detail, native};
 use crate::{EngineError, history, reference};
 
-/// Todos on a page.
-const PAGE: usize = 50;
+/// Todos on a page, if the call does not say: about 500 tokens.
+const PAGE: usize = 30;
 
 /// Answers a reading.
 pub(super) fn answer(

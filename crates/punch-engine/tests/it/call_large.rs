@@ -68,10 +68,10 @@ fn cursor_changes_what_it_names_and_archives_only_what_it_named() {
             "{}",
             answer.text
         );
-        assert!(answer.text.contains("(259 more todos of the plan are not shown.)"), "{}", answer.text);
+        assert!(answer.text.contains("(279 more todos of the plan are not shown.)"), "{}", answer.text);
         assert_eq!(world.status("n250"), Some(Status::InProgress));
         let ready = answer.structured["readyTaskIds"].as_array().unwrap();
-        assert!(ready.len() >= 40, "{ready:?}");
+        assert!(ready.len() >= 20, "{ready:?}");
         // A dependency that is done elsewhere counts as done.
         world.write("maker", Surface::Native, json!({"ops": [{"op": "done", "id": "n299"}]}));
         let add = json!({"merge": true, "todos": [{"id": "new", "content": "after it", "dependencies": ["n299"]}]});

@@ -144,10 +144,11 @@ impl Snapshot for View<'_> {
             return Ok(Vec::new());
         }
         // There is no index, but looking for the text in every open todo costs a fraction of decoding it. A body is
-        // JSON of this crate, so it holds the content in exactly one form.
+        // JSON of this crate, so it holds the content in exactly one form. (Quotes are everywhere in it: the search begins
+        // with a letter.)
         let (condition, wanted) = match contents.first() {
             Some(one) if contents.len() == 1 => {
-                ("instr(body, ?2) > 0", format!("\"content\":{}", serde_json::to_string(one).unwrap_or_default()))
+                ("instr(body, ?2) > 0", format!("content\":{}", serde_json::to_string(one).unwrap_or_default()))
             }
             _ => (
                 "json_extract(body, '$.content') IN (SELECT value FROM json_each(?2))",
