@@ -9,6 +9,7 @@ mod deny;
 mod exhaustive;
 mod faults;
 mod fuzz;
+mod inspector;
 mod licences;
 mod metadata;
 mod paths;
@@ -26,7 +27,7 @@ Tasks:
   test --list                          the steps of `test`
   agents [AGENT…] [--all] [--list]     real coding agents against a scripted model
   model SCRIPT [--port N]              the scripted model alone
-  conformance                          the protocol's own suite against our HTTP stack, two revisions
+  conformance                          the protocol's own suite on our HTTP stack, its inspector on `punch mcp`
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
