@@ -62,6 +62,9 @@ fn flip(n: usize) -> Value {
     json!({"ops": [{"op": if n.is_multiple_of(2) { "start" } else { "reopen" }, "id": "n7"}]})
 }
 
+/// What it is called, the tool, its arguments at each turn.
+type Case<'a> = (&'a str, &'a str, &'a dyn Fn(usize) -> Value);
+
 /// A change in each dialect.
 fn writes(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
     let mut native = Client::start(punch, &["mcp"], path);
@@ -78,7 +81,7 @@ fn writes(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
         rows.extend(more.map(|more| row(&more, "pending")));
         json!({"todos": rows})
     };
-    let calls: [(&str, &str, &dyn Fn(usize) -> Value); 5] = [
+    let calls: [Case<'_>; 5] = [
         ("cursor, merge", "todo_write", &|n| json!({"merge": true, "todos": [{"id": "n30", "status": status(n)}]})),
         (
             "phases, start",
