@@ -65,6 +65,9 @@ fn flip(n: usize) -> Value {
     json!({"ops": [{"op": if n.is_multiple_of(2) { "start" } else { "reopen" }, "id": "n7"}]})
 }
 
+/// What it is called, the tool, its arguments at each turn.
+type Case<'a> = (&'a str, &'a str, &'a dyn Fn(usize) -> Value);
+
 /// A change in each dialect.
 fn writes(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
     let mut native = Client::start(punch, &["mcp"], path);
@@ -81,7 +84,11 @@ fn writes(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
         rows.extend(more.map(|more| row(&more, "pending")));
         json!({"todos": rows})
     };
+<<<<<<< HEAD
     let calls: [(&str, &str, Arguments<'_>); 5] = [
+=======
+    let calls: [Case<'_>; 5] = [
+>>>>>>> mcp
         ("cursor, merge", "todo_write", &|n| json!({"merge": true, "todos": [{"id": "n30", "status": status(n)}]})),
         (
             "phases, start",
