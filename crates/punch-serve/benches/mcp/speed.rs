@@ -23,9 +23,6 @@ pub fn run(report: &mut Report, punch: &str, bare: &str) {
     memory(report, punch);
 }
 
-/// What the n-th call is called with.
-type Arguments<'a> = &'a dyn Fn(usize) -> Value;
-
 fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     assert!(Command::new("git").args(["init", "-q"]).current_dir(folder.path()).status().unwrap().success());
@@ -84,11 +81,7 @@ fn writes(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
         rows.extend(more.map(|more| row(&more, "pending")));
         json!({"todos": rows})
     };
-<<<<<<< HEAD
-    let calls: [(&str, &str, Arguments<'_>); 5] = [
-=======
     let calls: [Case<'_>; 5] = [
->>>>>>> mcp
         ("cursor, merge", "todo_write", &|n| json!({"merge": true, "todos": [{"id": "n30", "status": status(n)}]})),
         (
             "phases, start",
