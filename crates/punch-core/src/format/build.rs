@@ -137,7 +137,10 @@ pub(super) fn rows(text: &str) -> Result<Vec<(String, Value)>, Refusal> {
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match serde_json::from_str(line) {
             Ok(value) => out.push((format!("line {}", at + 1), value)),
-            Err(error) if errors.len() < NAMED => errors.push(format!("line {}: not JSON: {error}", at + 1)),
+            Err(error) if errors.len() < NAMED => {
+                let what = error.to_string().replace(" at line 1 column ", " at column ");
+                errors.push(format!("line {}: not JSON: {what}", at + 1));
+            }
             Err(_) => {}
         }
     }
