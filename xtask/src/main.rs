@@ -1,6 +1,7 @@
 //! Project tasks: what the build cannot express by itself. `cargo xtask` lists them.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task runner talks to the person who runs it")]
 
+mod agents;
 mod bench;
 mod conformance;
 mod crates;
@@ -8,6 +9,7 @@ mod deny;
 mod exhaustive;
 mod faults;
 mod fuzz;
+mod inspector;
 mod licences;
 mod metadata;
 mod paths;
@@ -23,7 +25,9 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
-  conformance                          the protocol's own suite against our HTTP stack, two revisions
+  agents [AGENT…] [--all] [--list]     real coding agents against a scripted model
+  model SCRIPT [--port N]              the scripted model alone
+  conformance                          the protocol's own suite on our HTTP stack, its inspector on `punch mcp`
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
@@ -44,6 +48,8 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test", rest @ ..] => test::run(rest),
+        ["agents", rest @ ..] => agents::run(rest),
+        ["model", rest @ ..] => agents::model(rest),
         ["conformance"] => conformance::run(),
         ["bench", "core"] => bench::core(),
         ["bench", "mcp"] => bench::mcp(),

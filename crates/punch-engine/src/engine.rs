@@ -81,33 +81,37 @@ impl Engine {
 
     /// The plan that is meant, `None` if there is no plan at all yet.
     pub fn choose(&self, choice: &Choice) -> Result<Option<PlanInfo>, EngineError> {
-        let (plans, wanted) = self.browse(|catalogue| {
-            let plans = catalogue.plans()?;
-            if choice.name.is_some() {
-                return Ok((plans, None));
-            }
-            let bound = match &choice.session {
-                Some(key) => catalogue.session(key)?.and_then(|session| session.plan),
-                None => None,
-            };
-            let used = match (&choice.worktree, bound) {
-                (Some(worktree), None) => catalogue.setting(&used_by(worktree))?,
-                _ => None,
-            };
-            Ok((plans, bound.or_else(|| used.and_then(|id| id.parse().ok().map(PlanId)))))
-        })?;
-        if let Some(name) = &choice.name {
-            let found = plans.iter().find(|p| p.name == *name && p.archived.is_none());
-            let found = found.or_else(|| plans.iter().find(|p| p.name == *name));
-            return found.cloned().map(Some).ok_or_else(|| {
-                let near = text::nearest(name, plans.iter().map(|p| p.name.as_str()), 3);
-                EngineError::UnknownPlan { name: name.clone(), near }
+        self.browse(|catalogue| Ok(meant(catalogue, choice)))?
+    }
+
+    /// Reads one moment of the plan that is meant, in one transaction if `guess` is that plan; `None` if there is no
+    /// plan. Answers also which plan it was: the guess for the next time.
+    pub fn read_meant<T>(
+        &self,
+        choice: &Choice,
+        guess: Option<PlanId>,
+        f: impl FnOnce(&dyn Snapshot) -> Result<T, EngineError>,
+    ) -> Result<Option<(PlanId, T)>, EngineError> {
+        let mut f = Some(f);
+        if let Some(plan) = guess {
+            let tried = self.read(plan, |snapshot| match (meant(snapshot, choice)?, f.take()) {
+                (Some(found), Some(f)) if found.id == plan => f(snapshot).map(Some),
+                (_, unused) => {
+                    f = unused;
+                    Ok(None)
+                }
             });
+            match tried {
+                Ok(Some(answer)) => return Ok(Some((plan, answer))),
+                // What was guessed is not meant, or is no plan of this store.
+                Ok(None) | Err(EngineError::Store(StoreError::UnknownPlan { .. })) => {}
+                Err(error) => return Err(error),
+            }
         }
-        let in_use = |p: &&PlanInfo| p.archived.is_none();
-        let wanted = wanted.and_then(|id| plans.iter().filter(in_use).find(|p| p.id == id));
-        let default = plans.iter().filter(in_use).find(|p| p.name == DEFAULT_PLAN);
-        Ok(wanted.or(default).or_else(|| plans.iter().find(in_use)).cloned())
+        match (self.choose(choice)?, f) {
+            (Some(found), Some(f)) => Ok(Some((found.id, self.read(found.id, f)?))),
+            _ => Ok(None),
+        }
     }
 
     /// The plan that is meant; the default plan is made if there is none.
@@ -138,6 +142,32 @@ impl Engine {
             Ok(slice)
         })
     }
+}
+
+/// Rule 38 at one moment of the store.
+fn meant(catalogue: &(impl Catalogue + ?Sized), choice: &Choice) -> Result<Option<PlanInfo>, EngineError> {
+    let plans = catalogue.plans()?;
+    if let Some(name) = &choice.name {
+        let found = plans.iter().find(|p| p.name == *name && p.archived.is_none());
+        let found = found.or_else(|| plans.iter().find(|p| p.name == *name));
+        return found.cloned().map(Some).ok_or_else(|| {
+            let near = text::nearest(name, plans.iter().map(|p| p.name.as_str()), 3);
+            EngineError::UnknownPlan { name: name.clone(), near }
+        });
+    }
+    let in_use = |p: &&PlanInfo| p.archived.is_none();
+    let bound = match &choice.session {
+        Some(key) => catalogue.session(key)?.and_then(|session| session.plan),
+        None => None,
+    };
+    let used = match (&choice.worktree, bound) {
+        (Some(worktree), None) => catalogue.setting(&used_by(worktree))?,
+        _ => None,
+    };
+    let wanted = bound.or_else(|| used.and_then(|id| id.parse().ok().map(PlanId)));
+    let wanted = wanted.and_then(|id| plans.iter().filter(in_use).find(|p| p.id == id));
+    let default = plans.iter().filter(in_use).find(|p| p.name == DEFAULT_PLAN);
+    Ok(wanted.or(default).or_else(|| plans.iter().find(in_use)).cloned())
 }
 
 /// The name under which the plan chosen for a worktree is kept.

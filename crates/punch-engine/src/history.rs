@@ -1,7 +1,7 @@
 //! Looking back: revisions, undo, and the plan as it was.
 
 use punch_core::{Event, Kind, Op, Patch, Plan, Refusal, Todo, Uid, apply};
-use punch_store::PlanId;
+use punch_store::{PlanId, Snapshot};
 
 use crate::{Changed, Engine, EngineError, Request};
 
@@ -28,23 +28,7 @@ impl Entry {
 impl Engine {
     /// The last `limit` revisions, newest first.
     pub fn history(&self, plan: PlanId, limit: u64) -> Result<Vec<Entry>, EngineError> {
-        self.read(plan, |snapshot| {
-            let since = snapshot.row()?.revision.saturating_sub(limit);
-            let mut entries: Vec<Entry> = Vec::new();
-            for event in snapshot.events(since, usize::MAX)? {
-                match entries.last_mut() {
-                    Some(entry) if entry.revision == event.revision => entry.events.push(event),
-                    _ => entries.push(Entry {
-                        revision: event.revision,
-                        at: event.at,
-                        by: event.by.clone(),
-                        events: vec![event],
-                    }),
-                }
-            }
-            entries.reverse();
-            Ok(entries)
-        })
+        self.read(plan, |snapshot| last(snapshot, limit))
     }
 
     /// The last `limit` revisions in which something happened to a todo, newest first, with only those events.
@@ -107,20 +91,49 @@ impl Engine {
 
     /// The whole plan as it was after a revision.
     pub fn plan_at(&self, plan: PlanId, revision: u64) -> Result<Plan, EngineError> {
-        self.read(plan, |snapshot| {
-            let row = snapshot.row()?;
-            if revision > row.revision {
-                return Err(Refusal::UnknownRevision { revision }.into());
-            }
-            let mut whole = Plan::slice(row);
-            snapshot.load(&punch_core::Footprint::everything(), &mut whole)?;
-            Ok(at_revision(&whole, &snapshot.events(revision, usize::MAX)?, revision))
-        })
+        self.read(plan, |snapshot| seen_at(snapshot, revision))
     }
+}
+
+/// The plan as it was at a revision.
+pub(crate) fn seen_at(snapshot: &dyn Snapshot, revision: u64) -> Result<Plan, EngineError> {
+    let row = snapshot.row()?;
+    if revision > row.revision {
+        return Err(Refusal::UnknownRevision { revision }.into());
+    }
+    let mut whole = Plan::slice(row);
+    snapshot.load(&punch_core::Footprint::everything(), &mut whole)?;
+    Ok(at_revision(&whole, &snapshot.events(revision, usize::MAX)?, revision))
+}
+
+/// The last `limit` revisions of one moment, newest first.
+pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<Entry>, EngineError> {
+    let since = snapshot.row()?.revision.saturating_sub(limit);
+    let mut entries: Vec<Entry> = Vec::new();
+    for event in snapshot.events(since, usize::MAX)? {
+        match entries.last_mut() {
+            Some(entry) if entry.revision == event.revision => entry.events.push(event),
+            _ => entries.push(Entry {
+                revision: event.revision,
+                at: event.at,
+                by: event.by.clone(),
+                events: vec![event],
+            }),
+        }
+    }
+    entries.reverse();
+    Ok(entries)
 }
 
 /// A whole plan with the given later events taken back.
 pub fn at_revision(plan: &Plan, later: &[Event], revision: u64) -> Plan {
+    let mut out = taken_back(plan, later, revision);
+    apply::derive(&mut out);
+    out
+}
+
+/// The stored fields of a plan, or of a slice and the events about it, without later events. Derived values stay.
+pub(crate) fn taken_back(plan: &Plan, later: &[Event], revision: u64) -> Plan {
     let mut out = plan.clone();
     for event in later.iter().rev() {
         match &event.patch {
@@ -140,6 +153,5 @@ pub fn at_revision(plan: &Plan, later: &[Event], revision: u64) -> Plan {
         }
     }
     out.row.revision = revision;
-    apply::derive(&mut out);
     out
 }

@@ -54,7 +54,7 @@ fn names_unknown(refusal: &Refusal, names: &[String]) -> bool {
 
 /// Exact id; then content: equal without regard to case (the first), the only one that contains it, the only open one
 /// that contains it.
-fn resolve(snapshot: &dyn Snapshot, given: &str) -> Result<Uid, EngineError> {
+pub(crate) fn resolve(snapshot: &dyn Snapshot, given: &str) -> Result<Uid, EngineError> {
     if let Some(todo) = snapshot.find(given)? {
         return Ok(todo.uid);
     }

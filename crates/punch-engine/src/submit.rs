@@ -156,6 +156,19 @@ pub(crate) fn settle(
     first: &Footprint,
     ask: Ask<'_>,
 ) -> Result<Changed, EngineError> {
+    let mut plan = Plan::slice(tx.row()?);
+    tx.load(first, &mut plan)?;
+    settle_on(tx, now, request, plan, ask)
+}
+
+/// The same on a slice of this transaction that is there already.
+pub(crate) fn settle_on(
+    tx: &mut dyn Tx,
+    now: i64,
+    request: &Request<'_>,
+    mut plan: Plan,
+    ask: Ask<'_>,
+) -> Result<Changed, EngineError> {
     let row = tx.row()?;
     if let Some(expected) = request.if_revision.filter(|expected| *expected != row.revision) {
         return Err(Refusal::Conflict { expected, current: row.revision }.into());
@@ -171,8 +184,6 @@ pub(crate) fn settle(
     // The stored counters depend on this one policy, so a setting that differs becomes the plan's own first.
     let adopt = (base.cancelled_dep != row.policy.cancelled_dep)
         .then_some(Op::SetPolicy(Policy { cancelled_dep: base.cancelled_dep, ..row.policy }));
-    let mut plan = Plan::slice(row);
-    tx.load(first, &mut plan)?;
     let mut rounds = 0;
     let outcome = loop {
         let asked = ask(&plan, now).map(|mut ops| {

@@ -58,6 +58,7 @@ pub fn replay(surface: Surface, recording: &Value, spent: &mut Spent) -> Result<
         limits: Default::default(),
         open_limit: u64::MAX,
         settings: None,
+        structured: false,
     };
     let unreadable =
         || Problem::new("invalid", "a recording has a list `calls` or `batches`", "see `punch replay --help`");

@@ -23,9 +23,26 @@ pub struct Ask {
     pub plan: Option<String>,
     /// The same key twice gets the first answer again.
     pub key: Option<String>,
+    /// The answer for programs is wanted too.
+    pub structured: bool,
 }
 
 impl Ask {
+    /// The same question by the same caller.
+    pub fn asks_same(&self, other: &Self) -> bool {
+        (self.surface, self.tool, self.structured) == (other.surface, other.tool, other.structured)
+            && (&self.session, &self.plan, &self.by) == (&other.session, &other.plan, &other.by)
+            && self.arguments == other.arguments
+    }
+
+    /// Costs less than handing it to another thread: a page of the plan, what is next, one todo. Readers never wait
+    /// for writers.
+    pub fn is_light(&self) -> bool {
+        let view = self.arguments.get("view").and_then(Value::as_str).unwrap_or("plan");
+        let far = self.arguments.get("offset").and_then(Value::as_u64).unwrap_or(0) > 1_000;
+        self.tool == Tool::Read && matches!(view, "plan" | "next" | "ready") && !far
+    }
+
     /// A reading that no conversation makes.
     pub fn reading(arguments: Value) -> Self {
         Self {
@@ -36,6 +53,7 @@ impl Ask {
             by: String::new(),
             plan: None,
             key: None,
+            structured: false,
         }
     }
 }

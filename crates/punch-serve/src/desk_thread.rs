@@ -1,7 +1,10 @@
 //! The thread that works at the desk: jobs one after the other, in the order in which they came. So calls that a
 //! client sends without waiting take effect in that order, and a waiting store stops nobody from reading the wire.
+//! Light readings skip the thread while nothing waits: the way there and back would cost more than they do.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
@@ -18,22 +21,38 @@ type Job = Box<dyn FnOnce(&dyn Desk) + Send>;
 pub struct DeskThread {
     jobs: Sender<Job>,
     desk: Arc<dyn Desk>,
+    /// Jobs that wait or run.
+    waiting: Arc<AtomicUsize>,
+    log: Log,
 }
 
 impl DeskThread {
     /// Starts the thread. It ends when the last handle is gone and the last job done.
     pub fn start(desk: Arc<dyn Desk>, log: Log) -> std::io::Result<Self> {
         let (jobs, queue) = channel::<Job>();
-        let own = desk.clone();
+        let waiting = Arc::<AtomicUsize>::default();
+        let (own, ours, said) = (desk.clone(), waiting.clone(), log.clone());
         thread::Builder::new().name("desk".into()).spawn(move || {
             while let Ok(job) = queue.recv() {
                 // A bug in one call must not take the others with it.
-                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job(&*own))).is_err() {
-                    log.say("a call ended in a bug; the server goes on");
+                if catch_unwind(AssertUnwindSafe(|| job(&*own))).is_err() {
+                    said.say(BUG);
                 }
+                ours.fetch_sub(1, Ordering::Release);
             }
         })?;
-        Ok(Self { jobs, desk })
+        Ok(Self { jobs, desk, waiting, log })
+    }
+
+    /// Runs a job at once, on the caller's thread, if nothing waits before it; else hands it back.
+    pub fn at_once<T, J: FnOnce(&dyn Desk) -> Result<T, Problem>>(&self, job: J) -> Result<Result<T, Problem>, J> {
+        if self.waiting.load(Ordering::Acquire) > 0 {
+            return Err(job);
+        }
+        Ok(catch_unwind(AssertUnwindSafe(|| job(&*self.desk))).unwrap_or_else(|_| {
+            self.log.say(BUG);
+            Err(gone())
+        }))
     }
 
     /// The desk itself, for other threads.
@@ -53,8 +72,14 @@ impl DeskThread {
                 let _ = answer.send(job(desk));
             }
         });
-        let gone = || Problem::new("cancelled", "the call was given up", "call again if it is still wanted");
+        self.waiting.fetch_add(1, Ordering::AcqRel);
         self.jobs.send(job).map_err(|_| gone())?;
         wait.await.unwrap_or_else(|_| Err(gone()))
     }
+}
+
+const BUG: &str = "a call ended in a bug; the server goes on";
+
+fn gone() -> Problem {
+    Problem::new("cancelled", "the call was given up", "call again if it is still wanted")
 }

@@ -31,4 +31,5 @@ pub use server::{Server, Settings};
 pub use stdio::stdio;
 
 mod project;
+mod readings;
 pub use project::{Opened, PlanDesk, Project};

@@ -1,18 +1,20 @@
 //! The desk over the plans of a project.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
 use punch_core::{Footprint, Patch, Plan};
-use punch_engine::call::{Caller, Tool};
+use punch_engine::call::{Answer, Caller, TEXT_CAP, Tool};
 use punch_engine::config::{Settings, Subagents};
 use punch_engine::{Choice, Engine, EngineError, Role, owner_of};
 use punch_store::{Changes, PlanId, StoreError};
 use serde_json::json;
 
 use crate::desk::{Ask, Desk, Reading, Reply};
+use crate::readings::Readings;
 use crate::{Problem, budget};
 
 /// Ids that a change is told by; more are told as "everything".
@@ -40,12 +42,15 @@ pub struct Opened {
 pub struct PlanDesk {
     opened: Opened,
     engine: Mutex<Option<Arc<Engine>>>,
+    /// The plan of the last reading, 0 before the first: looked at first by the next one.
+    last: AtomicI64,
+    readings: Readings,
 }
 
 impl PlanDesk {
     /// Opens nothing yet: a server that is never asked leaves no trace.
-    pub const fn new(opened: Opened) -> Self {
-        Self { opened, engine: Mutex::new(None) }
+    pub fn new(opened: Opened) -> Self {
+        Self { opened, engine: Mutex::new(None), last: AtomicI64::new(0), readings: Readings::default() }
     }
 
     /// A store that was open once is not made anew when it is gone: whoever took it away may bring it back.
@@ -82,6 +87,7 @@ impl PlanDesk {
             limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
             open_limit: settings.limits_open_todos.value as u64,
             settings: Some(settings),
+            structured: ask.structured,
         }
     }
 
@@ -95,6 +101,40 @@ impl PlanDesk {
             Some(session) => Cow::Owned(Ask { session, ..ask.clone() }),
             None => Cow::Borrowed(ask),
         })
+    }
+
+    /// Answers a reading call; `None` if there is no plan. Who asks is looked up only for what is not known already.
+    fn reading(&self, ask: &Ask, choose: impl Fn(&Ask) -> Choice) -> Result<Option<Answer>, Problem> {
+        let Some(engine) = self.engine(false)? else { return Ok(None) };
+        let stamp = engine.store().stamp().map_err(EngineError::from)?;
+        if let Some(known) = stamp.and_then(|stamp| self.readings.find(ask, stamp, engine.now())) {
+            return Ok(Some(known));
+        }
+        let last = Some(self.last.load(Ordering::Relaxed)).filter(|id| *id != 0).map(PlanId);
+        let who = self.identified(ask)?;
+        let (choice, caller) = (choose(&who), self.caller(&who));
+        let read = engine.call_read(&choice, last, &caller, ask.surface, &ask.arguments)?;
+        let Some(read) = read else { return Ok(None) };
+        self.last.store(read.plan.0, Ordering::Relaxed);
+        let answer = read.answer.clone();
+        if let Some(stamp) = stamp {
+            self.readings.keep(ask, stamp, read);
+        }
+        Ok(Some(answer))
+    }
+
+    /// Answers a call that may change the plan; `None` if there is none to claim from.
+    fn writing(&self, ask: &Ask) -> Result<Option<Answer>, Problem> {
+        let (caller, choice) = (self.caller(ask), self.choice(Some(ask)));
+        let run = |engine: &Engine, plan: PlanId| {
+            engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, ask.key.as_deref())
+        };
+        if ask.tool == Tool::Claim {
+            return self.on_plan(&choice, run);
+        }
+        let engine = self.engine(true)?.ok_or_else(|| Problem::from(EngineError::Store(StoreError::Abort)))?;
+        let plan = engine.choose_or_create(&choice)?;
+        Ok(Some(run(&engine, plan)?))
     }
 
     /// Runs `body` on the plan that is meant; `None` if there is none.
@@ -111,23 +151,11 @@ impl PlanDesk {
 
 impl Desk for PlanDesk {
     fn call(&self, ask: &Ask) -> Result<Reply, Problem> {
-        let ask = &self.identified(ask)?;
-        let caller = self.caller(ask);
-        let choice = self.choice(Some(ask));
-        let key = ask.key.as_deref();
-        let run =
-            |engine: &Engine, plan: PlanId| engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, key);
         let answer = match ask.tool {
-            Tool::Read | Tool::Claim => match self.on_plan(&choice, run)? {
-                Some(answer) => answer,
-                None => return Ok(empty(ask.tool)),
-            },
-            Tool::Write => {
-                let engine = self.engine(true)?.ok_or_else(|| Problem::from(EngineError::Store(StoreError::Abort)))?;
-                let plan = engine.choose_or_create(&choice)?;
-                run(&engine, plan)?
-            }
+            Tool::Read => self.reading(ask, |ask| self.choice(Some(ask)))?,
+            Tool::Claim | Tool::Write => self.writing(&*self.identified(ask)?)?,
         };
+        let Some(answer) = answer else { return Ok(empty(ask.tool)) };
         Ok(Reply {
             text: answer.text,
             structured: answer.structured,
@@ -137,26 +165,26 @@ impl Desk for PlanDesk {
     }
 
     fn read(&self, reading: &Reading) -> Result<Option<String>, Problem> {
-        let ask = Ask::reading(match reading {
-            Reading::Plan => json!({"view": "plan", "all": true, "limit": 200}),
-            Reading::Todo(id) => json!({"view": "todo", "id": id}),
-        });
+        let (choice, mut ask) = (self.choice(None), Ask::reading(json!({"view": "plan", "all": true, "limit": 200})));
+        let Reading::Todo(id) = reading else {
+            let answer = self.reading(&ask, |_| choice.clone())?;
+            let text = answer.map(|answer| budget::text(&answer.text, Some(answer.revision)));
+            return Ok(Some(text.unwrap_or_else(|| empty(Tool::Read).text)));
+        };
+        (ask.arguments, ask.structured) = (json!({"view": "todo", "id": id}), true);
         let caller = self.caller(&ask);
-        let text = self.on_plan(&self.choice(None), |engine, plan| {
-            if let Reading::Todo(id) = reading
-                && engine.read(plan, |snapshot| Ok(snapshot.find(id)?))?.is_none()
-            {
-                return Ok(None);
+        let found = self.on_plan(&choice, |engine, plan| {
+            // Only by its id: a resource is no search.
+            match engine.read(plan, |snapshot| Ok(snapshot.find(id)?))? {
+                Some(_) => engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, None).map(Some),
+                None => Ok(None),
             }
-            let answer = engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, None)?;
-            // A todo reads as JSON, which a receipt would break.
-            let receipt = matches!(reading, Reading::Plan).then_some(answer.revision);
-            Ok(Some(budget::text(&answer.text, receipt)))
         })?;
-        Ok(match text {
-            Some(text) => text,
-            None => matches!(reading, Reading::Plan).then(|| empty(Tool::Read).text),
-        })
+        Ok(found.flatten().map(|answer| {
+            let json = serde_json::to_string(&answer.structured["todo"]).unwrap_or_default();
+            // What would be cut in the middle would be no JSON any more.
+            if json.len() <= TEXT_CAP { json } else { budget::text(&answer.text, None) }
+        }))
     }
 
     fn changed(&self, since: Option<u64>) -> Result<(u64, Option<Vec<String>>), Problem> {

@@ -83,12 +83,22 @@ impl Server {
             by: by.filter(|by| !by.trim().is_empty()).unwrap_or_else(|| "mcp".into()),
             plan: who.plan,
             key,
+            structured: self.settings.structured,
         }
     }
 
     /// Waits for the desk; whoever asked for progress hears that it takes its time.
     async fn answer(&self, ask: Ask, context: &RequestContext<RoleServer>) -> Result<Reply, Problem> {
-        let job = self.desk.run(context.ct.clone(), move |desk| desk.call(&ask));
+        let light = ask.is_light();
+        let call = move |desk: &dyn Desk| desk.call(&ask);
+        let call = match light {
+            true => match self.desk.at_once(call) {
+                Ok(answer) => return answer,
+                Err(call) => call,
+            },
+            false => call,
+        };
+        let job = self.desk.run(context.ct.clone(), call);
         tokio::pin!(job);
         let mut waited = 0.0;
         loop {

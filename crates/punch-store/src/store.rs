@@ -1,6 +1,7 @@
 //! The trait that every backend implements, and what it promises. Synchronous and transaction-shaped: a caller hands
 //! in a body, the store runs it inside one transaction. No function here is about a single field.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
@@ -43,6 +44,12 @@ pub trait Store: Send + Sync {
 
     /// Makes an empty plan. A name that a plan in use has is a conflict.
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError>;
+
+    /// A number that is another one after every commit, whoever made it: what was read after a look at it holds for as
+    /// long as it stays, but for the time. `None` where the backend cannot tell. An error if the store is out of reach.
+    fn stamp(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
 
     /// Wake-ups for commits from now on, of this process and of others.
     fn changes(&self) -> Box<dyn Changes>;
@@ -94,8 +101,18 @@ pub trait Snapshot: Catalogue {
     /// Todos in list order, a page at a time.
     fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError>;
 
+    /// The place of the todo that has `skip` others before it in list order, `None` beyond the end. Reads no todo.
+    fn place(&self, which: Which, skip: usize) -> Result<Option<ListMark>, StoreError>;
+
     /// The live todo with that id.
     fn find(&self, id: &str) -> Result<Option<Todo>, StoreError>;
+
+    /// The next time after `now` at which a lease or a timer ends: until then what is read changes only by writes.
+    fn next_moment(&self, now: i64) -> Result<Option<i64>, StoreError>;
+
+    /// The open todos whose content is exactly one of these, in list order: for formats that name todos by what they
+    /// say.
+    fn saying(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError>;
 
     /// Events after a revision, in order. Only whole revisions: the page ends with the revision in which `limit` is
     /// reached. What was pruned is missing, see [`PlanInfo::pruned`].

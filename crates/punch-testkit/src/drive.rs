@@ -66,12 +66,9 @@ pub fn blocking(items: &[Item]) -> Blocking {
                 Some(_) => {}
             }
         }
-        // A dependency that is not met and leads back to its dependent closes a circle.
-        out.circle |= item
-            .deps
-            .iter()
-            .filter(|id| find(id).is_some_and(|dep| dep.state != State::Met))
-            .any(|id| reaches(items, id, &item.id));
+        // A dependency that is open and leads back to its dependent closes a circle.
+        out.circle |=
+            item.deps.iter().filter(|id| find(id).is_some_and(is_open)).any(|id| reaches(items, id, &item.id));
     }
     for ids in [&mut out.actionable, &mut out.blocks] {
         ids.sort();

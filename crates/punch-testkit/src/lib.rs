@@ -1,4 +1,5 @@
-//! Test tools: a naive model of the engine, literal models of two outside formats, generators, and fuzz bodies.
+//! Test tools: a naive model of the engine, literal models of two outside formats, generators, fuzz bodies, and a
+//! scripted language model with a scripted agent.
 //!
 //! Nothing here uses the engine or shares code with it: what judges must not repeat the mistakes of what it judges.
 //! Tests translate between the words of both sides.
@@ -10,6 +11,7 @@ pub mod drive;
 pub mod fuzz;
 pub mod model;
 pub mod rules;
+pub mod scripted;
 pub mod seeds;
 pub mod source;
 pub mod work;

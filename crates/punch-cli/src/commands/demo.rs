@@ -1,12 +1,14 @@
 //! `punch demo`: what punch does, in a temporary project. Every step is a real run of this very program, printed as a
 //! person would type it with what it answered.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::{Args, CommandFactory};
 use serde_json::{Value, json};
 
+use super::demo_agent::{self, Actor};
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
 use crate::reply::with_schema;
@@ -41,9 +43,11 @@ enum Step {
     Run(&'static [&'static str]),
     /// A command that must be refused.
     Refused(&'static [&'static str]),
+    /// An agent that reports to hooks.
+    Watch(&'static Actor),
 }
 
-use Step::{Refused, Run, Say};
+use Step::{Refused, Run, Say, Watch};
 
 const STORY: &[Step] = &[
     Say("A plan with dependencies."),
@@ -72,6 +76,15 @@ const STORY: &[Step] = &[
     Run(&["tree"]),
     Run(&["log"]),
     Run(&["status"]),
+    Say("An agent works on a plan of its own. Whenever it wants to stop its host asks `punch hook`."),
+    Run(&["plan", "new", "parser"]),
+    Watch(&demo_agent::HASTY),
+    Run(&["list", "--all"]),
+    Say("Another one gets nowhere: after three continuations that change nothing it is stopped, with the reason."),
+    Run(&["plan", "new", "flaky"]),
+    Watch(&demo_agent::STUCK),
+    Run(&["why-stop"]),
+    Run(&["plan", "use", "main"]),
     Say("Programs get JSON from every command."),
     Run(&["status", "--json"]),
 ];
@@ -93,6 +106,17 @@ impl Demo {
                     say(&format!("\n# {text}\n"))?;
                     continue;
                 }
+                Watch(actor) => {
+                    let hook = |event: &str, report: &Value| place.hook(event, report, global);
+                    for (done, wrong) in demo_agent::play(actor, hook, say)? {
+                        if let Some(wrong) = wrong.or_else(|| done.unexpected(0)) {
+                            output::remark(&format!("note: {wrong}"));
+                            exit = Exit::Bug;
+                        }
+                        steps.push(done);
+                    }
+                    continue;
+                }
                 Run(arguments) => (arguments, 0),
                 Refused(arguments) => (arguments, 1),
             };
@@ -102,8 +126,8 @@ impl Demo {
             }
             let done = place.punch(arguments, global)?;
             say(&done.told())?;
-            if done.exit != Some(expected) {
-                output::remark(&format!("note: exit code {:?} where {expected} was expected", done.exit));
+            if let Some(wrong) = done.unexpected(expected) {
+                output::remark(&format!("note: {wrong}"));
                 exit = Exit::Bug;
             }
             steps.push(done);
@@ -121,10 +145,12 @@ impl Demo {
 }
 
 /// A step that was run.
-struct Done {
+pub(super) struct Done {
     line: String,
+    /// What it was given on standard input.
+    stdin: Option<String>,
     exit: Option<i32>,
-    stdout: String,
+    pub(super) stdout: String,
     stderr: String,
 }
 
@@ -133,8 +159,17 @@ impl Done {
         format!("$ {}\n{}{}", self.line, self.stdout, self.stderr)
     }
 
+    fn unexpected(&self, expected: i32) -> Option<String> {
+        let wrong = self.exit != Some(expected);
+        wrong.then(|| format!("`{}`: exit code {:?} where {expected} was expected", self.line, self.exit))
+    }
+
     fn as_json(&self) -> Value {
-        json!({"command": self.line, "exit": self.exit, "stdout": self.stdout, "stderr": self.stderr})
+        let mut out = json!({"command": self.line, "exit": self.exit, "stdout": self.stdout, "stderr": self.stderr});
+        if let Some(stdin) = &self.stdin {
+            out["stdin"] = json!(stdin);
+        }
+        out
     }
 }
 
@@ -173,13 +208,33 @@ impl Place {
     }
 
     fn punch(&self, arguments: &[&str], global: &Global) -> Result<Done, Failure> {
+        self.run(arguments, None, global)
+    }
+
+    /// Reports to the hook.
+    fn hook(&self, event: &str, report: &Value, global: &Global) -> Result<Done, Failure> {
+        self.run(&["hook", "--agent", demo_agent::HOST, event], Some(report.to_string()), global)
+    }
+
+    fn run(&self, arguments: &[&str], stdin: Option<String>, global: &Global) -> Result<Done, Failure> {
         let program = environment::program()?;
-        let output = self.command(&program).args(arguments).args(global.ascii.then_some("--ascii")).output();
-        let output = output.map_err(|cause| Failure::File(program.display().to_string(), cause))?;
+        let failed = |cause| Failure::File(program.display().to_string(), cause);
+        let mut command = self.command(&program);
+        command.args(arguments).args(global.ascii.then_some("--ascii"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        if stdin.is_some() {
+            command.stdin(Stdio::piped());
+        }
+        let mut child = command.spawn().map_err(failed)?;
+        if let (Some(mut pipe), Some(text)) = (child.stdin.take(), &stdin) {
+            // One that does not read what it is given has its reasons.
+            let _ = pipe.write_all(text.as_bytes());
+        }
+        let output = child.wait_with_output().map_err(failed)?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let words: Vec<String> = ["punch"].iter().chain(arguments).map(|word| quoted(word)).collect();
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Ok(Done { line: words.join(" "), exit: output.status.code(), stdout, stderr })
+        Ok(Done { line: words.join(" "), stdin, exit: output.status.code(), stdout, stderr })
     }
 
     /// A program that sees the demo's project and nothing of the caller's settings.

@@ -6,6 +6,7 @@ mod completions;
 mod config;
 mod cost;
 mod demo;
+mod demo_agent;
 mod doctor;
 mod done;
 mod drop;

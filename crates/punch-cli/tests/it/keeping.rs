@@ -43,6 +43,7 @@ fn world() -> World {
         limits: Default::default(),
         open_limit: 100,
         settings: None,
+        structured: false,
     };
     let ops = json!({"ops": [{"op": "add", "content": "Write it"}, {"op": "start", "id": "T-2"}]});
     engine.call(plan, &caller, Surface::Native, Tool::Write, &ops, None).unwrap();

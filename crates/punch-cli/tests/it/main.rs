@@ -25,6 +25,7 @@ mod punch;
 mod reasons;
 mod replay;
 mod schedule;
+mod scripted_agents;
 mod store;
 mod strange_text;
 mod todo_commands;

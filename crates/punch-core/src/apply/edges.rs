@@ -24,7 +24,11 @@ pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop
     }
     let tolerant = draft.ctx.policy.on_cycle == OnCycle::Suspend && added > 0;
     let circles = draft.plan.row.suspended > 0 && (!wanted.is_empty() || !batch.removed.is_empty());
-    if added > MANY || tolerant || circles {
+    // New todos that depend on older ones only cannot close a circle, however many they are.
+    let first_new = Uid(draft.plan.row.next_uid);
+    let grows =
+        wanted.iter().all(|(uid, deps)| *uid >= first_new && deps.iter().filter_map(Dep::target).all(|to| to < *uid));
+    if circles || ((added > MANY || tolerant) && !grows) {
         return sort_all(draft, wanted);
     }
     for (uid, deps) in &wanted {

@@ -83,6 +83,15 @@ pub struct Answer {
     pub merged: bool,
     /// Ids that a replacement gave more than once; the last one counts.
     pub folded: Vec<String>,
+    /// Ids of completed todos that are not in the list, where it is only a part of a large plan.
+    pub done_elsewhere: Vec<String>,
+}
+
+impl Answer {
+    /// See [`ready_ids`].
+    pub fn ready(&self) -> Vec<&str> {
+        ready(&self.list, &self.done_elsewhere)
+    }
 }
 
 /// The policy of this dialect on a plan.
@@ -174,7 +183,7 @@ pub fn step(initial: &[Row], call: &Call, make_id: &mut dyn FnMut() -> String) -
             }
         }
     }
-    Answer { initial: initial.to_vec(), list: rows, merged: call.merge, folded }
+    Answer { initial: initial.to_vec(), list: rows, merged: call.merge, folded, done_elsewhere: Vec::new() }
 }
 
 fn merge(row: &mut Row, given: &Given) {
@@ -191,7 +200,12 @@ fn merge(row: &mut Row, given: &Given) {
 
 /// Ids of pending todos whose dependencies are all completed, in list order.
 pub fn ready_ids(rows: &[Row]) -> Vec<&str> {
-    let done: HashSet<&str> = rows.iter().filter(|r| r.status == Status::Completed).map(|r| r.id.as_str()).collect();
+    ready(rows, &[])
+}
+
+fn ready<'r>(rows: &'r [Row], elsewhere: &[String]) -> Vec<&'r str> {
+    let done = rows.iter().filter(|r| r.status == Status::Completed).map(|r| r.id.as_str());
+    let done: HashSet<&str> = done.chain(elsewhere.iter().map(String::as_str)).collect();
     rows.iter()
         .filter(|r| r.status == Status::Pending && r.dependencies.iter().all(|dep| done.contains(dep.as_str())))
         .map(|r| r.id.as_str())
@@ -205,7 +219,7 @@ pub fn needs_in_progress(rows: &[Row]) -> bool {
 
 /// The answer in the tool's own form.
 pub fn answer(answer: &Answer, mode: Mode) -> Value {
-    let ready = if mode == Mode::Aggressive { ready_ids(&answer.list) } else { Vec::new() };
+    let ready = if mode == Mode::Aggressive { answer.ready() } else { Vec::new() };
     json!({
         "success": true,
         "readyTaskIds": ready,

@@ -150,13 +150,12 @@ impl Walk<'_> {
             match (dep, target) {
                 (Dep::Dangling(id), _) => self.found.push(Block::new(id, Cause::Missing, "")),
                 (_, Some(target)) if !target.is_live() || self.state(target).satisfied() => {}
-                (Dep::Suspended(_), Some(target)) => {
-                    self.found.push(Block::new(&target.id, Cause::Circle, ""));
-                }
-                (_, Some(target)) if self.state(target).open() => next.push(target.uid),
-                (_, Some(target)) => {
+                // Before a circle: it can be taken up again, which a circle cannot.
+                (_, Some(target)) if !self.state(target).open() => {
                     self.found.push(Block::new(&target.id, Cause::Dropped, target.status.name()));
                 }
+                (Dep::Suspended(_), Some(target)) => self.found.push(Block::new(&target.id, Cause::Circle, "")),
+                (_, Some(target)) => next.push(target.uid),
                 (_, None) => {}
             }
         }

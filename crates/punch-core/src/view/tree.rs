@@ -123,7 +123,7 @@ impl Tree {
         }
         match lines.count() {
             0 => true,
-            left => page.line(&format!("{indent}    +{left} more lines"), Then::More),
+            left => page.line(&self.cut(format!("{indent}    +{left} more lines"), ""), Then::More),
         }
     }
 

@@ -1,21 +1,22 @@
 //! The list dialects on a shared plan (rules 7, 8, 9). A replacement is compared with what the session was last shown,
 //! so what others changed meanwhile stays, and only what it was shown can be archived by leaving it out.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
-use punch_core::dialect::list::{Item, List, diff, match_rows};
+use punch_core::dialect::list::diff;
 use punch_core::dialect::{cursor, phases, todowrite};
-use punch_core::{Footprint, Op, Plan, Policy, Refusal, Status, Stop, Uid};
+use punch_core::{Op, Policy, Refusal, Uid};
 use punch_store::{PlanId, Tx};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::render::{self, capped};
-use super::{Answer, Caller, Surface, pack, unpack};
-use crate::submit::settle;
-use crate::{Engine, EngineError, Role, SessionState, at_revision, link, session};
+use super::reach::Reach;
+use super::step::{adopt, answer, step};
+use super::{Answer, Caller, Surface, pack, render, unpack};
+use crate::submit::settle_on;
+use crate::{Engine, EngineError, Role, SessionState, link, session};
 
 /// A call after reading, ready to run on a list.
-enum Call {
+pub(super) enum Call {
     Cursor(cursor::Call),
     Phases(Vec<phases::PhaseOp>),
     Todowrite(Vec<todowrite::Row>),
@@ -35,13 +36,47 @@ impl Call {
         })
     }
 
+    pub fn surface(&self) -> Surface {
+        match self {
+            Self::Cursor(_) => Surface::Cursor,
+            Self::Phases(_) => Surface::Phases,
+            Self::Todowrite(_) => Surface::Todowrite,
+        }
+    }
+
     /// Leaving a todo out removes it.
-    fn replaces(&self) -> bool {
+    pub fn replaces(&self) -> bool {
         match self {
             Self::Cursor(call) => !call.merge,
             Self::Phases(ops) => ops.iter().any(|op| matches!(op, phases::PhaseOp::Init { .. })),
             Self::Todowrite(_) => true,
         }
+    }
+
+    /// Ids in the payload.
+    pub fn ids(&self) -> BTreeSet<String> {
+        match self {
+            Self::Cursor(call) => call.todos.iter().map(|t| t.id.clone()).filter(|id| !id.is_empty()).collect(),
+            Self::Phases(_) => BTreeSet::new(),
+            Self::Todowrite(rows) => rows.iter().filter_map(|row| row.id.clone()).collect(),
+        }
+    }
+
+    /// Contents by which ops name todos, or that must not be there twice.
+    pub fn contents(&self) -> BTreeSet<String> {
+        let Self::Phases(ops) = self else { return BTreeSet::new() };
+        let mut out = BTreeSet::new();
+        for op in ops {
+            match op {
+                phases::PhaseOp::Start { task } | phases::PhaseOp::Note { task, .. } => out.extend(task.clone()),
+                phases::PhaseOp::Done(phases::Target::Task(task))
+                | phases::PhaseOp::Drop(phases::Target::Task(task))
+                | phases::PhaseOp::Rm(phases::Target::Task(task)) => drop(out.insert(task.clone())),
+                phases::PhaseOp::Append { items, .. } => out.extend(items.iter().flatten().cloned()),
+                _ => {}
+            }
+        }
+        out
     }
 
     fn preset(&self) -> fn(Policy) -> Policy {
@@ -51,13 +86,6 @@ impl Call {
             Self::Todowrite(_) => todowrite::policy,
         }
     }
-}
-
-/// What a step gave, until the plan has taken it over.
-enum Stepped {
-    Cursor(cursor::Answer),
-    Phases(phases::Answer),
-    Todowrite,
 }
 
 impl Engine {
@@ -70,35 +98,15 @@ impl Engine {
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
         let call = Call::read(surface, arguments)?;
-        let request = caller.request(call.preset());
-        self.write(plan, request.durability, |tx, now| {
+        self.write(plan, caller.request(call.preset()).durability, |tx, now| {
             if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(unpack(&body));
             }
             let mut state = session::load(tx, &caller.session, plan)?;
-            let role = state.role_of(&caller.session, caller.role);
-            if role != Role::Owner {
+            if state.role_of(&caller.session, caller.role) != Role::Owner {
                 return Err(EngineError::NotAllowed { what: "write the whole list".into() });
             }
-            let base = shown(tx, &state, call.replaces())?;
-            let mut stepped = None;
-            let mut ask = |whole: &Plan, now: i64| -> Result<Vec<Op>, Stop> {
-                whole.need_whole()?;
-                let (base, result, list) = step(&call, whole, base.as_ref(), &state, caller, now);
-                let ops = diff(&base, &list, whole);
-                stepped = Some((result, list));
-                Ok(ops)
-            };
-            let changed = settle(tx, now, &request, &Footprint::everything(), &mut ask)?;
-            render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
-            let Some((stepped, list)) = stepped else { return Err(punch_store::StoreError::Abort.into()) };
-            // New rows have no handle yet; the adds of the batch are in their order.
-            let mut added = changed.outcome.added.iter().copied();
-            state.scope = list.items.iter().filter_map(|item| item.uid.or_else(|| added.next())).collect();
-            let answer = answer(stepped, &changed.plan, &state.scope.iter().copied().collect(), caller);
-            state.shown = changed.outcome.plan.revision;
-            state.bound = true;
-            state.dialect = Some(surface.name().to_owned());
+            let answer = run(tx, now, &call, caller, &mut state)?;
             link::note(&mut state, &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
@@ -109,151 +117,46 @@ impl Engine {
     }
 }
 
-/// The plan as the session last saw it; `None` where the call acts on the list as it is.
-fn shown(tx: &dyn Tx, state: &SessionState, replaces: bool) -> Result<Option<Plan>, EngineError> {
-    let row = tx.row()?;
-    if !replaces || state.shown == 0 || state.shown >= row.revision {
-        return Ok(None);
-    }
-    let mut whole = Plan::slice(row);
-    tx.load(&Footprint::everything(), &mut whole)?;
-    Ok(Some(at_revision(&whole, &tx.events(state.shown, usize::MAX)?, state.shown)))
-}
-
-/// Runs the dialect's own algorithm; answers what to compare with, the result, and the list it leads to.
-fn step(
-    call: &Call,
-    whole: &Plan,
-    before: Option<&Plan>,
-    state: &SessionState,
-    caller: &Caller<'_>,
+/// One call inside its transaction.
+fn run(
+    tx: &mut dyn Tx,
     now: i64,
-) -> (List, Stepped, List) {
-    let then = before.unwrap_or(whole);
-    let scope: HashSet<Uid> = state.scope.iter().copied().collect();
-    // What somebody else is working on is not archived by being left out.
-    let busy = |uid: &Uid| {
-        whole.get(*uid).is_some_and(|t| {
-            t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.owner.as_deref()
-        })
-    };
-    let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !busy(&uid));
-    match call {
-        Call::Cursor(call) if call.merge => {
-            let rows = cursor::project(whole);
-            let answer = cursor::step(&rows, call, &mut ids(now, whole));
-            let list = cursor::to_list(&answer.list);
-            (cursor::to_list(&rows), Stepped::Cursor(answer), list)
-        }
-        Call::Cursor(call) => {
-            let named: HashSet<&str> = call.todos.iter().map(|t| t.id.as_str()).collect();
-            let base: Vec<cursor::Row> =
-                cursor::project(then).into_iter().filter(|r| mine(r.uid) || named.contains(r.id.as_str())).collect();
-            let answer = cursor::step(&base, call, &mut ids(now, whole));
-            let list = cursor::to_list(&answer.list);
-            (cursor::to_list(&base), Stepped::Cursor(answer), list)
-        }
-        Call::Phases(ops) => {
-            let mut list = phases::project(then);
-            if before.is_some() || call.replaces() {
-                for phase in &mut list {
-                    phase.tasks.retain(|task| mine(task.uid));
-                }
-                list.retain(|phase| !phase.tasks.is_empty());
-            }
-            let answer = phases::step(&list, ops);
-            let new = phases::to_list(&answer.phases);
-            (phases::to_list(&list), Stepped::Phases(answer), new)
-        }
-        Call::Todowrite(rows) => {
-            let mut base: Vec<todowrite::Row> = todowrite::project(then).into_iter().filter(|r| mine(r.uid)).collect();
-            let mut rows = todowrite::step(&base, rows.clone());
-            adopt(&mut rows, &mut base, whole, caller, now);
-            let list = todowrite::to_list(&rows);
-            (todowrite::to_list(&base), Stepped::Todowrite, list)
+    call: &Call,
+    caller: &Caller<'_>,
+    state: &mut SessionState,
+) -> Result<Answer, EngineError> {
+    let mut reach = Reach::of(tx, state, caller, call)?;
+    let now = now.max(reach.part.row.last_time);
+    let before = reach.before(tx, state, call)?;
+    let (mut base, stepped, mut list) = step(call, &reach, before.as_ref(), state, caller, now);
+    if let Call::Todowrite(_) = call {
+        let unknown = list.items.iter().filter(|item| item.uid.is_none()).map(|item| item.content.clone());
+        let said = tx.saying(&unknown.collect())?;
+        said.iter().for_each(|todo| reach.part.put(todo.clone()));
+        adopt(&mut list, &mut base, said, caller, now);
+    }
+    let ops: Vec<Op> = diff(&base, &list, &reach.part);
+    let part = std::mem::take(&mut reach.part);
+    let request = caller.request(call.preset());
+    let mut changed = settle_on(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
+    render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
+    // New rows have no handle yet; the adds of the batch are in their order.
+    let mut added = changed.outcome.added.iter().copied();
+    let listed: Vec<Uid> = list.items.iter().filter_map(|item| item.uid.or_else(|| added.next())).collect();
+    let mut shown: HashSet<Uid> = listed.iter().copied().collect();
+    if reach.whole || call.replaces() {
+        state.scope = listed;
+    } else {
+        let known: HashSet<Uid> = state.scope.iter().copied().collect();
+        state.scope.extend(listed.into_iter().filter(|uid| !known.contains(uid)));
+        if call.surface() == Surface::Cursor {
+            reach.show_more(tx, now, &mut changed.plan)?;
+            shown.extend(&reach.listed);
         }
     }
-}
-
-/// A list that is sent again in a new conversation means the open todos it names, not copies of them.
-fn adopt(rows: &mut [todowrite::Row], base: &mut Vec<todowrite::Row>, whole: &Plan, caller: &Caller<'_>, now: i64) {
-    let taken: HashSet<Uid> = rows.iter().chain(base.iter()).filter_map(|row| row.uid).collect();
-    let free = |uid: Uid| {
-        !taken.contains(&uid)
-            && whole.get(uid).is_some_and(|t| t.status.is_open() && !t.leased_by_other(caller.owner.as_deref(), now))
-    };
-    let known: Vec<todowrite::Row> =
-        todowrite::project(whole).into_iter().filter(|row| row.uid.is_some_and(free)).collect();
-    let item = |row: &todowrite::Row| Item { uid: row.uid, content: row.content.clone(), ..Item::default() };
-    let known_items: Vec<Item> = known.iter().map(item).collect();
-    let mut items: Vec<Item> = rows.iter().map(item).collect();
-    match_rows(&mut items, &known_items);
-    let by_uid: BTreeMap<Uid, &todowrite::Row> = known.iter().filter_map(|row| Some((row.uid?, row))).collect();
-    for (row, item) in rows.iter_mut().zip(items) {
-        if row.uid.is_none()
-            && let Some(found) = item.uid.and_then(|uid| by_uid.get(&uid))
-        {
-            row.uid = found.uid;
-            base.push((*found).clone());
-        }
-    }
-}
-
-/// Ids for todos that come without one, in the form of that dialect: unique because no live todo has them.
-fn ids(now: i64, whole: &Plan) -> impl FnMut() -> String + use<'_> {
-    let mut n = whole.row.next_uid;
-    move || loop {
-        n += 1;
-        let tail = base36(n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 18);
-        let id = format!("todo-{now}-{tail:0>9}");
-        if whole.by_id(&id).is_none() {
-            return id;
-        }
-    }
-}
-
-fn base36(mut n: u64) -> String {
-    let mut out = Vec::new();
-    while n > 0 && out.len() < 9 {
-        out.push(b"0123456789abcdefghijklmnopqrstuvwxyz"[(n % 36) as usize]);
-        n /= 36;
-    }
-    out.iter().rev().map(|b| char::from(*b)).collect()
-}
-
-/// The dialect's own answer, from the plan as it is now: what the list names, in the engine's order.
-fn answer(stepped: Stepped, plan: &Plan, scope: &HashSet<Uid>, caller: &Caller<'_>) -> Answer {
-    let revision = plan.row.revision;
-    let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid));
-    match stepped {
-        Stepped::Cursor(mut answer) => {
-            answer.list = cursor::project(plan).into_iter().filter(|row| mine(row.uid)).collect();
-            let text = render::cursor(&answer, caller.mode);
-            Answer { text: capped(&text), structured: cursor::answer(&answer, caller.mode), is_error: false, revision }
-        }
-        Stepped::Phases(mut answer) => {
-            let named: HashSet<String> = answer.phases.iter().map(|p| p.name.clone()).collect();
-            let mut list = phases::project(plan);
-            for phase in &mut list {
-                phase.tasks.retain(|task| mine(task.uid));
-            }
-            // Empty phases belong to the list if the step left them in it.
-            list.retain(|phase| !phase.tasks.is_empty() || named.contains(&phase.name));
-            answer.phases = list;
-            let text = phases::summary(&answer.phases, &answer.errors);
-            let completed: Vec<Value> =
-                answer.completed.iter().map(|c| json!({"phase": c.phase, "content": c.content})).collect();
-            let structured = json!({
-                "phases": phases::phases_to_json(&answer.phases),
-                "storage": "session",
-                "completedTasks": completed,
-            });
-            Answer { text: capped(&text), structured, is_error: answer.is_error, revision }
-        }
-        Stepped::Todowrite => {
-            let rows: Vec<todowrite::Row> = todowrite::project(plan).into_iter().filter(|r| mine(r.uid)).collect();
-            let structured = json!({"progress": todowrite::progress(&rows), "items": todowrite::items(&rows)});
-            Answer { text: capped(&todowrite::render(&rows)), structured, is_error: false, revision }
-        }
-    }
+    let answer = answer(stepped, &changed.plan, &shown, caller);
+    state.shown = changed.outcome.plan.revision;
+    state.bound = true;
+    state.dialect = Some(call.surface().name().to_owned());
+    Ok(answer)
 }

@@ -1,20 +1,24 @@
 //! Tool calls: one call of a surface in, a short text and a structured answer out. Every write goes the one road:
 //! project, step, diff, apply, in one transaction with the session's state.
 
+mod detail;
 mod extended;
+mod hint;
 mod list;
 mod mirror;
 mod native;
+mod reach;
 mod read;
 mod render;
+mod step;
 
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
-use punch_store::{PlanId, SessionKey};
+use punch_store::{PlanId, SessionKey, Snapshot};
 use serde_json::Value;
 
 use crate::config::Settings;
-use crate::{Engine, EngineError, Request, Role};
+use crate::{Choice, Engine, EngineError, Request, Role};
 
 pub use mirror::Family;
 pub use render::TEXT_CAP;
@@ -74,6 +78,8 @@ pub struct Caller<'a> {
     pub open_limit: u64,
     /// Settings whose policies go over the plan's own.
     pub settings: Option<&'a Settings>,
+    /// Wants the answer for programs too.
+    pub structured: bool,
 }
 
 /// The answer to a call.
@@ -81,12 +87,32 @@ pub struct Caller<'a> {
 pub struct Answer {
     /// For the model: short, capped, untrusted text neutralised where the dialect's own form allows.
     pub text: String,
-    /// The same for programs.
+    /// The same for programs; null where nobody asked for it.
     pub structured: Value,
     /// The call was refused or had errors.
     pub is_error: bool,
     /// The revision after the call; the receipt.
     pub revision: u64,
+}
+
+/// The answer to a reading, and for how long it holds if nobody writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// The plan that was meant.
+    pub plan: PlanId,
+    /// What it reads as.
+    pub answer: Answer,
+    /// Not before this time.
+    pub from: i64,
+    /// Before this one, where time changes something.
+    pub until: Option<i64>,
+}
+
+impl Read {
+    /// Still true at `now`.
+    pub fn holds(&self, now: i64) -> bool {
+        self.from <= now && self.until.is_none_or(|until| now < until)
+    }
 }
 
 /// What a tool does.
@@ -112,7 +138,7 @@ impl Engine {
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
         let done = match (tool, surface) {
-            (Tool::Read, _) => self.call_read(plan, caller, surface, arguments),
+            (Tool::Read, _) => return self.read(plan, |snapshot| self.reading(snapshot, caller, surface, arguments)),
             (Tool::Claim, _) => self.call_claim(plan, caller, arguments),
             (Tool::Write, Surface::Native) => self.call_native(plan, caller, arguments, key),
             (Tool::Write, Surface::Extended) => self.call_extended(plan, caller, arguments, key),
@@ -122,9 +148,49 @@ impl Engine {
         };
         match done {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-            Err(error) => Ok(render::refused(&error, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?)),
+            Err(error) => {
+                Ok(render::refused(&error, surface, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
+            }
             Ok(answer) => Ok(answer),
         }
+    }
+}
+
+impl Engine {
+    /// Runs a reading call on the plan that is meant; see [`Engine::read_meant`]. `None` if there is no plan.
+    pub fn call_read(
+        &self,
+        choice: &Choice,
+        guess: Option<PlanId>,
+        caller: &Caller<'_>,
+        surface: Surface,
+        arguments: &Value,
+    ) -> Result<Option<Read>, EngineError> {
+        let from = self.now();
+        let found = self.read_meant(choice, guess, |snapshot| {
+            Ok((self.reading(snapshot, caller, surface, arguments)?, snapshot.next_moment(from)?))
+        })?;
+        Ok(found.map(|(plan, (answer, until))| Read { plan, answer, from, until }))
+    }
+
+    fn reading(
+        &self,
+        snapshot: &dyn Snapshot,
+        caller: &Caller<'_>,
+        surface: Surface,
+        arguments: &Value,
+    ) -> Result<Answer, EngineError> {
+        match read::answer(snapshot, caller, surface, arguments, self.now()) {
+            Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
+            Err(error) => Ok(render::refused(&error, surface, snapshot.row()?.revision)),
+            Ok(answer) => Ok(answer),
+        }
+    }
+}
+
+impl Answer {
+    fn read(text: String, structured: Option<Value>, revision: u64) -> Self {
+        Self { text, structured: structured.unwrap_or_default(), is_error: false, revision }
     }
 }
 

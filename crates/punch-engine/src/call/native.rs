@@ -36,7 +36,7 @@ impl Engine {
                 asked = native::read(part, arguments, &caller.limits)?;
                 Ok(asked.clone())
             };
-            let changed = settle(tx, now, &request, &Footprint::default(), &mut ask)?;
+            let changed = settle(tx, now, &request, &named(arguments), &mut ask)?;
             if role != Role::Owner {
                 allowed(&asked, &changed, &state)?;
             }
@@ -73,18 +73,17 @@ impl Engine {
             Some(id) => Some(self.claim(plan, &request, self.resolve(plan, id)?, lease)?),
             None => self.claim_next(plan, &request, lease)?,
         };
-        if let Some(claimed) = &claimed {
-            self.write(plan, Durability::Relaxed, |tx, now| {
-                let mut state = session::load(tx, &caller.session, plan)?;
-                bind(&mut state, &claimed.changed);
-                Ok(session::store(tx, &caller.session, plan, &state, now)?)
-            })?;
-        }
         let Some(claimed) = claimed else {
             let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
             let structured = json!({"todo": null});
             return Ok(Answer { text: "Nothing is ready to claim.".into(), structured, is_error: false, revision });
         };
+        // The session works on it from now on: it is bound, and a worker may report on what it claimed.
+        self.write(plan, Durability::Relaxed, |tx, now| {
+            let mut state = session::load(tx, &caller.session, plan)?;
+            bind(&mut state, &claimed.changed);
+            Ok(session::store(tx, &caller.session, plan, &state, now)?)
+        })?;
         let todo = claimed.changed.plan.get(claimed.uid);
         let (line, fence) = todo.map_or_else(Default::default, |t| (render::line(t, claimed.changed.now), t.fence));
         Ok(Answer {
@@ -94,6 +93,18 @@ impl Engine {
             revision: claimed.changed.outcome.plan.revision,
         })
     }
+}
+
+/// What a call names, before it is read: asked for one by one, many names would end in the whole plan.
+fn named(arguments: &Value) -> Footprint {
+    let mut first = Footprint::default();
+    for op in arguments["ops"].as_array().into_iter().flatten().filter_map(Value::as_object) {
+        for value in ["id", "ids", "dependsOn", "blocks", "before", "after"].iter().filter_map(|key| op.get(*key)) {
+            first.ids.extend(value.as_str().map(str::to_owned));
+            first.ids.extend(value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+        }
+    }
+    first
 }
 
 /// A replacement is matched against the whole plan.

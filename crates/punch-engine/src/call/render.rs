@@ -2,10 +2,10 @@
 
 use punch_core::dialect::cursor;
 use punch_core::view::Progress;
-use punch_core::{Plan, Status, Todo, text};
+use punch_core::{PlanRow, Status, Todo, text};
 use serde_json::json;
 
-use super::Answer;
+use super::{Answer, Surface};
 use crate::{Changed, EngineError};
 
 /// Bytes of a text answer: about 2,000 tokens.
@@ -29,8 +29,8 @@ pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
 }
 
 /// A refusal as an answer: code, what is wrong, what to do.
-pub(super) fn refused(error: &EngineError, revision: u64) -> Answer {
-    let (code, message, hint) = (error.code(), error.message(), error.hint());
+pub(super) fn refused(error: &EngineError, surface: Surface, revision: u64) -> Answer {
+    let (code, message, hint) = (error.code(), error.message(), error.tool_hint(surface));
     Answer {
         text: capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message))),
         structured: json!({"error": {"code": code, "message": message, "hint": hint}}),
@@ -94,17 +94,17 @@ pub(super) fn changed(changed: &Changed, next: &[Todo]) -> String {
         ));
     }
     out.extend(outcome.warnings.iter().take(5).map(|w| format!("Note: {}", text::neutral(&w.message()))));
-    out.push(progress(plan, next));
+    out.push(progress(&plan.row, next));
     out.join("\n")
 }
 
 /// Progress and what to do next, on one line.
-pub(super) fn progress(plan: &Plan, next: &[Todo]) -> String {
-    let progress = Progress::of_counts(&plan.row.counts);
+pub(super) fn progress(row: &PlanRow, next: &[Todo]) -> String {
+    let progress = Progress::of_counts(&row.counts);
     let next = match next.first() {
         Some(todo) if todo.status == Status::InProgress => format!("; in progress: {}", text::neutral(&todo.id)),
         Some(todo) => format!("; next: {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 80)),
-        None if plan.row.counts.open() == 0 => String::new(),
+        None if row.counts.open() == 0 => String::new(),
         None => "; nothing is ready".to_owned(),
     };
     format!("{}/{} done{next}", progress.completed, progress.total)
@@ -129,7 +129,7 @@ pub(super) fn cursor(answer: &cursor::Answer, mode: cursor::Mode) -> String {
         out.push("No todos.".into());
     }
     if mode == cursor::Mode::Aggressive {
-        let ready = cursor::ready_ids(&answer.list);
+        let ready = answer.ready();
         if !ready.is_empty() {
             let ids: Vec<String> = ready.iter().map(|id| text::neutral(id).into_owned()).collect();
             out.push(format!("Ready, hand them out to subagents in parallel: {}", ids.join(", ")));

@@ -22,6 +22,7 @@ use crate::{Choice, Engine, EngineError, Request, session};
 use listen::{Heard, Listener};
 
 pub use record::Told;
+pub(crate) use sessions::turn_of;
 pub use sessions::{Going, Spent, TurnStart};
 pub use switch::Switches;
 

@@ -1,9 +1,9 @@
 //! Questions about sessions: which one is meant, which are kept going, where their turn began, what they cost.
 
 use punch_core::Uid;
-use punch_store::{Durability, PlanId, SessionKey};
+use punch_store::{Durability, PlanId, Session, SessionKey, Snapshot};
 
-use crate::{Engine, EngineError, Role, SessionState, session};
+use crate::{Engine, EngineError, Role, history, session};
 
 /// Sessions that said nothing for so long are not shown as kept going.
 const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
@@ -95,21 +95,10 @@ impl Engine {
 
     /// Where the turn of a session began, or of the session that was seen last on this plan.
     pub fn turn(&self, plan: PlanId, of: Option<&SessionKey>) -> Result<Option<TurnStart>, EngineError> {
-        let found: Option<(SessionKey, SessionState)> = self.browse(|catalogue| {
-            let sessions = match of {
-                Some(key) => catalogue.session(key)?.into_iter().collect(),
-                None => catalogue.sessions()?,
-            };
-            let here = sessions.iter().filter(|session| session.plan == Some(plan));
-            let mut states = here.map(|session| (session.key.clone(), session::read(session)));
-            Ok(states.find(|(_, state)| !state.drive.turns.is_empty()))
-        })?;
-        let Some((key, state)) = found else { return Ok(None) };
-        let Some(turn) = state.drive.turns.last() else { return Ok(None) };
-        let then = self.plan_at(plan, turn.revision)?;
-        let open = then.live().into_iter().filter(|t| t.status.is_open()).map(|t| t.id.clone()).collect();
-        let agent = state.agent.clone().unwrap_or_default();
-        Ok(Some(TurnStart { key, agent, revision: turn.revision, at: turn.at, open }))
+        self.read(plan, |snapshot| match of {
+            Some(key) => turn_of(snapshot, key),
+            None => turn_start(snapshot, snapshot.sessions()?),
+        })
     }
 
     /// What reminders and continuations have cost so far.
@@ -123,6 +112,23 @@ impl Engine {
         }
         Ok(spent)
     }
+}
+
+/// Where the turn of a session began.
+pub(crate) fn turn_of(snapshot: &dyn Snapshot, key: &SessionKey) -> Result<Option<TurnStart>, EngineError> {
+    turn_start(snapshot, snapshot.session(key)?.into_iter().collect())
+}
+
+fn turn_start(snapshot: &dyn Snapshot, sessions: Vec<Session>) -> Result<Option<TurnStart>, EngineError> {
+    let plan = snapshot.info()?.id;
+    let here = sessions.into_iter().filter(|session| session.plan == Some(plan));
+    let mut states = here.map(|session| (session::read(&session), session.key));
+    let found = states.find_map(|(state, key)| Some((state.drive.turns.last()?.clone(), state.agent, key)));
+    let Some((turn, agent, key)) = found else { return Ok(None) };
+    let then = history::seen_at(snapshot, turn.revision)?;
+    let open = then.live().into_iter().filter(|t| t.status.is_open()).map(|t| t.id.clone()).collect();
+    let agent = agent.unwrap_or_default();
+    Ok(Some(TurnStart { key, agent, revision: turn.revision, at: turn.at, open }))
 }
 
 fn name_of(key: &SessionKey) -> String {

@@ -31,6 +31,7 @@ fn caller(session: &str) -> Caller<'static> {
         limits: Default::default(),
         open_limit: 10_000,
         settings: None,
+        structured: true,
     }
 }
 

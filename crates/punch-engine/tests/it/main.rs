@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
 
 mod call;
+mod call_large;
 mod care;
 mod config_docs;
 mod config_edit;

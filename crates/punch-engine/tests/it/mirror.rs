@@ -37,6 +37,7 @@ fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
         limits: Default::default(),
         open_limit: 10,
         settings: None,
+        structured: true,
     }
 }
 

@@ -20,7 +20,7 @@ impl Report {
     /// One line: what, the number, its limit.
     pub fn row(&mut self, what: &str, value: f64, limit: f64, note: &str) {
         let good = value <= limit;
-        println!("{what:<44} {value:>9.2}  limit {limit:>8.2}  {}{note}", if good { "ok    " } else { "MISSED" });
+        println!("{what:<52} {value:>9.2}  limit {limit:>8.2}  {}{note}", if good { "met    " } else { "MISSED " });
         if !good {
             self.missed.push(what.to_owned());
         }

@@ -71,6 +71,7 @@ fn spend(surface: Surface, calls: &[Value]) -> usize {
         limits: Default::default(),
         open_limit: 10_000,
         settings: None,
+        structured: false,
     };
     let mut spent = 0;
     for call in calls {

@@ -10,36 +10,105 @@ use crate::Report;
 use crate::client::Client;
 
 pub fn run(report: &mut Report, punch: &str, bare: &str) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = project();
     let path = folder.path();
-    assert!(Command::new("git").args(["init", "-q"]).current_dir(path).status().unwrap().success());
     fill(punch, path, 1_000);
-    let mut ours = Client::start(punch, &["mcp"], path);
     let mut theirs = Client::start(bare, &["bare.db"], path);
-    let (next, plan, none) = (json!({"view": "next"}), json!({}), json!({}));
-    let note = json!({"ops": [{"op": "note", "id": "n500", "text": "seen"}]});
-    let flip = |n: usize| json!({"ops": [{"op": if n.is_multiple_of(2) { "start" } else { "reopen" }, "id": "n7"}]});
-    let times = turns(400, &mut |n| {
-        vec![
-            timed(|| theirs.call("noop", &none)),
-            timed(|| ours.call("todo_read", &next)),
-            timed(|| ours.call("todo_read", &plan)),
-            timed(|| theirs.call("commit", &none)),
-            timed(|| ours.call("todo_write", &flip(n))),
-            timed(|| ours.call("todo_write", &note)),
-        ]
-    });
-    let micro = |n: usize| format!("({:.0} µs)", times[n]);
-    println!("bare server: no-op {:.0} µs, one durable commit {:.0} µs", times[0], times[3]);
-    report.row("read next on 1,000 todos, x no-op", times[1] / times[0], 3.0, &micro(1));
-    report.row("read a page of 1,000 todos, x no-op", times[2] / times[0], 3.0, &micro(2));
-    report.row("start or reopen on 1,000 todos, x commit", times[4] / times[3], 2.0, &micro(4));
-    report.row("note on 1,000 todos, x commit", times[5] / times[3], 2.0, &micro(5));
+    reads(report, punch, path, &mut theirs);
+    writes(report, punch, path, &mut theirs);
     let spawn =
         turns(30, &mut |_| vec![timed(|| spawned(bare, &["bare.db"], path)), timed(|| spawned(punch, &["mcp"], path))]);
     println!("spawn to first tools/list: bare {:.0} µs", spawn[0]);
     report.row("spawn to tools/list, x bare", spawn[1] / spawn[0], 2.0, &format!("({:.0} µs)", spawn[1]));
     memory(report, punch);
+}
+
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Command::new("git").args(["init", "-q"]).current_dir(folder.path()).status().unwrap().success());
+    folder
+}
+
+/// Readings between writes, which is when their answers are new, and readings one after the other.
+fn reads(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
+    let mut ours = Client::start(punch, &["mcp"], path);
+    let views = [
+        ("next", json!({"view": "next"})),
+        ("the first page", json!({})),
+        ("a later page", json!({"offset": 200})),
+        ("what is ready", json!({"view": "ready"})),
+    ];
+    for (between, count) in [("after a write", 300), ("again", 1_000)] {
+        let times = turns(count, &mut |n| {
+            let mut all = vec![timed(|| theirs.call("noop", &json!({})))];
+            if between == "after a write" {
+                ours.call("todo_write", &flip(n));
+                // What a commit leaves behind in the machine is met by both.
+                theirs.call("commit", &json!({}));
+                all[0] = timed(|| theirs.call("noop", &json!({})));
+            }
+            all.extend(views.iter().map(|(_, arguments)| timed(|| ours.call("todo_read", arguments))));
+            all
+        });
+        println!("readings {between}: the bare server's no-op takes {:.0} µs", times[0]);
+        for (n, (what, _)) in views.iter().enumerate() {
+            let name = format!("read {what} of 1,000 {between}, x no-op");
+            report.row(&name, times[n + 1] / times[0], 3.0, &format!("({:.0} µs)", times[n + 1]));
+        }
+    }
+}
+
+fn flip(n: usize) -> Value {
+    json!({"ops": [{"op": if n.is_multiple_of(2) { "start" } else { "reopen" }, "id": "n7"}]})
+}
+
+/// What it is called, the tool, its arguments at each turn.
+type Case<'a> = (&'a str, &'a str, &'a dyn Fn(usize) -> Value);
+
+/// A change in each dialect.
+fn writes(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
+    let mut native = Client::start(punch, &["mcp"], path);
+    let dialect = |name: &str| Client::start(punch, &["mcp", "--dialect", name], path);
+    let mut lists =
+        [dialect("cursor"), dialect("phases"), dialect("todowrite"), dialect("todowrite"), dialect("extended")];
+    let status = |n: usize| if n.is_multiple_of(2) { "in_progress" } else { "pending" };
+    // Each on another todo: notes stay, and a pile of them would be measured instead.
+    let note = |n: usize| json!({"ops": [{"op": "note", "id": format!("n{}", 500 + n % 500), "text": "seen"}]});
+    let list = |n: usize, more: Option<String>| {
+        let row = |content: &str, status: &str| json!({"content": content, "status": status, "activeForm": content});
+        let mut rows: Vec<Value> =
+            (0..6).map(|i| row(&format!("step {i}"), if i == 0 { status(n) } else { "pending" })).collect();
+        rows.extend(more.map(|more| row(&more, "pending")));
+        json!({"todos": rows})
+    };
+    let calls: [Case<'_>; 5] = [
+        ("cursor, merge", "todo_write", &|n| json!({"merge": true, "todos": [{"id": "n30", "status": status(n)}]})),
+        (
+            "phases, start",
+            "todo_write",
+            &|n| json!({"ops": [{"op": "start", "task": format!("todo number {}", 40 + n % 2 * 10)}]}),
+        ),
+        ("todowrite, the list again", "TodoWrite", &|n| list(n, None)),
+        ("todowrite, one more", "TodoWrite", &|n| list(n, Some(format!("found on the way {n}")))),
+        ("extended, patch", "todo_write", &|n| json!({"mode": "patch", "todos": [{"id": "n60", "status": status(n)}]})),
+    ];
+    let times = turns(200, &mut |n| {
+        let mut all = vec![
+            timed(|| theirs.call("commit", &json!({}))),
+            timed(|| native.call("todo_write", &flip(n))),
+            timed(|| native.call("todo_write", &note(n))),
+        ];
+        for ((_, tool, arguments), client) in calls.iter().zip(&mut lists) {
+            let arguments = arguments(n);
+            all.push(timed(|| client.call(tool, &arguments)));
+        }
+        all
+    });
+    println!("the bare server's durable commit takes {:.0} µs", times[0]);
+    let names = ["native, start or reopen", "native, note"].into_iter().chain(calls.iter().map(|(name, ..)| *name));
+    for (name, time) in names.zip(&times[1..]) {
+        report.row(&format!("write on 1,000: {name}, x commit"), time / times[0], 2.0, &format!("({time:.0} µs)"));
+    }
 }
 
 /// Each part's median over all turns, in microseconds.
@@ -69,8 +138,8 @@ fn spawned(program: &str, arguments: &[&str], folder: &Path) {
     assert!(tools.contains("\"tools\""), "{tools}");
 }
 
-/// Todos in chains of ten.
-fn fill(punch: &str, folder: &Path, count: usize) {
+/// Todos in chains of ten. Answers the most memory it took, in MB.
+fn fill(punch: &str, folder: &Path, count: usize) -> Option<f64> {
     let mut client = Client::start(punch, &["mcp"], folder);
     let add = |n: usize| -> Value {
         let before: Vec<String> = if n.is_multiple_of(10) { vec![] } else { vec![format!("n{}", n - 1)] };
@@ -83,21 +152,34 @@ fn fill(punch: &str, folder: &Path, count: usize) {
         "todo_write",
         &json!({"ops": [{"op": "done", "ids": (0..7).map(|n| format!("n{n}")).collect::<Vec<_>>()}]}),
     );
+    client.peak()
 }
 
 fn memory(report: &mut Report, punch: &str) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = project();
     let path = folder.path();
-    assert!(Command::new("git").args(["init", "-q"]).current_dir(path).status().unwrap().success());
-    fill(punch, path, 9_500);
-    let mut client = Client::start(punch, &["mcp"], path);
-    for n in 0..20 {
-        client.call("todo_read", &json!({"view": "plan", "offset": n * 100}));
-        client.call("todo_write", &json!({"ops": [{"op": "note", "id": format!("n{n}"), "text": "seen"}]}));
+    let filled = fill(punch, path, 10_000);
+    let Some(filled) = filled else { return println!("memory is left out: the system does not tell it") };
+    report.row("MB at most, adding 10,000 todos", filled, 20.0, "");
+    let cancel = |id: &str| json!([{"id": id, "status": "cancelled"}]);
+    let todos = json!([{"content": "mine", "status": "in_progress", "activeForm": "mine"}]);
+    let cases = [
+        ("native", "todo_write", json!({"ops": [{"op": "note", "id": "n9", "text": "seen"}]})),
+        ("cursor", "todo_write", json!({"merge": true, "todos": cancel("n19")})),
+        ("phases", "todo_write", json!({"ops": [{"op": "done", "task": "todo number 29"}]})),
+        ("todowrite", "TodoWrite", json!({"todos": todos})),
+        ("extended", "todo_write", json!({"mode": "patch", "todos": cancel("n39")})),
+    ];
+    for (dialect, tool, arguments) in cases {
+        let mut client = Client::start(punch, &["mcp", "--dialect", dialect], path);
+        for n in 0..20 {
+            client.call(tool, &arguments);
+            if matches!(dialect, "native" | "extended") {
+                client.call("todo_read", &json!({"view": "plan", "offset": n * 450}));
+                client.call("todo_read", &json!({"view": "ready"}));
+            }
+        }
+        client.request("resources/read", json!({"uri": "punch://plan"}));
+        report.row(&format!("MB at most with 10,000 todos, {dialect}"), client.peak().unwrap_or_default(), 20.0, "");
     }
-    let Some(peak) = client.peak() else { return println!("memory is left out: the system does not tell it") };
-    report.row("MB at most with 10,000 todos, native", peak, 20.0, "");
-    let mut whole = Client::start(punch, &["mcp", "--dialect", "cursor"], path);
-    whole.call("todo_write", &json!({"merge": true, "todos": [{"id": "n9", "status": "cancelled"}]}));
-    println!("with a list dialect, which needs the whole plan: {:.1} MB", whole.peak().unwrap_or_default());
 }

@@ -14,6 +14,9 @@ use super::{MARK, todos, tool, usage};
 /// Characters of an error that are kept.
 const ERROR: usize = 500;
 
+/// How Claude Code begins what it says when a job in the background has ended. The report names no source then.
+const JOB_ENDED: &str = "<task-notification>";
+
 /// What a report says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heard {
@@ -123,7 +126,8 @@ fn by_person(report: &Value) -> bool {
     if !matches!(string(report, &["source"]), None | Some("user" | "sdk")) {
         return false;
     }
-    string(report, &["prompt"]).is_none_or(|prompt| !prompt.trim().is_empty() && !prompt.trim_start().starts_with(MARK))
+    let own = |prompt: &str| prompt.is_empty() || prompt.starts_with(MARK) || prompt.starts_with(JOB_ENDED);
+    string(report, &["prompt"]).is_none_or(|prompt| !own(prompt.trim_start()))
 }
 
 fn used(host: Host, meaning: Meaning, report: &Value, output: &Value) -> HostEvent {

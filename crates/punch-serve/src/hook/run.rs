@@ -100,6 +100,7 @@ impl Hook<'_> {
             limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
             open_limit: settings.limits_open_todos.value as u64,
             settings: Some(settings),
+            structured: false,
         }
     }
 

@@ -67,6 +67,10 @@ impl Store for Handle {
         self.0.create_plan(name, now)
     }
 
+    fn stamp(&self) -> Result<Option<u64>, punch_store::StoreError> {
+        self.0.stamp()
+    }
+
     fn changes(&self) -> Box<dyn punch_store::Changes> {
         self.0.changes()
     }
@@ -141,6 +145,7 @@ proptest! {
             limits: Default::default(),
             open_limit: 10_000,
             settings: Some(&config.settings),
+            structured: false,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for (surface, call) in &sent {

@@ -125,6 +125,10 @@ impl Store for MemoryStore {
         Ok(id)
     }
 
+    fn stamp(&self) -> Result<Option<u64>, StoreError> {
+        Ok(Some(self.hub.seen()))
+    }
+
     fn changes(&self) -> Box<dyn Changes> {
         Box::new(Waiter { seen: self.hub.seen(), hub: Arc::clone(&self.hub) })
     }

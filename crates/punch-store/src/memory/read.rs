@@ -1,8 +1,9 @@
 //! Reading from memory: every question answered by looking at everything.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use punch_core::{Event, Footprint, Plan, PlanRow, Status, Todo};
+use punch_core::{Event, Footprint, HoldKind, Plan, PlanRow, Status, Todo};
 
 use super::{State, View};
 use crate::{
@@ -84,8 +85,29 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(rest.take(limit).cloned().collect())
     }
 
+    fn place(&self, which: Which, skip: usize) -> Result<Option<ListMark>, StoreError> {
+        Ok(self.list(which, None, usize::MAX)?.get(skip).map(ListMark::of))
+    }
+
     fn find(&self, id: &str) -> Result<Option<Todo>, StoreError> {
         Ok(self.state.kept(self.plan)?.plan.by_id(id).cloned())
+    }
+
+    fn next_moment(&self, now: i64) -> Result<Option<i64>, StoreError> {
+        let times = |todo: &Todo| match todo.status {
+            Status::InProgress => todo.lease_until,
+            Status::Pending => {
+                todo.hold.as_ref().filter(|hold| hold.kind == HoldKind::Timer).and_then(|hold| hold.until)
+            }
+            Status::Completed | Status::Cancelled | Status::Failed => None,
+        };
+        let live = self.state.kept(self.plan)?.plan.live().into_iter();
+        Ok(live.filter_map(times).filter(|time| *time > now).min())
+    }
+
+    fn saying(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
+        let live = self.state.kept(self.plan)?.plan.live().into_iter();
+        Ok(live.filter(|todo| todo.status.is_open() && contents.contains(&todo.content)).cloned().collect())
     }
 
     fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {

@@ -105,16 +105,21 @@ impl Pool {
         Self { path, wait, access, identity: first.identity, idle: Mutex::new(vec![first]) }
     }
 
-    /// An idle connection, or a new one. Never one to a file that is not the store any more.
-    pub fn take(&self) -> Result<Link, StoreError> {
+    /// Fails if the file is not the store any more.
+    pub fn check(&self) -> Result<(), StoreError> {
         match platform::identity(&self.path) {
-            Ok(now) if now == self.identity => {}
+            Ok(now) if now == self.identity => Ok(()),
             Ok(_) => {
                 let why = "another file has taken its place; open it again";
-                return Err(fail::unavailable(&self.path, Reason::Missing, why));
+                Err(fail::unavailable(&self.path, Reason::Missing, why))
             }
-            Err(e) => return Err(fail::io(&self.path, "find it any more", &e)),
+            Err(e) => Err(fail::io(&self.path, "find it any more", &e)),
         }
+    }
+
+    /// An idle connection, or a new one. Never one to a file that is not the store any more.
+    pub fn take(&self) -> Result<Link, StoreError> {
+        self.check()?;
         let idle = self.lock().pop();
         idle.map_or_else(|| Link::open(&self.path, self.access, self.wait), Ok)
     }

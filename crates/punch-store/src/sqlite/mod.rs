@@ -10,6 +10,7 @@ mod load;
 mod lock;
 mod open;
 mod read;
+mod said;
 mod schema;
 mod todo;
 mod tools;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use punch_core::PlanRow;
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 
 pub use tools::{StoreInfo, name_of, restore};
 
@@ -95,10 +96,15 @@ impl SqliteStore {
         let left = deadline.saturating_duration_since(Instant::now());
         link.begin_write(durability, left).map_err(failed)?;
         let done = (|| {
-            let tx = link.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-            let done = body(&tx)?;
-            tx.commit().map_err(failed)?;
-            Ok(done)
+            run(&link.conn, "BEGIN IMMEDIATE").map_err(failed)?;
+            let done = body(&link.conn).and_then(|done| {
+                run(&link.conn, "COMMIT").map_err(failed)?;
+                Ok(done)
+            });
+            if done.is_err() && !link.conn.is_autocommit() {
+                let _ = run(&link.conn, "ROLLBACK");
+            }
+            done
         })();
         drop(turn);
         self.pool.give(link);
@@ -111,9 +117,14 @@ impl SqliteStore {
 
     /// Runs `body` on one moment.
     fn look<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut link = self.pool.take()?;
-        let done = match link.conn.transaction() {
-            Ok(tx) => body(&tx),
+        let link = self.pool.take()?;
+        let done = match run(&link.conn, "BEGIN") {
+            Ok(()) => {
+                let done = body(&link.conn);
+                // One that cannot be ended is not given to anybody else.
+                let _ = run(&link.conn, "ROLLBACK");
+                done
+            }
             Err(e) => Err(fail::sql(self.path(), "be read", &e)),
         };
         self.pool.give(link);
@@ -123,6 +134,12 @@ impl SqliteStore {
     fn view<'c>(&'c self, conn: &'c Connection, plan: PlanId) -> View<'c> {
         View::new(conn, self.path(), plan, self.unknown)
     }
+}
+
+/// A statement without an answer, prepared once for each connection. A body that panics takes its connection with it,
+/// and with that its transaction.
+fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
 impl Store for SqliteStore {
@@ -168,6 +185,11 @@ impl Store for SqliteStore {
             view.execute("make a plan", sql, params![name, now, row])?;
             Ok((PlanId(conn.last_insert_rowid()), true))
         })
+    }
+
+    fn stamp(&self) -> Result<Option<u64>, StoreError> {
+        self.pool.check()?;
+        self.watch.stamp()
     }
 
     fn changes(&self) -> Box<dyn Changes> {

@@ -1,12 +1,14 @@
 //! The questions of a snapshot. Each names the index it runs on, so that a plan of 100,000 todos costs what its
 //! answer costs; SQLite refuses the statement if the index cannot serve it.
 
+use std::collections::BTreeSet;
+
 use punch_core::{Event, Footprint, Plan, PlanRow, Todo, Uid};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::todo::COLUMNS;
 use super::view::View;
-use super::{events, load};
+use super::{events, load, said};
 use crate::{
     ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey,
     Snapshot, StoreError, Which,
@@ -102,15 +104,10 @@ impl Snapshot for View<'_> {
     }
 
     fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
-        let (index, condition) = match which {
-            Which::Live => ("todo_position", ""),
-            Which::Open => ("todo_open", "status IN ('pending', 'in_progress') AND"),
-            Which::Running => ("todo_running", "status = 'in_progress' AND"),
-            Which::Held => ("todo_timer", "status = 'pending' AND unmet = 0 AND held_until IS NOT NULL AND"),
-        };
+        let (index, condition) = index_of(which);
         let mark = after.unwrap_or(ListMark { position: i64::MIN, uid: Uid(0) });
         let sql = format!(
-            "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND {condition} \
+            "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL {condition} AND \
              (position, uid) > (?2, ?3) ORDER BY position, uid LIMIT ?4"
         );
         let mut out = Vec::new();
@@ -119,10 +116,47 @@ impl Snapshot for View<'_> {
         Ok(out)
     }
 
+    fn place(&self, which: Which, skip: usize) -> Result<Option<ListMark>, StoreError> {
+        let (index, condition) = index_of(which);
+        let sql = format!(
+            "SELECT position, uid FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL {condition} \
+             ORDER BY position, uid LIMIT 1 OFFSET ?2"
+        );
+        let mark =
+            |row: &Row<'_>| Ok(ListMark { position: row.get(0)?, uid: Uid(row.get::<_, i64>(1)?.cast_unsigned()) });
+        let params = params![self.plan.0, count(skip)];
+        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(params, mark).optional());
+        self.sql("read a place", read)
+    }
+
     fn find(&self, id: &str) -> Result<Option<Todo>, StoreError> {
         let mut found = None;
         self.todos(&load::by_id(), params![self.plan.0, id], &mut |todo| found = Some(todo))?;
         Ok(found)
+    }
+
+    fn next_moment(&self, now: i64) -> Result<Option<i64>, StoreError> {
+        let mut out: Option<i64> = None;
+        for (column, index, condition) in [
+            ("lease_until", "todo_lease", "status = 'in_progress'"),
+            // One that also waits for todos stays blocked when its time comes.
+            ("held_until", "todo_timer", "status = 'pending' AND unmet = 0"),
+        ] {
+            let sql = format!(
+                "SELECT min({column}) FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND {condition} \
+                 AND {column} IS NOT NULL AND {column} > ?2"
+            );
+            let read = self.conn.prepare_cached(&sql);
+            let read =
+                read.and_then(|mut s| s.query_row(params![self.plan.0, now], |row| row.get::<_, Option<i64>>(0)));
+            let found = self.sql("read times", read)?;
+            out = out.into_iter().chain(found).min();
+        }
+        Ok(out)
+    }
+
+    fn saying(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
+        said::find(self, contents)
     }
 
     fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
@@ -156,6 +190,16 @@ impl Snapshot for View<'_> {
         let params = params![self.plan.0, count(limit)];
         let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, checkpoint)?.collect());
         self.sql("read the checkpoints", read)
+    }
+}
+
+/// The index for a listing, and the condition that it stands for.
+const fn index_of(which: Which) -> (&'static str, &'static str) {
+    match which {
+        Which::Live => ("todo_position", ""),
+        Which::Open => ("todo_open", "AND status IN ('pending', 'in_progress')"),
+        Which::Running => ("todo_running", "AND status = 'in_progress'"),
+        Which::Held => ("todo_timer", "AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL"),
     }
 }
 

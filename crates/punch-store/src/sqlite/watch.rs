@@ -45,6 +45,19 @@ impl Watch {
         self.hub.bump();
     }
 
+    /// Commits seen so far, after a look at those of others; `None` while somebody else is looking, or where the file
+    /// does not tell.
+    pub fn stamp(&self) -> Result<Option<u64>, StoreError> {
+        if self.access == Access::Still {
+            return Ok(None);
+        }
+        let Ok(mut eye) = self.eye.try_lock() else { return Ok(None) };
+        if self.look(&mut eye)? {
+            self.hub.bump();
+        }
+        Ok(Some(self.hub.seen()))
+    }
+
     /// Looks for commits of others. If somebody else is looking, that is enough.
     fn poll(&self) -> Result<(), StoreError> {
         let mut eye = match self.eye.try_lock() {
@@ -76,7 +89,8 @@ impl Watch {
     /// A number that moves with every commit of others.
     fn version(&self, link: Option<&Link>) -> Result<i64, StoreError> {
         if let Some(link) = link {
-            let version = link.conn.query_row("PRAGMA data_version", [], |row| row.get(0));
+            let asked = link.conn.prepare_cached("PRAGMA data_version");
+            let version = asked.and_then(|mut asked| asked.query_row([], |row| row.get(0)));
             return version.map_err(|e| fail::sql(&self.path, "be watched", &e));
         }
         // What cannot be shared can still be looked at from outside.

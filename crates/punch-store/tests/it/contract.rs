@@ -10,6 +10,8 @@ use punch_store::{
 
 use crate::submit::{add, add_as, context, done, look, must, submit, whole};
 
+pub use crate::reading::*;
+
 /// Makes one test of each promise for a backend.
 macro_rules! contract {
     ($backend:ident, $open:path) => {
@@ -34,6 +36,10 @@ macro_rules! contract {
             changes_wake_up,
             a_write_that_changes_nothing_wakes_nobody,
             a_read_sees_one_moment,
+            open_todos_are_found_by_what_they_say,
+            places_are_those_of_the_list,
+            the_stamp_moves_with_every_commit_and_only_then,
+            the_next_moment_is_the_first_end_of_a_lease_or_timer,
         );
     };
     (@tests $backend:ident, $open:path, $($test:ident,)*) => {

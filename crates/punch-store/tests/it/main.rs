@@ -7,6 +7,7 @@ mod files;
 mod many;
 mod ops;
 mod random;
+mod reading;
 mod schema;
 mod submit;
 

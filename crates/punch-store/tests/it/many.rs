@@ -28,6 +28,23 @@ fn another_connection_sees_a_write_and_wakes_up() {
 }
 
 #[test]
+fn the_stamp_moves_with_commits_of_others_and_is_an_error_without_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let (here, there) = (create(&path), create(&path));
+    let plan = here.create_plan("main", 0).unwrap();
+    let before = there.stamp().unwrap();
+    assert_eq!(there.stamp().unwrap(), before);
+    must(&here, plan, 1, &[add("a")]);
+    let after = there.stamp().unwrap();
+    assert_ne!(after, before);
+    std::fs::rename(&path, folder.path().join("away.db")).unwrap();
+    assert!(there.stamp().is_err());
+    std::fs::rename(folder.path().join("away.db"), &path).unwrap();
+    assert_eq!(there.stamp().unwrap(), after);
+}
+
+#[test]
 fn eight_writers_lose_nothing() {
     const WRITERS: usize = 8;
     const EACH: usize = 50;

@@ -8,3 +8,4 @@ mod http;
 mod many;
 mod session;
 mod subscribe;
+mod waiting;

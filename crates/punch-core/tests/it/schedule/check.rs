@@ -110,12 +110,8 @@ fn busy(tasks: &[Task], ask: &Ask, made: &Schedule) {
             let urgent = effective[other.todo] < effective[run.todo];
             assert!(!(fits && urgent && !begun), "{} before the more urgent {}", run.todo, other.todo);
             let others_begun = tasks[other.todo].status == Status::InProgress;
-            assert!(
-                !(effective[run.todo] == 5 && effective[other.todo] < 5 && !begun && !others_begun),
-                "the optional {} before {}",
-                run.todo,
-                other.todo
-            );
+            let optional_first = effective[run.todo] == 5 && effective[other.todo] < 5;
+            assert!(!optional_first || begun || others_begun, "the optional {} before {}", run.todo, other.todo);
             // And it waited for an agent, not beside an idle one.
             let busy: Vec<&Run<'_>> = runs.iter().filter(going).collect();
             let kept_apart = busy.iter().any(|o| clash(&tasks[o.todo], &tasks[other.todo]));

@@ -76,6 +76,7 @@ impl World {
             limits: Default::default(),
             open_limit: 100_000,
             settings: None,
+            structured: true,
         };
         self.pass(1);
         self.engine.call(self.plan, &caller, surface, tool, &arguments, None).unwrap()

@@ -1,0 +1,138 @@
+//! The agents of the demo. They follow a script and report to `punch hook` as a host would; what the hook answers
+//! decides whether they go on.
+
+use serde_json::{Value, json};
+
+use super::demo::Done;
+use crate::failure::Failure;
+
+/// The host whose form the reports have.
+pub const HOST: &str = "claude";
+
+/// An agent with everything that it will do.
+pub struct Actor {
+    /// Its conversation.
+    pub session: &'static str,
+    /// What a person asks of it.
+    pub prompt: &'static str,
+    /// What punch says to it first is shown in full.
+    pub in_full: bool,
+    /// What it does, in order.
+    pub moves: &'static [Move],
+}
+
+/// Something that an agent does.
+pub enum Move {
+    /// It writes its own list: content and status.
+    Writes(&'static [(&'static str, &'static str)]),
+    /// It says this and wants to stop, and must be kept going.
+    StopsEarly(&'static str),
+    /// It says this and wants to stop, and must be let.
+    Stops(&'static str),
+}
+
+use Move::{Stops, StopsEarly, Writes};
+
+/// Stops three times too early.
+pub const HASTY: Actor = Actor {
+    session: "demo-hasty",
+    prompt: "Please build the parser.",
+    in_full: true,
+    moves: &[
+        Writes(&[("Write the parser", "in_progress"), ("Test the parser", "pending"), ("Document it", "pending")]),
+        StopsEarly("A good start. Shall I go on?"),
+        Writes(&[("Write the parser", "completed"), ("Test the parser", "in_progress"), ("Document it", "pending")]),
+        StopsEarly("The parser is written."),
+        Writes(&[("Write the parser", "completed"), ("Test the parser", "completed"), ("Document it", "in_progress")]),
+        StopsEarly("Nearly everything works now."),
+        Writes(&[("Write the parser", "completed"), ("Test the parser", "completed"), ("Document it", "completed")]),
+        Stops("The parser is built, tested and documented."),
+    ],
+};
+
+/// Never gets anywhere.
+pub const STUCK: Actor = Actor {
+    session: "demo-stuck",
+    prompt: "Please fix the flaky test.",
+    in_full: false,
+    moves: &[
+        Writes(&[("Fix the flaky test", "in_progress")]),
+        StopsEarly("It passes on my machine."),
+        StopsEarly("It still passes on my machine."),
+        StopsEarly("I have looked at it once more."),
+        Stops("I do not know what else to do."),
+    ],
+};
+
+/// Plays an agent: what is to be shown, what was run, and what went otherwise than it should.
+pub fn play(
+    actor: &Actor,
+    mut hook: impl FnMut(&str, &Value) -> Result<Done, Failure>,
+    mut say: impl FnMut(&str) -> Result<(), Failure>,
+) -> Result<Vec<(Done, Option<String>)>, Failure> {
+    let mut out = Vec::new();
+    let mut report = |event: &str, mut about: Value| {
+        about["session_id"] = json!(actor.session);
+        about["hook_event_name"] = json!(event);
+        hook(event, &about)
+    };
+    out.push((report("SessionStart", json!({"source": "startup"}))?, None));
+    out.push((report("UserPromptSubmit", json!({"prompt": actor.prompt}))?, None));
+    say(&format!("person: {}\n", actor.prompt))?;
+    let mut continued = false;
+    for (n, part) in actor.moves.iter().enumerate() {
+        let (words, early) = match part {
+            Writes(todos) => {
+                let input = json!({"todos": todos.iter().map(row).collect::<Vec<_>>()});
+                let call = format!("{}-{n}", actor.session);
+                let used =
+                    json!({"tool_name": "TodoWrite", "tool_use_id": call, "tool_input": input, "tool_response": {}});
+                out.push((report("PostToolUse", used)?, None));
+                let list: Vec<String> =
+                    todos.iter().map(|(content, status)| format!("{} {content}", mark(status))).collect();
+                say(&format!("agent:  {}\n", list.join("  ")))?;
+                continue;
+            }
+            StopsEarly(words) => (words, true),
+            Stops(words) => (words, false),
+        };
+        say(&format!("agent:  \"{words}\" It wants to stop.\n"))?;
+        let stop = json!({"stop_hook_active": continued, "last_assistant_message": words, "background_tasks": []});
+        let done = report("Stop", stop)?;
+        let answer: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
+        let pushed = answer["hookSpecificOutput"]["additionalContext"].as_str().or_else(|| answer["reason"].as_str());
+        match (pushed, answer["systemMessage"].as_str()) {
+            (Some(text), _) => say(&told(text, continued || !actor.in_full))?,
+            (None, Some(text)) => say(&told(text.trim_start_matches("punch: "), false))?,
+            (None, None) => say("punch:  nothing is left; it may stop.\n")?,
+        }
+        let wrong = (pushed.is_some() != early)
+            .then(|| format!("{} was {}", actor.session, if early { "let stop too early" } else { "not let stop" }));
+        continued |= pushed.is_some();
+        out.push((done, wrong));
+    }
+    out.push((report("SessionEnd", json!({"reason": "other"}))?, None));
+    Ok(out)
+}
+
+/// What the hook says, set off from the rest: all of it, or the first line.
+fn told(text: &str, briefly: bool) -> String {
+    let mut lines = text.lines();
+    let mut out = format!("punch:  {}\n", lines.next().unwrap_or_default());
+    if !briefly {
+        lines.for_each(|line| out += &format!("        {line}\n"));
+    }
+    out
+}
+
+fn row((content, status): &(&str, &str)) -> Value {
+    json!({"content": content, "status": status, "activeForm": content})
+}
+
+fn mark(status: &str) -> &'static str {
+    match status {
+        "completed" => "[x]",
+        "in_progress" => "[>]",
+        _ => "[ ]",
+    }
+}

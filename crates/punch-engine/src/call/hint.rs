@@ -1,0 +1,107 @@
+//! What a model can do about a refusal: a tool call, not a command. The one place where hints are put in the words of a
+//! surface.
+
+use punch_core::{Refusal, Status, text};
+
+use super::Surface;
+use crate::EngineError;
+
+impl EngineError {
+    /// The hint for callers of a surface.
+    pub fn tool_hint(&self, surface: Surface) -> String {
+        let reads = matches!(surface, Surface::Native | Surface::Extended);
+        let known = || match reads {
+            true => "use an id from the list; todo_read shows it".to_owned(),
+            false => "use one from the list in the last result".to_owned(),
+        };
+        match self {
+            Self::Refused(refusals) => match refusals.first() {
+                Some(refusal) => refused(refusal, surface, reads).unwrap_or_else(|| self.hint()),
+                None => String::new(),
+            },
+            Self::NotFound { .. } => known(),
+            Self::UnknownPlan { .. } => "leave `plan` out to use the plan of this project".into(),
+            Self::ArchivedPlan { .. } => "leave `plan` out to use the plan of this project, or name another".into(),
+            Self::Store(_)
+            | Self::PlanExists { .. }
+            | Self::Ambiguous { .. }
+            | Self::NotAllowed { .. }
+            | Self::TooMany { .. } => self.hint(),
+        }
+    }
+}
+
+/// `None` where the hint names no command anyway.
+fn refused(refusal: &Refusal, surface: Surface, reads: bool) -> Option<String> {
+    let name = |id: &str| format!("`{}`", text::clip(&text::neutral(id), 80));
+    let ops = surface == Surface::Native;
+    Some(match refusal {
+        Refusal::UnknownTodo { .. } if reads => "use an id from the list; todo_read shows it".into(),
+        Refusal::UnknownTodo { .. } => "use one from the list in the last result".into(),
+        Refusal::NotReady { waits_for, id, .. } => match waits_for.first() {
+            Some((first, _)) if reads => {
+                format!("finish {} first; todo_read with view why and id {} tells more", name(first), name(id))
+            }
+            Some((first, _)) => format!("finish {} first", name(first)),
+            None if ops => format!("the op release on {} ends the hold", name(id)),
+            None => "it is on hold; take another todo".into(),
+        },
+        Refusal::InProgressLimit { running, .. } if ops => {
+            format!("finish it with done, or put it back with reopen: {}", name(running))
+        }
+        Refusal::InProgressLimit { running, .. } => format!("complete {} or set it to pending first", name(running)),
+        Refusal::Transition { status: Status::Completed | Status::Cancelled | Status::Failed, id, .. } => match ops {
+            true => format!("reopen {} first", name(id)),
+            false => format!("set {} to pending first", name(id)),
+        },
+        Refusal::Transition { id, .. } if reads => format!("look at {} with todo_read, view todo, first", name(id)),
+        Refusal::Transition { .. } => "look at the list in the last result first".into(),
+        Refusal::Leased { .. } => "take another todo, or wait until the lease ends".into(),
+        Refusal::UnknownPhase { .. } => "use a phase of the plan".into(),
+        Refusal::RevertConflict { .. } => {
+            "revert the later revisions first; todo_read with view history lists them".into()
+        }
+        Refusal::UnknownRevision { .. } => "todo_read with view history lists the revisions".into(),
+        Refusal::Invalid { .. }
+        | Refusal::DuplicateId { .. }
+        | Refusal::UnknownDependency { .. }
+        | Refusal::Cycle { .. }
+        | Refusal::StaleFence { .. }
+        | Refusal::NeedsVerification { .. }
+        | Refusal::RemovedInBatch { .. }
+        | Refusal::TooLong { .. }
+        | Refusal::Conflict { .. } => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_hint_of_a_surface_names_a_command() {
+        let (id, near) = ("a".to_owned(), Vec::new());
+        let refusals = [
+            Refusal::UnknownTodo { id: id.clone(), near },
+            Refusal::NotReady { id: id.clone(), waits_for: vec![("b".into(), "pending")], hold: None },
+            Refusal::NotReady { id: id.clone(), waits_for: Vec::new(), hold: Some("why".into()) },
+            Refusal::InProgressLimit { id: id.clone(), running: "b".into() },
+            Refusal::Transition { id: id.clone(), op: "fail", status: Status::Completed },
+            Refusal::Transition { id: id.clone(), op: "fail", status: Status::Pending },
+            Refusal::Leased { id: id.clone(), owner: "o".into() },
+            Refusal::UnknownPhase { name: "p".into() },
+            Refusal::RevertConflict { revision: 1, fields: Vec::new() },
+            Refusal::UnknownRevision { revision: 1 },
+        ];
+        for refusal in refusals {
+            for surface in Surface::ALL {
+                let hint = EngineError::from(refusal.clone()).tool_hint(*surface);
+                assert!(!hint.is_empty() && !hint.contains("punch "), "{hint}");
+            }
+        }
+        for surface in Surface::ALL {
+            let lost = EngineError::NotFound { given: id.clone(), near: Vec::new() }.tool_hint(*surface);
+            assert!(!lost.contains("punch "), "{lost}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Claude Code. Several prompts go through one process, the next when the answer to the one before is complete.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::{Conversation, ERRORS, Host, OUTPUT};
+use crate::agents::child::{Group, appended};
+use crate::agents::trial::Wiring;
+
+const EVENTS: [&str; 13] = [
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "Notification",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+];
+
+pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+    let place = wiring.place;
+    let hook = |event: &&str| {
+        let handler = json!({"type": "command", "command": wiring.hook(Host::Claude, event)});
+        ((*event).to_owned(), json!([{"hooks": [handler]}]))
+    };
+    let hooks: Map<String, Value> = EVENTS.iter().map(hook).collect();
+    place.configure("settings.json", &json!({"hooks": hooks}).to_string())?;
+    // Otherwise the model is told only the names of the tools.
+    let server = json!({"command": place.punch, "args": wiring.server(), "alwaysLoad": true});
+    place.configure("mcp.json", &json!({"mcpServers": {"punch": server}}).to_string())?;
+    let mut command = place.command("claude");
+    command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
+    command.args(["--dangerously-skip-permissions", "--strict-mcp-config"]);
+    command.arg("--settings").arg(place.home.join("settings.json"));
+    command.arg("--mcp-config").arg(place.home.join("mcp.json"));
+    command.env("ANTHROPIC_BASE_URL", &wiring.model).env("ANTHROPIC_API_KEY", "sk-scripted");
+    command.env("ANTHROPIC_MODEL", "claude-sonnet-4-5");
+    for name in ["DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"] {
+        command.env(name, "1");
+    }
+    // The second lets it run without questions also where the person is root.
+    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("IS_SANDBOX", "1");
+    command.envs(wiring.env());
+    if let Some(id) = conversation.id.as_ref().filter(|_| wiring.run.resume) {
+        command.args(["--resume", id]);
+    }
+    talk(command, wiring, conversation)
+}
+
+fn talk(mut command: Command, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+    let end = Instant::now() + wiring.limit;
+    let mut output = appended(&wiring.place.file(OUTPUT))?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(appended(&wiring.place.file(ERRORS))?);
+    let mut group = Group::start(&mut command)?;
+    let (Some(mut stdin), Some(stdout)) = (group.0.stdin.take(), group.0.stdout.take()) else {
+        return Err("no pipes".to_owned());
+    };
+    let (send, lines) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let _ = writeln!(output, "{line}");
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    for prompt in &wiring.run.prompts {
+        say(&mut stdin, prompt)?;
+        conversation.id = Some(answered(&lines, end)?);
+    }
+    drop(stdin);
+    group.wait(end.saturating_duration_since(Instant::now()))
+}
+
+fn say(stdin: &mut ChildStdin, prompt: &str) -> Result<(), String> {
+    let message = json!({"role": "user", "content": [{"type": "text", "text": prompt}]});
+    let line = format!("{}\n", json!({"type": "user", "message": message}));
+    stdin
+        .write_all(line.as_bytes())
+        .and_then(|()| stdin.flush())
+        .map_err(|cause| format!("it does not listen: {cause}"))
+}
+
+/// Waits for the end of the answer: the id of the conversation.
+fn answered(lines: &Receiver<String>, end: Instant) -> Result<String, String> {
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let line = lines.recv_timeout(left).map_err(|_| "no complete answer in time".to_owned())?;
+        let event: Value = serde_json::from_str(&line).unwrap_or_default();
+        if event["type"] == "result" {
+            return Ok(event["session_id"].as_str().unwrap_or_default().to_owned());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Codex. Hooks that nobody has confirmed are passed over in silence unless it is told otherwise.
+
+use serde_json::{Map, Value, json};
+
+use super::{ERRORS, Host, OUTPUT};
+use crate::agents::child;
+use crate::agents::trial::Wiring;
+
+const EVENTS: [&str; 12] = [
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PermissionRequest",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "Interrupt",
+];
+
+pub fn converse(wiring: &Wiring) -> Result<i32, String> {
+    let place = wiring.place;
+    let hook = |event: &&str| {
+        let handler = json!({"type": "command", "command": wiring.hook(Host::Codex, event), "timeout": 30});
+        ((*event).to_owned(), json!([{"hooks": [handler]}]))
+    };
+    let hooks: Map<String, Value> = EVENTS.iter().map(hook).collect();
+    place.configure(".codex/hooks.json", &json!({"hooks": hooks}).to_string())?;
+    place.configure(".codex/config.toml", &settings(wiring))?;
+    let mut command = place.command("codex");
+    command.env("CODEX_HOME", place.home.join(".codex")).env("SCRIPTED_KEY", "x").envs(wiring.env());
+    command.arg("exec");
+    if wiring.run.resume {
+        command.args(["resume", "--last"]);
+    }
+    command.args(["--json", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"]);
+    command.args(&wiring.run.prompts);
+    child::run(&mut command, wiring.limit, &place.file(OUTPUT), &place.file(ERRORS))
+}
+
+/// Strings of JSON are strings of TOML.
+fn settings(wiring: &Wiring) -> String {
+    let (punch, server, model) = (json!(wiring.place.punch), json!(wiring.server()), &wiring.model);
+    format!(
+        r#"model = "gpt-5.1-codex"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[features]
+hooks = true
+[tools.update_plan]
+enabled = true
+[model_providers.scripted]
+name = "scripted"
+base_url = "{model}/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+supports_websockets = false
+request_max_retries = 1
+stream_max_retries = 1
+[mcp_servers.punch]
+command = {punch}
+args = {server}
+startup_timeout_sec = 30
+"#
+    )
+}

@@ -1,0 +1,99 @@
+//! The agents: how each is installed, wired to our server and hooks, started, and resumed. Facts about them that were
+//! found out by trying stand with the code that needs them.
+
+mod claude;
+mod codex;
+mod gemini;
+mod opencode;
+mod qwen;
+
+use std::fs;
+
+use serde::Deserialize;
+
+use super::place::Place;
+use super::trial::Wiring;
+
+/// An agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Host {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// OpenCode.
+    Opencode,
+    /// Gemini CLI.
+    Gemini,
+    /// Qwen Code.
+    Qwen,
+}
+
+/// What is kept between the runs of a scenario.
+#[derive(Default)]
+pub struct Conversation {
+    /// The agent's own name for it, where the agent needs one to go on.
+    pub id: Option<String>,
+}
+
+/// Standard output of the agent.
+pub const OUTPUT: &str = "output.jsonl";
+/// Its standard error.
+pub const ERRORS: &str = "errors.txt";
+
+impl Host {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Opencode, Self::Gemini, Self::Qwen];
+
+    /// The name: of the program, of the scenario's field, of `punch hook --agent`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Opencode => "opencode",
+            Self::Gemini => "gemini",
+            Self::Qwen => "qwen",
+        }
+    }
+
+    /// The agent of a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|host| host.name() == name)
+    }
+
+    /// The npm package and its version. In full: with less npm steps back to one that fits the Node it runs on.
+    pub fn package(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Claude => ("@anthropic-ai/claude-code", "2.1.325"),
+            Self::Codex => ("@openai/codex", "0.166.0"),
+            Self::Opencode => ("opencode-ai", "1.18.33"),
+            Self::Gemini => ("@google/gemini-cli", "0.61.0"),
+            Self::Qwen => ("@qwen-code/qwen-code", "0.24.4"),
+        }
+    }
+
+    /// Whether one start can take several prompts.
+    pub fn takes_many_prompts(self) -> bool {
+        matches!(self, Self::Claude | Self::Opencode)
+    }
+
+    /// Wires it, starts it, and waits for its end: the exit code.
+    pub fn converse(self, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+        match self {
+            Self::Claude => claude::converse(wiring, conversation),
+            Self::Codex => codex::converse(wiring),
+            Self::Opencode => opencode::converse(wiring, conversation),
+            Self::Gemini => gemini::converse(wiring),
+            Self::Qwen => qwen::converse(wiring),
+        }
+    }
+}
+
+impl Conversation {
+    /// Everything the agent has printed so far.
+    pub fn output(&self, place: &Place) -> String {
+        let read = |name| fs::read(place.file(name)).unwrap_or_default();
+        String::from_utf8_lossy(&[read(OUTPUT), read(ERRORS)].concat()).into_owned()
+    }
+}

@@ -1,0 +1,43 @@
+//! Qwen Code: the settings of Gemini CLI, the hooks of Claude Code, the wire format of OpenAI.
+
+use serde_json::json;
+
+use super::{ERRORS, Host, OUTPUT, gemini};
+use crate::agents::child;
+use crate::agents::trial::Wiring;
+
+const EVENTS: [&str; 13] = [
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "Notification",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+];
+
+pub fn converse(wiring: &Wiring) -> Result<i32, String> {
+    let place = wiring.place;
+    let mut settings = gemini::settings(wiring, Host::Qwen, &EVENTS);
+    // Both are off or hidden otherwise.
+    settings["mcpServers"]["punch"]["alwaysLoadTools"] = json!(true);
+    settings["tools"] = json!({"todoWrite": {"enabled": true}});
+    // Otherwise it starts a second agent that looks for things to remember, now and then.
+    settings["memory"] = json!({"enableManagedAutoMemory": false});
+    place.configure(".qwen/settings.json", &settings.to_string())?;
+    let mut command = place.command("qwen");
+    command.env("OPENAI_API_KEY", "scripted").env("OPENAI_BASE_URL", format!("{}/v1", wiring.model));
+    command.env("OPENAI_MODEL", "scripted-1").env("QWEN_TELEMETRY_ENABLED", "false").envs(wiring.env());
+    command.args(["--output-format", "stream-json", "--yolo", "--auth-type", "openai"]);
+    if wiring.run.resume {
+        command.arg("--continue");
+    }
+    command.arg("-p").args(&wiring.run.prompts);
+    child::run(&mut command, wiring.limit, &place.file(OUTPUT), &place.file(ERRORS))
+}

@@ -1,0 +1,174 @@
+//! `cargo xtask agents`: real coding agents against the scripted model, with our server and hooks wired in, each in a
+//! home and a repository of its own. Scenarios are files in `xtask/scenarios`; `docs/scenarios.md` tells how to write one.
+
+mod child;
+mod hosts;
+mod http;
+mod install;
+mod jobs;
+mod place;
+mod scenario;
+mod trial;
+mod verdict;
+
+use std::fs;
+use std::path::PathBuf;
+
+use punch_testkit::scripted::{Options, Script, Server};
+
+use crate::{Done, process};
+use hosts::Host;
+use install::Found;
+use scenario::Scenario;
+
+const USAGE: &str = "\
+Usage: cargo xtask agents [AGENT…] [--scenario NAME]… [--all] [--keep] [--punch PROGRAM]
+
+Runs the scenarios that the gate runs, one for each agent; with --all every scenario. Agents: claude, codex, opencode,
+gemini, qwen. They come from npm, about 1.6 GB, into punch-agents in the user's cache folder, or into the folder that
+PUNCH_AGENTS_CACHE names. With --keep the folders of all runs stay, not only those of failed ones;
+with --punch that program is tested instead of a fresh build. --list tells the scenarios.";
+
+/// What was asked for.
+struct Choice {
+    hosts: Vec<Host>,
+    scenarios: Vec<String>,
+    all: bool,
+    keep: bool,
+    punch: Option<PathBuf>,
+}
+
+/// What every trial needs.
+struct Tested {
+    found: Found,
+    /// The program under test.
+    punch: PathBuf,
+    /// Folders stay.
+    keep: bool,
+}
+
+/// Runs what was chosen.
+pub fn run(arguments: &[&str]) -> Done {
+    if let ["--help" | "-h"] = arguments {
+        println!("{USAGE}");
+        return Ok(());
+    }
+    let scenarios = Scenario::read_all(&process::root().join("xtask/scenarios"))?;
+    if arguments == ["--list"] {
+        for scenario in &scenarios {
+            let names: Vec<&str> = scenario.hosts.iter().map(|host| host.name()).collect();
+            println!("{:<20} {}\n{:<20} {}", scenario.name, scenario.about, "", names.join(", "));
+        }
+        return Ok(());
+    }
+    let choice = parse(arguments)?;
+    let jobs = choose(&choice, &scenarios)?;
+    let found = install::install(&jobs.iter().map(|(host, _)| *host).collect::<Vec<_>>());
+    let punch = choice.punch.map_or_else(build, Ok)?;
+    let punch = punch.canonicalize().map_err(|cause| format!("{}: {cause}", punch.display()))?;
+    jobs::run(&jobs, &Tested { found, punch, keep: choice.keep })
+}
+
+/// `cargo xtask model FILE [--port N] [--log FILE]`: the scripted model alone, until it is interrupted.
+pub fn model(arguments: &[&str]) -> Done {
+    const USAGE: &str = "usage: cargo xtask model SCRIPT [--port N] [--log FILE]";
+    let [file, rest @ ..] = arguments else { return Err(USAGE.to_owned()) };
+    let mut options = Options::default();
+    for pair in rest.chunks(2) {
+        match pair {
+            ["--port", port] => options.port = port.parse().map_err(|_| format!("`{port}` is no port"))?,
+            ["--log", log] => options.log = Some(PathBuf::from(log)),
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    let text = fs::read_to_string(file).map_err(|cause| format!("{file}: {cause}"))?;
+    let server = Server::start(Script::parse(&text)?, &options).map_err(|cause| cause.to_string())?;
+    println!("{0}\nGET {0}/report tells how it goes.", server.url());
+    loop {
+        std::thread::park();
+    }
+}
+
+fn build() -> Result<PathBuf, String> {
+    process::run(process::cargo().args(["build", "--locked", "--package", "punch-cli", "--quiet"]))?;
+    Ok(process::root().join("target/debug/punch"))
+}
+
+fn parse(arguments: &[&str]) -> Result<Choice, String> {
+    let mut choice = Choice { hosts: Vec::new(), scenarios: Vec::new(), all: false, keep: false, punch: None };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match *argument {
+            "--all" => choice.all = true,
+            "--keep" => choice.keep = true,
+            "--punch" => choice.punch = Some(PathBuf::from(arguments.next().ok_or("`--punch` needs a program")?)),
+            "--scenario" => {
+                let name = arguments.next().ok_or("`--scenario` needs a name; `--list` has them")?;
+                choice.scenarios.push((*name).to_owned());
+            }
+            name => choice.hosts.push(Host::parse(name).ok_or_else(|| format!("no agent `{name}`\n\n{USAGE}"))?),
+        }
+    }
+    Ok(choice)
+}
+
+/// Every pair of an agent and a scenario that is to run.
+fn choose<'a>(choice: &Choice, scenarios: &'a [Scenario]) -> Result<Vec<(Host, &'a Scenario)>, String> {
+    if let Some(unknown) = choice.scenarios.iter().find(|name| !scenarios.iter().any(|known| known.name == **name)) {
+        let known: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+        return Err(format!("no scenario `{unknown}`; there are {}", known.join(", ")));
+    }
+    let wanted = |scenario: &&Scenario| match choice.scenarios.is_empty() {
+        true => choice.all || scenario.gate,
+        false => choice.scenarios.contains(&scenario.name),
+    };
+    let mut out = Vec::new();
+    for scenario in scenarios.iter().filter(wanted) {
+        let hosts = scenario.hosts.iter().filter(|host| choice.hosts.is_empty() || choice.hosts.contains(host));
+        out.extend(hosts.map(|host| (*host, scenario)));
+    }
+    if out.is_empty() { Err("no scenario for this agent; `--all` and `--list` help".to_owned()) } else { Ok(out) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(name: &str, gate: bool, hosts: &[Host]) -> Scenario {
+        Scenario { name: name.to_owned(), gate, hosts: hosts.to_vec(), ..Scenario::default() }
+    }
+
+    fn chosen(arguments: &[&str]) -> Result<Vec<String>, String> {
+        let scenarios = [scenario("a", true, &Host::ALL), scenario("b", false, &[Host::Claude])];
+        let jobs = choose(&parse(arguments)?, &scenarios)?;
+        Ok(jobs.iter().map(|(host, scenario)| format!("{} {}", host.name(), scenario.name)).collect())
+    }
+
+    #[test]
+    fn without_words_every_agent_runs_what_the_gate_runs() {
+        assert_eq!(chosen(&[]).map(|jobs| jobs.len()), Ok(5));
+        assert_eq!(chosen(&["codex"]), Ok(vec!["codex a".to_owned()]));
+    }
+
+    #[test]
+    fn all_and_named_scenarios_go_beyond_the_gate() {
+        assert_eq!(chosen(&["claude", "--all"]), Ok(vec!["claude a".to_owned(), "claude b".to_owned()]));
+        assert_eq!(chosen(&["--scenario", "b"]), Ok(vec!["claude b".to_owned()]));
+    }
+
+    #[test]
+    fn unknown_names_and_empty_choices_are_told() {
+        assert!(chosen(&["--scenario", "c"]).is_err_and(|error| error.contains("there are a, b")));
+        assert!(chosen(&["copilot"]).is_err_and(|error| error.starts_with("no agent `copilot`")));
+        assert!(chosen(&["codex", "--scenario", "b"]).is_err());
+    }
+
+    #[test]
+    fn every_scenario_of_the_tree_is_readable_and_the_gate_has_one_for_each_agent() {
+        let scenarios = Scenario::read_all(&process::root().join("xtask/scenarios")).unwrap_or_else(|e| panic!("{e}"));
+        for host in Host::ALL {
+            let gated = scenarios.iter().filter(|scenario| scenario.gate && scenario.hosts.contains(&host)).count();
+            assert_eq!(gated, 1, "{}", host.name());
+        }
+    }
+}

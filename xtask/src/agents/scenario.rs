@@ -1,0 +1,182 @@
+//! A scenario: what is said to an agent, what the model answers, and how the plan must look afterwards.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use punch_testkit::scripted::{Pattern, Script};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::hosts::Host;
+
+/// A file of `xtask/scenarios`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The name of the file, without its ending.
+    #[serde(skip)]
+    pub name: String,
+    /// One sentence: what holds.
+    pub about: String,
+    /// The agents it is for; all if it names none.
+    #[serde(default, rename = "agents")]
+    pub hosts: Vec<Host>,
+    /// Runs in the gate.
+    #[serde(default)]
+    pub gate: bool,
+    /// For each agent, what words in `model` stand for: a string that is exactly such a word becomes its value.
+    #[serde(default)]
+    pub words: BTreeMap<String, BTreeMap<String, Value>>,
+    /// Variables of the agent.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// More arguments of `punch mcp`.
+    #[serde(default)]
+    pub mcp: Vec<String>,
+    /// Commands of punch before the first run; `init` comes first by itself.
+    #[serde(default)]
+    pub before: Vec<Vec<String>>,
+    /// The agent, started once or several times in the same home and repository.
+    pub runs: Vec<Run>,
+    /// Content and status of every todo afterwards, in order.
+    #[serde(default)]
+    pub todos: Option<Vec<(String, String)>>,
+    /// What `punch why-stop --json` must say afterwards.
+    #[serde(default)]
+    pub why_stop: Vec<Pattern>,
+    /// What it must not say.
+    #[serde(default)]
+    pub why_stop_lacks: Vec<Pattern>,
+}
+
+/// One start of the agent.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// What the person types, one after the other.
+    pub prompts: Vec<String>,
+    /// The conversation of the run before goes on.
+    #[serde(default)]
+    pub resume: bool,
+    /// More variables of the agent, in this run.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// What the model answers.
+    pub model: Value,
+    /// Commands of punch after it.
+    #[serde(default)]
+    pub after: Vec<Vec<String>>,
+    /// The number of answers on each track, exactly.
+    #[serde(default)]
+    pub answers: BTreeMap<String, usize>,
+    /// The agent's exit code.
+    #[serde(default)]
+    pub exit: i32,
+    /// For each agent, what the person must be shown, anywhere in its output. Not every agent without a screen does.
+    #[serde(default)]
+    pub shown: BTreeMap<String, Vec<Pattern>>,
+}
+
+impl Scenario {
+    /// All scenarios of a folder, by name.
+    pub fn read_all(folder: &Path) -> Result<Vec<Self>, String> {
+        let fail = |cause: std::io::Error| format!("{}: {cause}", folder.display());
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder).map_err(fail)? {
+            paths.push(entry.map_err(fail)?.path());
+        }
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        paths.sort();
+        paths.iter().map(|path| Self::read(path)).collect()
+    }
+
+    fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        Self::parse(&name, &text).map_err(|cause| format!("{}: {cause}", path.display()))
+    }
+
+    fn parse(name: &str, text: &str) -> Result<Self, String> {
+        let mut scenario: Self = serde_json::from_str(text).map_err(|cause| cause.to_string())?;
+        scenario.name = name.to_owned();
+        if scenario.hosts.is_empty() {
+            scenario.hosts = Host::ALL.to_vec();
+        }
+        if scenario.runs.is_empty() {
+            return Err("`runs` is empty".to_owned());
+        }
+        for (n, run) in scenario.runs.iter().enumerate() {
+            for host in &scenario.hosts {
+                let script = scenario.script(*host, run);
+                script.map_err(|cause| format!("runs[{n}].model for {}: {cause}", host.name()))?;
+            }
+            if run.prompts.is_empty() || (run.resume && n == 0) {
+                return Err(format!("runs[{n}]: a run needs a prompt, and the first has nothing to resume"));
+            }
+            let single = scenario.hosts.iter().find(|host| !host.takes_many_prompts());
+            if let (Some(host), true) = (single, run.prompts.len() > 1) {
+                return Err(format!("runs[{n}]: {} takes one prompt a run", host.name()));
+            }
+        }
+        Ok(scenario)
+    }
+
+    /// The model's part, in the words of an agent.
+    pub fn script(&self, host: Host, run: &Run) -> Result<Script, String> {
+        let mut model = run.model.clone();
+        if let Some(words) = self.words.get(host.name()) {
+            translate(&mut model, words);
+        }
+        Script::from_value(model)
+    }
+}
+
+/// Scenarios are files of ours and not deep: recursion is safe here.
+fn translate(value: &mut Value, words: &BTreeMap<String, Value>) {
+    match value {
+        Value::String(text) => {
+            if let Some(meant) = words.get(text.as_str()) {
+                *value = meant.clone();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| translate(item, words)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| translate(item, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_put_into_the_language_of_the_agent() {
+        let words = r#"{"codex": {"$plan": {"name": "update_plan"}}}"#;
+        let run = r#"{"prompts": ["go"], "model": {"steps": [{"tools": ["$plan"]}]}}"#;
+        let text = |hosts: &str| format!(r#"{{"about": "x", "agents": [{hosts}], "words": {words}, "runs": [{run}]}}"#);
+        let scenario = Scenario::parse("x", &text(r#""codex""#)).unwrap_or_else(|error| panic!("{error}"));
+        let script = scenario.script(Host::Codex, &scenario.runs[0]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(script.tracks[0].steps[0].tools[0].name, "update_plan");
+        assert!(Scenario::parse("x", &text(r#""qwen""#)).is_err());
+    }
+
+    #[test]
+    fn mistakes_in_a_scenario_are_told_before_anything_runs() {
+        let run = r#"{"prompts": ["go"], "model": {}}"#;
+        let fine = format!(r#"{{"about": "x", "runs": [{run}]}}"#);
+        assert_eq!(Scenario::parse("x", &fine).map(|scenario| scenario.hosts.len()), Ok(5));
+        for (part, with) in [
+            (r#""about": "x""#, r#""about": "x", "todo": []"#),
+            (r#""about": "x""#, r#""about": "x", "agents": ["copilot"]"#),
+            (r#"{"prompts": ["go"], "model": {}}"#, ""),
+            (r#""model": {}"#, r#""model": {"step": []}"#),
+            (r#"["go"]"#, "[]"),
+            (r#"["go"]"#, r#"["go", "on"]"#),
+            (r#""model""#, r#""resume": true, "model""#),
+        ] {
+            let broken = fine.replacen(part, with, 1);
+            assert!(Scenario::parse("x", &broken).is_err(), "{broken}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! One scenario with one agent, from an empty folder to the verdict.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use punch_testkit::scripted::{Options, Server};
+
+use super::Tested;
+use super::hosts::{Conversation, Host};
+use super::place::Place;
+use super::scenario::{Run, Scenario};
+use super::verdict::{self, Ended};
+
+/// A run of an agent is given up after this. Only a broken one takes it.
+const LIMIT: Duration = Duration::from_secs(150);
+
+/// Everything an agent is started with.
+pub struct Wiring<'a> {
+    pub place: &'a Place,
+    pub scenario: &'a Scenario,
+    pub run: &'a Run,
+    /// The model's address, without a path.
+    pub model: String,
+    pub limit: Duration,
+}
+
+impl Wiring<'_> {
+    /// The command of a hook, as a shell reads it.
+    pub fn hook(&self, host: Host, event: &str) -> String {
+        format!("{} hook --agent {} {event}", self.place.punch.display(), host.name())
+    }
+
+    /// The variables that the scenario asks for.
+    pub fn env(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.scenario.env.iter().chain(&self.run.env)
+    }
+
+    /// The arguments of our server.
+    pub fn server(&self) -> Vec<&str> {
+        let more = self.scenario.mcp.iter().map(String::as_str);
+        std::iter::once("mcp").chain(more).collect()
+    }
+}
+
+/// What is wrong; nothing if all is well. The folder stays where it is if something is, or if it is to be kept.
+pub fn run(host: Host, scenario: &Scenario, tested: &Tested, root: PathBuf) -> Vec<String> {
+    let place = match Place::make(root, tested) {
+        Ok(place) => place,
+        Err(cause) => return vec![cause],
+    };
+    let failures = attempt(host, scenario, &place).unwrap_or_else(|cause| vec![cause]);
+    if failures.is_empty() && !tested.keep {
+        place.remove();
+    }
+    failures
+}
+
+fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>, String> {
+    place.punch(&["init"])?;
+    for command in &scenario.before {
+        place.punch(&words(command))?;
+    }
+    let mut failures = Vec::new();
+    let mut conversation = Conversation::default();
+    for (n, run) in scenario.runs.iter().enumerate() {
+        let log = place.file(&format!("requests-{n}.jsonl"));
+        let options = Options { tag: format!("r{n}"), log: Some(log), port: 0 };
+        let server = Server::start(scenario.script(host, run)?, &options).map_err(|cause| cause.to_string())?;
+        let wiring = Wiring { place, scenario, run, model: server.url(), limit: LIMIT };
+        let exit = host.converse(&wiring, &mut conversation);
+        let ended = Ended { report: server.report(), exit, output: conversation.output(place) };
+        failures.extend(verdict::of_run(host, run, &ended).into_iter().map(|failure| format!("run {n}: {failure}")));
+        for command in &run.after {
+            place.punch(&words(command))?;
+        }
+    }
+    failures.extend(verdict::of_plan(scenario, place));
+    Ok(failures)
+}
+
+fn words(command: &[String]) -> Vec<&str> {
+    command.iter().map(String::as_str).collect()
+}

@@ -1,0 +1,126 @@
+//! What must hold after a run and after a scenario, compared with what does.
+
+use std::fmt::Write;
+
+use punch_testkit::scripted::{Pattern, Report};
+use serde_json::Value;
+
+use super::hosts::Host;
+use super::place::Place;
+use super::scenario::{Run, Scenario};
+
+/// How a run ended.
+pub struct Ended {
+    /// What the model has to say.
+    pub report: Report,
+    /// The agent's exit code, or why there is none.
+    pub exit: Result<i32, String>,
+    /// All that the agent printed.
+    pub output: String,
+}
+
+/// What is wrong with a run.
+pub fn of_run(host: Host, run: &Run, ended: &Ended) -> Vec<String> {
+    let mut out = Vec::new();
+    match &ended.exit {
+        Ok(code) if *code == run.exit => {}
+        Ok(code) => out.push(format!("the agent ended with {code}, not {}", run.exit)),
+        Err(cause) => out.push(format!("the agent: {cause}")),
+    }
+    out.extend(ended.report.failures.iter().cloned());
+    for (track, wanted) in &run.answers {
+        let given = ended.report.played.get(track).copied().unwrap_or_default();
+        if given != *wanted {
+            out.push(format!("track {track}: {given} answers, not {wanted}"));
+        }
+    }
+    let shown = run.shown.get(host.name()).map_or(&[][..], Vec::as_slice);
+    for pattern in shown.iter().filter(|pattern| !pattern.is_in(&ended.output)) {
+        out.push(format!("the person was not shown {}", pattern.words()));
+    }
+    // Odd things are worth a look only when something is wrong.
+    if !out.is_empty() {
+        out.extend(ended.report.warnings.iter().map(|warning| format!("note: {warning}")));
+    }
+    out
+}
+
+/// What is wrong with the plan and the last decision.
+pub fn of_plan(scenario: &Scenario, place: &Place) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(wanted) = &scenario.todos {
+        match place.ask(&["list", "--all"]) {
+            Ok(list) => out.extend(compare(wanted, &list)),
+            Err(cause) => out.push(cause),
+        }
+    }
+    if scenario.why_stop.is_empty() && scenario.why_stop_lacks.is_empty() {
+        return out;
+    }
+    match place.ask(&["why-stop"]) {
+        Ok(said) => {
+            let said = said.to_string();
+            let lines = |patterns: &[Pattern], wanted: bool| -> Vec<String> {
+                let wrong = patterns.iter().filter(|pattern| pattern.is_in(&said) != wanted);
+                wrong.map(|pattern| pattern.words()).collect()
+            };
+            out.extend(
+                lines(&scenario.why_stop, true).iter().map(|words| format!("why-stop does not say {words}: {said}")),
+            );
+            out.extend(
+                lines(&scenario.why_stop_lacks, false).iter().map(|words| format!("why-stop says {words}: {said}")),
+            );
+        }
+        Err(cause) => out.push(cause),
+    }
+    out
+}
+
+fn compare(wanted: &[(String, String)], list: &Value) -> Option<String> {
+    let todos = list["todos"].as_array().map_or(&[][..], Vec::as_slice);
+    let text = |todo: &Value, key: &str| todo[key].as_str().unwrap_or_default().to_owned();
+    let found: Vec<(String, String)> = todos.iter().map(|todo| (text(todo, "content"), text(todo, "status"))).collect();
+    if found == wanted {
+        return None;
+    }
+    let mut out = "the plan is not as it should be:".to_owned();
+    for (name, todos) in [("found", &found[..]), ("wanted", wanted)] {
+        let _ = write!(out, "\n  {name}");
+        for (content, status) in todos {
+            let _ = write!(out, "\n    {status:<12} {content}");
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(value: Value) -> Run {
+        serde_json::from_value(value).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_run_is_judged_by_exit_code_answers_and_what_was_shown() {
+        let run =
+            run(json!({"prompts": ["x"], "model": {}, "answers": {"main": 2}, "shown": {"qwen": ["kept going"]}}));
+        let mut ended = Ended { report: Report::default(), exit: Ok(0), output: "kept going".to_owned() };
+        ended.report.played.insert("main".to_owned(), 2);
+        assert_eq!(of_run(Host::Qwen, &run, &ended), [""; 0]);
+        ended = Ended { report: Report::default(), exit: Ok(1), output: String::new() };
+        let wrong =
+            ["the agent ended with 1, not 0", "track main: 0 answers, not 2", "the person was not shown `kept going`"];
+        assert_eq!(of_run(Host::Qwen, &run, &ended), wrong);
+    }
+
+    #[test]
+    fn a_plan_is_compared_whole() {
+        let list = json!({"todos": [{"content": "a", "status": "pending"}]});
+        assert_eq!(compare(&[("a".to_owned(), "pending".to_owned())], &list), None);
+        assert!(compare(&[], &list).is_some());
+        assert!(compare(&[("a".to_owned(), "completed".to_owned())], &list).is_some());
+    }
+}
