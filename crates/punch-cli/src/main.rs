@@ -14,6 +14,7 @@ mod project;
 mod reply;
 mod safety;
 mod story;
+mod task_folder;
 mod time;
 
 use std::process::ExitCode;

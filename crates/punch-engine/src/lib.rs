@@ -26,7 +26,7 @@ pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
 pub use error::EngineError;
-pub use exchange::{Format, How, Imported};
+pub use exchange::{Brings, How, Imported, plan_of, written};
 pub use history::{Entry, at_revision};
 pub use host::{Going, Moment, Spent, Switches, Told, TurnStart, owner_of};
 pub use link::fingerprint;

@@ -11,6 +11,7 @@ mod editing;
 mod exchange;
 mod files;
 mod flags;
+mod formats;
 mod git;
 mod history;
 mod hooks;
