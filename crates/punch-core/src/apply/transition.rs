@@ -1,8 +1,8 @@
 //! Status changes in payload order, with what follows from them: counters of those who wait, flags, cascades.
 
-use super::Stop;
 use super::draft::Draft;
 use super::resolve::Batch;
+use super::{Stop, vouch};
 use crate::{
     CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, Need, Op, Refusal, StartGate, Status, Todo,
     Uid, VerifyMode, Warning,
@@ -35,6 +35,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::Claim(_, until) => claim(draft, uid, *until)?,
             Op::Renew(_, until) => renew(draft, uid, *until)?,
             Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
+            Op::Vouch { stale, evidence, .. } => vouch::vouch(draft, uid, *stale, evidence.as_ref())?,
             Op::Drop(_) => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
             Op::Fail(_, error) => fail(draft, uid, error)?,
             Op::Reopen(_) => reopen(draft, uid)?,

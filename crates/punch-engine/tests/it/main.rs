@@ -16,3 +16,5 @@ mod locate_outside;
 mod locate_read_only;
 mod mirror;
 mod sandbox;
+#[cfg(unix)]
+mod verify;
