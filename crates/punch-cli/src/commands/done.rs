@@ -2,11 +2,11 @@
 
 use clap::Args;
 use punch_core::{Evidence, Op, Ref};
+use punch_engine::EngineError;
 
 use crate::failure::Failure;
-use crate::named::act;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,6 +34,18 @@ impl Done {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let evidence = self.evidence.map(|text| Evidence { text: Some(text), ..Evidence::default() });
         let done = |r: &Ref| Op::Done { target: r.clone(), evidence: evidence.clone(), fence: self.fence };
-        act(project, &self.todos, &|refs| refs.iter().map(done).collect())
+        let open = match project.read()? {
+            Ok(open) => open,
+            Err(_) => {
+                let given = self.todos.first().cloned().unwrap_or_default();
+                return Err(EngineError::NotFound { given, near: Vec::new() }.into());
+            }
+        };
+        // Where the plan wants proof, the checks run between the first refusal and the last try.
+        let (changed, uids) = open.engine.proving(open.plan, &open.project.checker(), |proofs| {
+            let ops = |refs: &[Ref]| refs.iter().map(|r| proofs.complete(done(r), None)).collect();
+            open.engine.submit_named(open.plan, &open.project.request(), &self.todos, &ops)
+        })?;
+        Ok(reply::changed(&changed, &uids))
     }
 }
