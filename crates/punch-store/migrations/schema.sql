@@ -68,7 +68,7 @@ CREATE TABLE plan (
     archived INTEGER,
     revision INTEGER NOT NULL,
     row TEXT NOT NULL
-, pruned INTEGER NOT NULL DEFAULT 0) STRICT;
+, pruned INTEGER NOT NULL DEFAULT 0, said_revision INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE UNIQUE INDEX plan_name ON plan (name) WHERE archived IS NULL;
 CREATE TABLE session (
     host TEXT NOT NULL,
@@ -98,7 +98,7 @@ CREATE TABLE todo (
     lease_until INTEGER,
     removed INTEGER,
     updated_at INTEGER NOT NULL,
-    body TEXT NOT NULL,
+    body TEXT NOT NULL, said INTEGER,
     PRIMARY KEY (plan, uid)
 ) STRICT;
 CREATE UNIQUE INDEX todo_id ON todo (plan, id) WHERE removed IS NULL;
@@ -109,5 +109,6 @@ CREATE INDEX todo_position ON todo (plan, position, uid) WHERE removed IS NULL;
 CREATE INDEX todo_ready ON todo (plan, effective, position, uid)
     WHERE removed IS NULL AND status = 'pending' AND unmet = 0 AND held_until IS NULL;
 CREATE INDEX todo_running ON todo (plan, owner) WHERE removed IS NULL AND status = 'in_progress';
+CREATE INDEX todo_said ON todo (plan, said) WHERE removed IS NULL;
 CREATE INDEX todo_timer ON todo (plan, held_until)
     WHERE removed IS NULL AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL;

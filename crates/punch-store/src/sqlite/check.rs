@@ -7,7 +7,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, params};
 
 use super::todo::{COLUMNS, held_until, relink};
-use super::{SqliteStore, fail};
+use super::{SqliteStore, fail, said};
 use crate::{Catalogue, Durability, PlanId, StoreError};
 
 impl SqliteStore {
@@ -39,9 +39,10 @@ impl SqliteStore {
     }
 
     fn check_plan(&self, conn: &Connection, plan: PlanId, out: &mut Vec<String>) -> Result<(), StoreError> {
-        const AS_STORED: &str = "SELECT id, position, status, effective, held_until, owner, removed FROM todo \
+        const AS_STORED: &str = "SELECT id, position, status, effective, held_until, owner, removed, said FROM todo \
                                  WHERE plan = ?1 AND uid = ?2";
         let view = self.view(conn, plan);
+        let numbered = view.numbers_are_right()?;
         let (mut edges, mut dangling) = (BTreeSet::new(), BTreeSet::new());
         let mut wrong = Vec::new();
         let mut failure = None;
@@ -56,7 +57,8 @@ impl SqliteStore {
                         && row.get::<_, u8>(3)? == todo.effective_priority()
                         && row.get::<_, Option<i64>>(4)? == held_until(&todo)
                         && row.get::<_, Option<String>>(5)? == todo.owner
-                        && row.get::<_, Option<i64>>(6)? == todo.removed)
+                        && row.get::<_, Option<i64>>(6)? == todo.removed
+                        && (!numbered || row.get::<_, Option<i64>>(7)? == Some(said::number(&todo.content).into())))
                 })
             });
             match same {
@@ -86,7 +88,7 @@ impl SqliteStore {
     /// Writes columns and edges again from the bodies.
     pub fn rebuild(&self) -> Result<(), StoreError> {
         const UPDATE: &str = "UPDATE todo SET id = ?3, position = ?4, status = ?5, effective = ?6, held_until = ?7, \
-                              owner = ?8, removed = ?9 WHERE plan = ?1 AND uid = ?2";
+                              owner = ?8, removed = ?9, said = ?10 WHERE plan = ?1 AND uid = ?2";
         self.commit(Durability::Full, |conn| {
             for plan in self.view(conn, PlanId(0)).plans()?.into_iter().map(|info| info.id) {
                 let view = self.view(conn, plan);
@@ -99,11 +101,12 @@ impl SqliteStore {
                 view.execute("rebuild", "UPDATE todo SET removed = 0 WHERE plan = ?1", [plan.0])?;
                 for t in &todos {
                     let (uid, status, held) = (t.uid.0.cast_signed(), t.status.name(), held_until(t));
-                    let effective = t.effective_priority();
-                    let row = params![plan.0, uid, t.id, t.position, status, effective, held, t.owner, t.removed];
+                    let (effective, said) = (t.effective_priority(), said::number(&t.content));
+                    let row = params![plan.0, uid, t.id, t.position, status, effective, held, t.owner, t.removed, said];
                     view.execute("rebuild", UPDATE, row)?;
                     view.sql("rebuild", relink(conn, plan, uid, &[], live_deps(t)))?;
                 }
+                view.trust_numbers()?;
             }
             Ok(((), true))
         })

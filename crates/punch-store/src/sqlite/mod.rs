@@ -10,6 +10,7 @@ mod load;
 mod lock;
 mod open;
 mod read;
+mod said;
 mod schema;
 mod todo;
 mod tools;

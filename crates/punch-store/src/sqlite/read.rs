@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::todo::COLUMNS;
 use super::view::View;
-use super::{events, load};
+use super::{events, load, said};
 use crate::{
     ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey,
     Snapshot, StoreError, Which,
@@ -156,30 +156,7 @@ impl Snapshot for View<'_> {
     }
 
     fn saying(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
-        if contents.is_empty() {
-            return Ok(Vec::new());
-        }
-        // There is no index, but looking for the text in every open todo costs a fraction of decoding it. A body is
-        // JSON of this crate, so it holds the content in exactly one form. (Quotes are everywhere in it: the search begins
-        // with a letter.)
-        let (condition, wanted) = match contents.first() {
-            Some(one) if contents.len() == 1 => {
-                ("instr(body, ?2) > 0", format!("content\":{}", serde_json::to_string(one).unwrap_or_default()))
-            }
-            _ => (
-                "json_extract(body, '$.content') IN (SELECT value FROM json_each(?2))",
-                serde_json::to_string(contents).unwrap_or_default(),
-            ),
-        };
-        let sql = format!(
-            "SELECT {COLUMNS} FROM todo INDEXED BY todo_open WHERE plan = ?1 AND removed IS NULL AND \
-             status IN ('pending', 'in_progress') AND {condition} ORDER BY position, uid"
-        );
-        let mut out = Vec::new();
-        self.todos(&sql, params![self.plan.0, wanted], &mut |todo| out.push(todo))?;
-        // The text may stand in a note.
-        out.retain(|todo| contents.contains(&todo.content));
-        Ok(out)
+        said::find(self, contents)
     }
 
     fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::said;
 use crate::PlanId;
 
 /// What [`decode`] reads, in its order.
@@ -46,6 +47,7 @@ struct Old {
     id: String,
     position: i64,
     removed: Option<i64>,
+    said: Option<i64>,
     body: String,
 }
 
@@ -74,29 +76,34 @@ pub(super) fn put(
 }
 
 fn stored(conn: &Connection, plan: PlanId, uid: Uid) -> rusqlite::Result<Option<Old>> {
-    conn.prepare_cached("SELECT id, position, removed, body FROM todo WHERE plan = ?1 AND uid = ?2")?
+    conn.prepare_cached("SELECT id, position, removed, said, body FROM todo WHERE plan = ?1 AND uid = ?2")?
         .query_row(params![plan.0, uid.0.cast_signed()], |row| {
-            Ok(Old { id: row.get(0)?, position: row.get(1)?, removed: row.get(2)?, body: row.get(3)? })
+            let (id, position, removed) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Old { id, position, removed, said: row.get(3)?, body: row.get(4)? })
         })
         .optional()
 }
 
 const INSERT: &str = "INSERT INTO todo (plan, uid, status, unmet, level, pull, effective, held_until, owner, lease_until, \
-     updated_at, body, id, position, removed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+     updated_at, body, id, position, removed, said) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 
 /// Leaves the columns alone that most changes keep, and with them their indexes.
 const UPDATE: &str = "UPDATE todo SET status = ?3, unmet = ?4, level = ?5, pull = ?6, effective = ?7, held_until = ?8, \
      owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12 WHERE plan = ?1 AND uid = ?2";
 
 const UPDATE_ALL: &str = "UPDATE todo SET status = ?3, unmet = ?4, level = ?5, pull = ?6, effective = ?7, \
-     held_until = ?8, owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12, id = ?13, position = ?14, removed = ?15 \
-     WHERE plan = ?1 AND uid = ?2";
+     held_until = ?8, owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12, id = ?13, position = ?14, removed = ?15, \
+     said = ?16 WHERE plan = ?1 AND uid = ?2";
 
 fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknown: Unknown) -> rusqlite::Result<()> {
     let body = body(todo, old.map(|o| o.body.as_str()), unknown)?;
     let uid = todo.uid.0.cast_signed();
     let d = todo.derived;
-    let stays = |o: &Old| o.id == todo.id && o.position == todo.position && o.removed == todo.removed;
+    let said = said::number(&todo.content);
+    let stays = |o: &Old| {
+        o.id == todo.id && o.position == todo.position && o.removed == todo.removed && o.said == Some(said.into())
+    };
     if old.is_some_and(stays) {
         conn.prepare_cached(UPDATE)?.execute(params![
             plan.0,
@@ -130,6 +137,7 @@ fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknow
             todo.id,
             todo.position,
             todo.removed,
+            said,
         ])?;
     }
     let before = old.filter(|o| o.removed.is_none()).map(|o| deps_of(&o.body)).unwrap_or_default();

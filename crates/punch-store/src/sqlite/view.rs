@@ -19,11 +19,21 @@ pub(super) struct View<'c> {
     /// Something was written.
     pub changed: Cell<bool>,
     row: RefCell<Option<PlanRow>>,
+    /// The column `said` is right, as far as the plan was read.
+    numbered: Cell<Option<bool>>,
 }
 
 impl<'c> View<'c> {
     pub fn new(conn: &'c Connection, path: &'c Path, plan: PlanId, unknown: Unknown) -> Self {
-        Self { conn, path, plan, unknown, changed: Cell::new(false), row: RefCell::new(None) }
+        Self {
+            conn,
+            path,
+            plan,
+            unknown,
+            changed: Cell::new(false),
+            row: RefCell::new(None),
+            numbered: Cell::new(None),
+        }
     }
 
     /// Turns what SQLite reports into an error that says what was tried.
@@ -50,7 +60,10 @@ impl<'c> View<'c> {
         let json = json.map_err(|e| fail::damaged(self.path, format!("the plan cannot be read: {e}")))?;
         let written = self
             .conn
-            .prepare_cached("UPDATE plan SET revision = ?2, row = ?3 WHERE id = ?1")
+            .prepare_cached(
+                "UPDATE plan SET said_revision = iif(said_revision = revision, ?2, said_revision), revision = ?2, \
+                 row = ?3 WHERE id = ?1",
+            )
             .and_then(|mut s| s.execute(params![self.plan.0, row.revision.cast_signed(), json]));
         self.sql("write the plan", written)?;
         *self.row.borrow_mut() = Some(row.clone());
@@ -59,11 +72,28 @@ impl<'c> View<'c> {
     }
 
     fn row_text(&self) -> Result<String, StoreError> {
-        let text = self
+        let read = self
             .conn
-            .prepare_cached("SELECT row FROM plan WHERE id = ?1")
-            .and_then(|mut s| s.query_row([self.plan.0], |row| row.get(0)).optional());
-        self.sql("read the plan", text)?.ok_or(StoreError::UnknownPlan { plan: self.plan })
+            .prepare_cached("SELECT row, said_revision = revision FROM plan WHERE id = ?1")
+            .and_then(|mut s| s.query_row([self.plan.0], |row| Ok((row.get(0)?, row.get(1)?))).optional());
+        let (text, numbered) = self.sql("read the plan", read)?.ok_or(StoreError::UnknownPlan { plan: self.plan })?;
+        self.numbered.set(Some(numbered));
+        Ok(text)
+    }
+
+    /// Whether the column `said` of the todos is what their contents give.
+    pub fn numbers_are_right(&self) -> Result<bool, StoreError> {
+        if self.numbered.get().is_none() {
+            self.row_text()?;
+        }
+        Ok(self.numbered.get() == Some(true))
+    }
+
+    /// Notes that it is.
+    pub fn trust_numbers(&self) -> Result<(), StoreError> {
+        self.execute("write the plan", "UPDATE plan SET said_revision = revision WHERE id = ?1", [self.plan.0])?;
+        self.numbered.set(Some(true));
+        Ok(())
     }
 
     /// Fails if another plan in use has that name.

@@ -6,7 +6,7 @@ use punch_core::{Outcome, Uid};
 use rusqlite::params;
 
 use super::view::View;
-use super::{events, todo};
+use super::{events, said, todo};
 use crate::{
     ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Session, SessionKey, Snapshot, StoreError, Tx,
 };
@@ -16,6 +16,7 @@ impl Tx for View<'_> {
         let before = self.plan_row()?;
         crate::store::follows(before.revision, outcome)?;
         if !outcome.rows.is_empty() {
+            said::refresh(self)?;
             let written = todo::put(self.conn, self.plan, &outcome.rows, Uid(before.next_uid), self.unknown);
             self.sql("write todos", written)?;
             self.changed.set(true);

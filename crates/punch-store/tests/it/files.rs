@@ -205,6 +205,11 @@ fn wrong_columns_and_edges_are_found_and_rebuilt() {
     assert_eq!(store.check().unwrap().len(), 2);
     store.rebuild().unwrap();
     assert_eq!(store.check().unwrap(), [""; 0]);
+    let number = "UPDATE todo SET said = 5 WHERE uid = 3";
+    assert_eq!(Connection::open(&path).unwrap().execute(number, []).unwrap(), 1);
+    assert_eq!(store.check().unwrap().len(), 1);
+    store.rebuild().unwrap();
+    assert_eq!(store.check().unwrap(), [""; 0]);
     assert_eq!(whole(&store, plan).all().collect::<Vec<_>>(), before.all().collect::<Vec<_>>());
     assert_eq!(look(&store, plan, |s| Ok(s.ready(9, None, 9)?[0].id.clone())), "b");
 }
@@ -247,7 +252,7 @@ fn a_store_tells_its_sizes() {
     let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
     let info = store.info().unwrap();
     assert_eq!((info.plans, info.todos, info.events, info.sessions), (1, 3, 4, 0));
-    assert_eq!((info.schema.to_string().as_str(), info.store.len()), ("1.2", 32));
+    assert_eq!((info.schema.to_string().as_str(), info.store.len()), ("1.3", 32));
     assert!(info.bytes > 0 && info.created_at > 1_700_000_000_000);
 }
 

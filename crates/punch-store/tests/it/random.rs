@@ -136,6 +136,10 @@ fn questions(store: &dyn Store, plan: PlanId, oracle: &Oracle, now: i64) {
         for todo in oracle.plan.all() {
             assert_eq!(s.find(&todo.id)?.as_ref(), oracle.plan.by_id(&todo.id));
             lookups(s, oracle, todo)?;
+            let contents = [todo.content.clone(), "nothing".to_owned()].into();
+            let mut saying = oracle.plan.live();
+            saying.retain(|other| other.status.is_open() && other.content == todo.content);
+            assert_eq!(s.saying(&contents)?.iter().collect::<Vec<_>>(), saying);
         }
         Ok(())
     });

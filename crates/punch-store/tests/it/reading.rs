@@ -3,20 +3,24 @@
 use punch_core::{Hold, HoldKind, Op, Policy, Ref};
 use punch_store::{Durability, ListMark, Store, Which};
 
-use crate::submit::{add, context, done, look, must, submit, whole};
+use crate::submit::{add, context, done, look, must, say, saying, submit, whole};
 
 pub fn open_todos_are_found_by_what_they_say(store: &dyn Store) {
     let id = store.create_plan("main", 1).unwrap();
     must(store, id, 1, &[add("say \"x\""), add("same"), add("same"), add("ü\n[x]")]);
     must(store, id, 2, &[done("T-2")]);
-    let found = |contents: &[&str]| -> Vec<String> {
-        let contents = contents.iter().map(|c| (*c).to_owned()).collect();
-        look(store, id, |s| Ok(s.saying(&contents)?.iter().map(|t| t.id.clone()).collect()))
-    };
-    assert_eq!(found(&[]), Vec::<String>::new());
+    let found = |contents: &[&str]| saying(store, id, contents);
+    assert_eq!(found(&[]), [""; 0]);
     assert_eq!(found(&["say \"x\"", "nothing"]), ["T-1"]);
     assert_eq!(found(&["same"]), ["T-3"], "what is done is not open");
     assert_eq!(found(&["ü\n[x]", "same", "SAME"]), ["T-3", "T-4"]);
+    must(store, id, 3, &[say("T-4", "same"), say("T-3", "other"), Op::Reopen(Ref::Id("T-2".into()))]);
+    assert_eq!(found(&["same"]), ["T-2", "T-4"], "what it says now counts");
+    assert_eq!(found(&["ü\n[x]"]), [""; 0]);
+    // Two of a number that an index may use.
+    must(store, id, 4, &[add("costarring"), add("liquid")]);
+    assert_eq!(found(&["liquid"]), ["T-6"]);
+    assert_eq!(found(&["liquid", "costarring"]), ["T-5", "T-6"]);
 }
 
 pub fn places_are_those_of_the_list(store: &dyn Store) {

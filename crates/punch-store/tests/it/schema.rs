@@ -9,7 +9,7 @@ use punch_store::{OpenMode, PlanId, SqliteStore, Store};
 use rusqlite::{Connection, params};
 
 use crate::create;
-use crate::submit::{add, add_as, done, look, must, whole};
+use crate::submit::{add, add_as, done, look, must, say, saying, whole};
 
 /// Writes a store as a program with schema 1.0 would have left it: a plan of two todos, the second waiting.
 fn schema_1_0(path: &Path) -> Vec<Todo> {
@@ -50,7 +50,7 @@ fn an_older_store_is_copied_and_brought_up_to_date() {
     let backups = folder.path().join("backups");
     for _ in 0..2 {
         let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
-        assert_eq!(store.info().unwrap().schema.to_string(), "1.2");
+        assert_eq!(store.info().unwrap().schema.to_string(), "1.3");
         assert_eq!(store.check().unwrap(), [""; 0]);
         assert_eq!(whole(&store, PlanId(1)).all().cloned().collect::<Vec<_>>(), todos);
         assert_eq!(fs::read_dir(&backups).unwrap().count(), 1, "one copy, made once");
@@ -62,11 +62,42 @@ fn an_older_store_is_copied_and_brought_up_to_date() {
         Connection::open(copy.path()).unwrap().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     assert_eq!(version, 1000);
     let store = create(&path);
+    assert_eq!(saying(&store, PlanId(1), &["do a", "do b"]), ["a", "b"]);
     assert_eq!(must(&store, PlanId(1), 9, &[done("a")]).unblocked, [Uid(2)]);
+    assert_eq!(saying(&store, PlanId(1), &["do a", "do b"]), ["b"]);
+    assert_eq!(store.check().unwrap(), [""; 0]);
     drop(store);
     // The copy of before comes back as it was, and is brought up to date again.
     punch_store::restore(&copy.path(), &path).unwrap();
     assert_eq!(whole(&create(&path), PlanId(1)).all().cloned().collect::<Vec<_>>(), todos);
+}
+
+#[test]
+fn contents_that_a_program_with_an_older_schema_wrote_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let store = create(&path);
+    let plan = store.create_plan("main", 0).unwrap();
+    must(&store, plan, 1, &[add("one"), add("two"), add("three")]);
+    let numbered = || -> bool {
+        let sql = "SELECT said_revision = revision AND (SELECT count(said) = count(*) FROM todo) FROM plan";
+        Connection::open(&path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    assert!(numbered());
+    // It knows neither of the columns: what it changes keeps the old number, what it adds has none.
+    let older = "UPDATE todo SET body = json_set(body, '$.content', 'deux') WHERE uid = 2;
+         UPDATE todo SET said = NULL WHERE uid = 3;
+         UPDATE plan SET revision = 2, row = json_set(row, '$.revision', 2)";
+    Connection::open(&path).unwrap().execute_batch(older).unwrap();
+    assert!(!numbered());
+    for written in [false, true] {
+        assert_eq!(saying(&store, plan, &["two", "one"]), ["T-1"]);
+        assert_eq!(saying(&store, plan, &["deux", "three"]), ["T-2", "T-3"]);
+        assert_eq!(store.check().unwrap(), [""; 0]);
+        assert_eq!(numbered(), written);
+        must(&store, plan, 3, &[say("T-1", "one")]);
+        must(&store, plan, 3, &[add("four")]);
+    }
 }
 
 #[test]
@@ -90,7 +121,7 @@ fn a_newer_minor_schema_works_and_keeps_what_is_not_known() {
     let plan = store.create_plan("main", 0).unwrap();
     must(&store, plan, 1, &[add_as("a", &[]), add_as("b", &["a"])]);
     drop(store);
-    let newer = "PRAGMA user_version = 1003;
+    let newer = "PRAGMA user_version = 1004;
          CREATE TABLE extra (x);
          ALTER TABLE todo ADD COLUMN colour TEXT;
          UPDATE todo SET colour = 'red', body = json_set(body, '$.mood', 'fine');

@@ -23,6 +23,17 @@ pub fn done(id: &str) -> Op {
     Op::Done { target: Ref::Id(id.to_owned()), evidence: None, fence: None }
 }
 
+/// Changes what a todo says.
+pub fn say(id: &str, content: &str) -> Op {
+    Op::Edit(Ref::Id(id.to_owned()), Edit { content: Keep::Set(content.to_owned()), ..Edit::default() })
+}
+
+/// The ids of the open todos that say one of these.
+pub fn saying(store: &dyn Store, plan: PlanId, contents: &[&str]) -> Vec<String> {
+    let contents = contents.iter().map(|content| (*content).to_owned()).collect();
+    look(store, plan, |s| Ok(s.saying(&contents)?.iter().map(|todo| todo.id.clone()).collect()))
+}
+
 /// Applies a batch on slices, all or nothing.
 pub fn submit(
     store: &dyn Store,

@@ -25,10 +25,15 @@ pub fn program(path: &Path, folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it to its end; anything but success is an error.
+/// Runs it to its end without input or output; anything but success is an error.
 pub fn call(command: &mut Command) -> Result<Cost, String> {
+    spend(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))
+}
+
+/// The same with the input and output that it was given.
+pub fn spend(command: &mut Command) -> Result<Cost, String> {
     let start = Instant::now();
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = command.spawn();
     let child = child.map_err(|cause| format!("`{command:?}` does not start: {cause}"))?;
     let used = child.wait4().map_err(|cause| format!("`{command:?}` cannot be waited for: {cause}"))?;
     let wall = start.elapsed();

@@ -3,6 +3,7 @@
 
 mod call;
 mod crowd;
+mod hooks;
 mod plan;
 mod programs;
 mod rivals;
@@ -14,6 +15,7 @@ use std::path::Path;
 
 use call::{Costs, call};
 use crowd::Crowd;
+use hooks::HOOKS;
 use plan::{Plan, VERBS};
 use programs::Programs;
 use rivals::{Bare, Warrior};
@@ -69,7 +71,12 @@ pub fn run() -> Done {
             for verb in VERBS {
                 seen.add(verb, plan.size, plan.run(verb)?);
             }
+            // The session is bound by copying its list.
+            for hook in HOOKS.into_iter().rev() {
+                seen.add(hook, plan.size, plan.hook(hook)?);
+            }
         }
+        seen.add("--version", 0, call(&mut plans[0].punch(&["--version"]))?);
         if let Some(warrior) = warrior.as_mut().filter(|_| round % WARRIOR_EVERY == 0) {
             for verb in VERBS {
                 seen.add(warrior_name(verb), COMPARED, warrior.run(verb)?);
@@ -104,6 +111,7 @@ fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, c
     let count = |command: &std::process::Command| counting.then(|| tools::instructions(command)).transpose();
     let mut table = Table::begin();
     table.plain("/bin/true", None, &ms(seen.cpu("/bin/true", 0)), None);
+    table.plain("--version", None, &ms(seen.cpu("--version", 0)), None);
     for (name, command) in [("bare query", bare.query()), ("bare update", bare.update())] {
         table.plain(name, Some(COMPARED), &ms(seen.cpu(name, COMPARED)), count(&command)?);
     }
@@ -130,6 +138,14 @@ fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, c
         for size in SIZES.into_iter().skip(1) {
             let cost = seen.cpu(verb, size);
             table.judge((verb, size, &ms(cost)), "x at 100", cost / seen.cpu(verb, SIZES[0]), Target::AtMost(1.5));
+        }
+    }
+    for hook in HOOKS {
+        let (base, size, most) =
+            if hook == "hook PreToolUse" { ("--version", 0, 3.0) } else { ("bare update", COMPARED, 1.5) };
+        for at in SIZES {
+            let cost = seen.cpu(hook, at);
+            table.judge((hook, at, &ms(cost)), &format!("x {base}"), cost / seen.cpu(base, size), Target::AtMost(most));
         }
     }
     let cost = seen.cpu("import", IMPORTED);

@@ -24,13 +24,14 @@ pub struct Plan<'p> {
     fresh: PathBuf,
     ready: VecDeque<String>,
     added: u32,
+    hooked: u32,
 }
 
 impl<'p> Plan<'p> {
     /// Imports it into a new folder; what the import cost comes along.
     pub fn make(programs: &'p Programs, folder: PathBuf, size: u32) -> Result<(Self, Cost), String> {
         let fresh = folder.join("fresh");
-        let plan = Self { programs, size, folder, fresh, ready: VecDeque::new(), added: 0 };
+        let plan = Self { programs, size, folder, fresh, ready: VecDeque::new(), added: 0, hooked: 0 };
         let file = plan.folder.join("plan.json");
         fs::create_dir_all(&plan.folder)
             .and_then(|()| shape::extended(size, &mut BufWriter::new(File::create(file)?)))
@@ -43,6 +44,17 @@ impl<'p> Plan<'p> {
 
     fn store(&self) -> PathBuf {
         self.folder.join(".git/punch")
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Counts the reports of a hook.
+    pub fn turn(&mut self) -> u32 {
+        self.hooked += 1;
+        self.hooked
     }
 
     /// The plan as it was at first.
