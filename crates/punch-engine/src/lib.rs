@@ -34,4 +34,4 @@ pub use link::fingerprint;
 pub use plans::PlanEntry;
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
-pub use verify::{Checker, Consents, End, Proofs, Ran, Rechecked, TAIL, VerifyError};
+pub use verify::{Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use punch_core::{Evidence, Op, Ref};
-use punch_engine::EngineError;
+use punch_engine::{EngineError, Request};
 
 use crate::failure::Failure;
 use crate::project::Project;
@@ -41,10 +41,13 @@ impl Done {
                 return Err(EngineError::NotFound { given, near: Vec::new() }.into());
             }
         };
+        let commit = open.project.tree().commit();
+        let request = Request { commit: commit.as_deref(), ..open.project.request() };
+        let ops = |refs: &[Ref]| refs.iter().map(done).collect();
         // Where the plan wants proof, the checks run between the first refusal and the last try.
         let (changed, uids) = open.engine.proving(open.plan, &open.project.checker(), |proofs| {
-            let ops = |refs: &[Ref]| refs.iter().map(|r| proofs.complete(done(r), None)).collect();
-            open.engine.submit_named(open.plan, &open.project.request(), &self.todos, &ops)
+            let request = Request { proofs: Some(proofs), ..request.clone() };
+            open.engine.submit_named(open.plan, &request, &self.todos, &ops)
         })?;
         Ok(reply::changed(&changed, &uids))
     }

@@ -1,8 +1,8 @@
 //! `punch verify`: run the commands that prove todos, and keep what came of it.
 
 use clap::Args;
-use punch_core::{Footprint, Status, Todo, text};
-use punch_engine::{EngineError, Rechecked, VerifyError};
+use punch_core::{Evidence, Footprint, Status, Todo, text};
+use punch_engine::{EngineError, VerifyError};
 use serde_json::{Value, json};
 
 use crate::environment;
@@ -16,6 +16,7 @@ Examples:
   punch verify --allow T-3     # the same, after a person has looked at the command
   punch verify --all           # check everything completed again
   punch verify --stale         # only what nothing vouches for at this commit
+  punch verify --withdraw T-3  # its command may not run any more
 A completed todo that fails is marked stale and stays completed.";
 
 /// The arguments of `punch verify`.
@@ -34,6 +35,9 @@ pub struct Verify {
     /// Agree that the commands of these todos may run in this project, now and later
     #[arg(long, conflicts_with_all = ["all", "stale"])]
     allow: bool,
+    /// Take the consent to the commands of these todos back; nothing runs
+    #[arg(long, conflicts_with_all = ["all", "stale", "allow", "fence"])]
+    withdraw: bool,
     /// The fence of the claim; refused if somebody else has claimed it since
     #[arg(long, value_name = "N")]
     fence: Option<u64>,
@@ -52,7 +56,7 @@ impl Verify {
         };
         if self.all || self.stale {
             let todos = open.engine.to_recheck(open.plan, &open.project.checker(), self.stale)?;
-            return recheck(&open, &todos);
+            return Ok(each(&open, &todos, self.fence)?);
         }
         let mut todos = Vec::with_capacity(self.todos.len());
         for name in &self.todos {
@@ -61,28 +65,20 @@ impl Verify {
             let todo = slice.get(uid).cloned();
             todos.push(todo.ok_or_else(|| EngineError::NotFound { given: name.clone(), near: Vec::new() })?);
         }
+        if self.withdraw {
+            return withdraw(&open.project, &todos);
+        }
         if self.allow {
             todos.iter().try_for_each(|todo| allow(&open.project, todo))?;
         }
-        let (closed, unfinished): (Vec<Todo>, Vec<Todo>) =
-            todos.into_iter().partition(|todo| todo.status == Status::Completed);
-        if unfinished.is_empty() {
-            return recheck(&open, &closed);
+        match &todos[..] {
+            [todo] if todo.status != Status::Completed => {
+                let (request, checker) = (open.project.request(), open.project.checker());
+                let changed = open.engine.verify(open.plan, &request, &checker, todo, self.fence)?;
+                Ok(reply::changed(&changed, &[todo.uid]))
+            }
+            _ => Ok(each(&open, &todos, self.fence)?),
         }
-        if !closed.is_empty() {
-            return Err(Failure::usage("some of these are completed, some are not", "verify them apart"));
-        }
-        let mut out: Option<Reply> = None;
-        for todo in unfinished {
-            let (request, checker) = (open.project.request(), open.project.checker());
-            let changed = open.engine.verify(open.plan, &request, &checker, &todo, self.fence)?;
-            let next = reply::changed(&changed, &[todo.uid]);
-            out = Some(match out {
-                Some(before) => Reply { text: format!("{}\n{}", before.text, next.text), ..next },
-                None => next,
-            });
-        }
-        Ok(out.unwrap_or_else(|| again(&[], 0)))
     }
 }
 
@@ -103,31 +99,63 @@ fn allow(project: &Project, todo: &Todo) -> Result<(), Failure> {
     Ok(())
 }
 
-fn recheck(open: &Open, todos: &[Todo]) -> Result<Reply, Failure> {
+fn withdraw(project: &Project, todos: &[Todo]) -> Result<Reply, Failure> {
+    let mut ids = Vec::new();
+    for (todo, command) in todos.iter().filter_map(|todo| Some((todo, todo.verify.as_ref()?))) {
+        let withdrawn = project.consents().map_or(Ok(false), |consents| consents.withdraw(command));
+        if withdrawn.map_err(|cause| Failure::File("consents in the state folder".into(), cause))? {
+            ids.push(todo.id.as_str());
+        }
+    }
+    let text = match ids.len() {
+        0 => "There was no consent to withdraw.".to_owned(),
+        _ => format!("May not run any more: the check of {}", text::neutral(&ids.join(", "))),
+    };
+    Ok(Reply::new(text, json!({"withdrawn": ids})))
+}
+
+/// Checks one after the other. One that cannot be checked says nothing about the others.
+fn each(open: &Open, todos: &[Todo], fence: Option<u64>) -> Result<Reply, EngineError> {
     let mut rows: Vec<(String, Value, bool)> = Vec::with_capacity(todos.len());
     for todo in todos {
         let (request, checker) = (open.project.request(), open.project.checker());
-        rows.push(match open.engine.recheck(open.plan, &request, &checker, todo) {
-            Ok(checked) => told(todo, &checked),
-            // One that cannot be checked says nothing about the others.
-            Err(EngineError::Verify(error)) => {
+        let checked = match todo.status {
+            Status::Completed => open.engine.recheck(open.plan, &request, &checker, todo).map(|checked| {
+                let word = if checked.passed { "passed" } else { "stale" };
+                (word, checked.passed, Some(checked.evidence))
+            }),
+            _ => open.engine.verify(open.plan, &request, &checker, todo, fence).map(|changed| {
+                let evidence = changed.plan.get(todo.uid).and_then(|todo| todo.evidence.last().cloned());
+                ("done", true, evidence)
+            }),
+        };
+        rows.push(match checked {
+            Ok((word, passed, evidence)) => told(todo, word, passed, evidence.as_ref()),
+            Err(EngineError::Store(error)) => return Err(error.into()),
+            Err(error) => {
                 let message = error.message();
                 let first = message.lines().next().unwrap_or_default().to_owned();
-                let row = json!({"id": todo.id, "passed": null, "error": {"code": error.code(), "message": message, "hint": error.hint()}});
+                let passed = if error.code() == "verify_failed" { json!(false) } else { Value::Null };
+                let told = json!({"code": error.code(), "message": message, "hint": error.hint()});
+                let row = json!({"id": todo.id, "passed": passed, "error": told});
                 (format!("unknown  {}  {first}", text::neutral(&todo.id)), row, false)
             }
-            Err(error) => return Err(error.into()),
         });
     }
     Ok(again(&rows, todos.len()))
 }
 
-fn told(todo: &Todo, checked: &Rechecked) -> (String, Value, bool) {
+fn told(todo: &Todo, word: &str, passed: bool, evidence: Option<&Evidence>) -> (String, Value, bool) {
     let content = text::clip(&text::neutral(&todo.content), 100).into_owned();
-    let word = if checked.passed { "passed " } else { "stale  " };
-    let evidence = &checked.evidence;
-    let row = json!({"id": todo.id, "passed": checked.passed, "exitCode": evidence.exit_code, "tail": evidence.text, "outputHash": evidence.output_hash, "commit": evidence.commit});
-    (format!("{word}  {}  {content}", text::neutral(&todo.id)), row, checked.passed)
+    let row = json!({
+        "id": todo.id,
+        "passed": passed,
+        "exitCode": evidence.and_then(|e| e.exit_code),
+        "tail": evidence.and_then(|e| e.text.as_ref()),
+        "outputHash": evidence.and_then(|e| e.output_hash.as_ref()),
+        "commit": evidence.and_then(|e| e.commit.as_ref()),
+    });
+    (format!("{word:7}  {}  {content}", text::neutral(&todo.id)), row, passed)
 }
 
 fn again(rows: &[(String, Value, bool)], total: usize) -> Reply {

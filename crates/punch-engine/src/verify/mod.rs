@@ -1,5 +1,5 @@
 //! Proof of completion: runs the verify commands of todos outside any transaction, under the person's consent, and
-//! hands what came of it to the rules as evidence (rule 34; decision 0011).
+//! hands what came of it to the rules as evidence (rule 34; decision 0012).
 
 mod consent;
 mod error;
@@ -17,11 +17,32 @@ use punch_core::{Evidence, Todo, Verify};
 pub use consent::Consents;
 pub use error::VerifyError;
 pub use output::TAIL;
-pub use prove::Proofs;
+pub use prove::{Proof, Proofs};
 pub use recheck::Rechecked;
 pub use run::{End, Ran};
 
 use crate::locate;
+
+/// The work tree of a project, and what the person agreed to run there.
+#[derive(Clone, Debug)]
+pub struct WorkTree {
+    /// Its top.
+    pub root: PathBuf,
+    /// Which commands may run; without a place for consents nothing runs.
+    pub consents: Option<Consents>,
+}
+
+impl WorkTree {
+    /// The commit that it stands on.
+    pub fn commit(&self) -> Option<String> {
+        locate::head_commit(&self.root)
+    }
+
+    /// Runs checks here.
+    pub fn checker<'a>(&self, limit: Duration, stopped: &'a (dyn Fn() -> bool + Sync)) -> Checker<'a> {
+        Checker { root: self.root.clone(), limit, consents: self.consents.clone(), stopped }
+    }
+}
 
 /// Where and under which limits checks run.
 pub struct Checker<'a> {

@@ -26,7 +26,53 @@ mod unix {
 
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+    use std::io::{self, Write};
+    use std::process::{ChildStdin, Stdio};
+
     use super::{Child, Command, ExitStatus};
+
+    /// Waits until its input ends. Without a word before, that was the end of whoever wrote it: then it ends the group
+    /// and, where processes can be looked at, everything that carries the mark.
+    const GUARD: &str = r#"trap '' HUP INT QUIT TERM
+read -r word && exit 0
+kill -s KILL -- "-$1" 2>/dev/null
+look=0
+while [ $look -lt 40 ]; do
+  look=$((look + 1))
+  found=$(grep -l -e "$2=" /proc/[0-9]*/environ 2>/dev/null)
+  [ -n "$found" ] || exit 0
+  for file in $found; do pid=${file#/proc/}; kill -KILL "${pid%/environ}" 2>/dev/null; done
+done"#;
+
+    /// Ends a check when this process is gone, however it went: also by a signal that nobody can catch. A signal to
+    /// the check at the death of its parent would need `unsafe`, and would miss what the check has started.
+    pub(in crate::verify) struct Guard {
+        child: Child,
+        line: Option<ChildStdin>,
+    }
+
+    impl Guard {
+        /// Watches over a check that was just started.
+        pub fn over(check: &Child, mark: &str) -> io::Result<Self> {
+            let mut command = Command::new("sh");
+            command.args(["-c", GUARD, "guard"]).arg(check.id().to_string()).arg(super::variable(mark));
+            // Signals from the terminal go to a whole group. Its folder may be deleted.
+            command.process_group(0).current_dir("/");
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = command.spawn()?;
+            let line = child.stdin.take();
+            Ok(Self { child, line })
+        }
+    }
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            if let Some(mut line) = self.line.take() {
+                let _ = line.write_all(b"over\n");
+            }
+            let _ = self.child.wait();
+        }
+    }
 
     /// Gives the command a process group of its own.
     pub(in crate::verify) fn apart(command: &mut Command) {
@@ -109,6 +155,16 @@ pub(super) use other::*;
 #[cfg(not(unix))]
 mod other {
     use super::{Child, Command, ExitStatus};
+
+    /// Nothing here outlives the check but what it started.
+    pub(in crate::verify) struct Guard;
+
+    impl Guard {
+        /// There is nothing to watch with.
+        pub fn over(_check: &Child, _mark: &str) -> std::io::Result<Self> {
+            Ok(Self)
+        }
+    }
 
     /// There are no process groups here.
     pub(in crate::verify) fn apart(_command: &mut Command) {}

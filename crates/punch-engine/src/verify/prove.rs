@@ -8,13 +8,14 @@ use super::{Checker, VerifyError};
 use crate::{Engine, EngineError};
 
 /// Checks that passed, by todo.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Proofs {
     found: Vec<Proof>,
 }
 
-#[derive(Debug)]
-struct Proof {
+/// A check that passed.
+#[derive(Clone, Debug)]
+pub struct Proof {
     uid: Uid,
     id: String,
     fence: u64,
@@ -47,9 +48,20 @@ impl Proofs {
         }
     }
 
-    /// What the check of a todo gave.
-    pub fn evidence(&self, uid: Uid) -> Option<&Evidence> {
-        self.found.iter().find(|proof| proof.uid == uid).map(|proof| &proof.evidence)
+    /// Takes one more.
+    pub fn push(&mut self, proof: Proof) {
+        self.found.push(proof);
+    }
+
+    /// The first todo that is refused only for want of a check that is not here yet. One that is asked for again
+    /// although it is here has another command by now.
+    pub fn wanting(&self, error: &EngineError) -> Option<String> {
+        let EngineError::Refused(refusals) = error else { return None };
+        let wanting = refusals.iter().find_map(|refusal| match refusal {
+            Refusal::NeedsVerification { id } => Some(id),
+            _ => None,
+        })?;
+        self.found.iter().all(|known| known.id != *wanting).then(|| wanting.clone())
     }
 }
 
@@ -64,26 +76,17 @@ impl Engine {
     ) -> Result<T, EngineError> {
         let mut proofs = Proofs::default();
         loop {
-            let refused = match attempt(&proofs) {
-                Err(EngineError::Refused(refusals)) => refusals,
-                other => return other,
+            let error = match attempt(&proofs) {
+                Err(error) => error,
+                done => return done,
             };
-            let wanting = refused.iter().find_map(|refusal| match refusal {
-                Refusal::NeedsVerification { id } => Some(id),
-                _ => None,
-            });
-            match wanting {
-                // Asked for again although it is there: the command was changed while it ran.
-                Some(id) if proofs.found.iter().all(|known| known.id != *id) => {
-                    let proof = self.prove(plan, checker, id)?;
-                    proofs.found.push(proof);
-                }
-                _ => return Err(EngineError::Refused(refused)),
-            }
+            let Some(id) = proofs.wanting(&error) else { return Err(error) };
+            proofs.push(self.prove(plan, checker, &id)?);
         }
     }
 
-    fn prove(&self, plan: PlanId, checker: &Checker<'_>, id: &str) -> Result<Proof, EngineError> {
+    /// Runs the check of a todo.
+    pub fn prove(&self, plan: PlanId, checker: &Checker<'_>, id: &str) -> Result<Proof, EngineError> {
         let todo = self.read(plan, |snapshot| Ok(snapshot.find(id)?))?;
         let todo = todo.ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
         let (evidence, ran) = checker.check(&todo)?;

@@ -68,7 +68,7 @@ impl Engine {
         let request = Request { preset: |policy| Policy { verify: VerifyMode::Command, ..policy }, ..request.clone() };
         self.proving(plan, checker, |proofs| {
             let done = Op::Done { target: Ref::Uid(todo.uid), evidence: None, fence };
-            self.submit(plan, &request, &[proofs.complete(done, None)])
+            self.submit(plan, &Request { proofs: Some(proofs), ..request.clone() }, &[done])
         })
     }
 }

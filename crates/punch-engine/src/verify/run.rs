@@ -54,8 +54,9 @@ pub(super) fn run(
     let mark = mark();
     let (mut child, pipe) = start(command, folder, &mark)?;
     let output = Arc::new(Mutex::new(Output::default()));
-    let drained = match drain(pipe, output.clone()) {
-        Ok(drained) => drained,
+    let begun = process::Guard::over(&child, &mark).and_then(|guard| Ok((guard, drain(pipe, output.clone())?)));
+    let (guard, drained) = match begun {
+        Ok(begun) => begun,
         Err(error) => {
             process::end_all(&mut child, &mark);
             let _ = child.wait();
@@ -64,6 +65,7 @@ pub(super) fn run(
     };
     let ended = watch(&mut child, limit, stopped);
     process::end_all(&mut child, &mark);
+    drop(guard);
     let end = match ended {
         None => End::Exit(process::code(child.wait()?)),
         Some(why) => {

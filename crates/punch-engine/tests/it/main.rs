@@ -8,6 +8,7 @@ mod config_docs;
 mod config_edit;
 mod config_files;
 mod config_sources;
+mod head;
 mod host;
 mod link;
 mod locate_git;
