@@ -71,6 +71,13 @@ pub fn host_session() -> Option<String> {
     std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())
 }
 
+/// The variable by which an agent marks the shells that it runs commands in, where one is set.
+pub fn inside_agent() -> Option<&'static str> {
+    let names =
+        ["CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CURSOR_AGENT"];
+    names.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
 /// The project that the host of a hook works on, where it says so: a shell may have changed the working folder.
 pub fn host_folder() -> Option<PathBuf> {
     let names = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR", "CURSOR_PROJECT_DIR"];

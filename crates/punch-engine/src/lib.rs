@@ -21,6 +21,7 @@ mod prune;
 mod reference;
 mod session;
 mod submit;
+mod verify;
 
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
@@ -33,3 +34,4 @@ pub use link::fingerprint;
 pub use plans::PlanEntry;
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
+pub use verify::{Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree};

@@ -1,11 +1,11 @@
 //! The one way in which a plan changes: load what the batch needs, apply the rules, keep the outcome, all in one
 //! transaction.
 
-use punch_core::{Context, Dep, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
+use punch_core::{Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
 use punch_store::{Durability, PlanId, StoreError, Tx};
 
 use crate::config::Settings;
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, Proofs};
 
 /// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -27,6 +27,10 @@ pub struct Request<'a> {
     pub durability: Durability,
     /// Load what the changed todos depend on and block, so that they can be shown.
     pub detail: bool,
+    /// The commit that the work tree stands on; completions keep it (rule 32).
+    pub commit: Option<&'a str>,
+    /// Checks that passed, for the todos that this finishes.
+    pub proofs: Option<&'a Proofs>,
 }
 
 impl<'a> Request<'a> {
@@ -40,6 +44,8 @@ impl<'a> Request<'a> {
             if_revision: None,
             durability: Durability::Full,
             detail: false,
+            commit: None,
+            proofs: None,
         }
     }
 }
@@ -190,7 +196,7 @@ pub(crate) fn settle_on(
             if !matches!(ops[..], [Op::Revert { .. }]) {
                 ops.extend(adopt.clone());
             }
-            ops
+            proven(ops, &plan, request)
         });
         match asked.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,
@@ -216,6 +222,29 @@ pub(crate) fn settle_on(
         tx.load(&more, &mut plan)?;
     }
     Ok(Changed { plan, outcome, now })
+}
+
+/// Completions with what the request knows about them: the check that passed, the commit.
+fn proven(ops: Vec<Op>, plan: &Plan, request: &Request<'_>) -> Vec<Op> {
+    if request.commit.is_none() && request.proofs.is_none() {
+        return ops;
+    }
+    let with_proof = |op| match request.proofs {
+        Some(proofs) => proofs.complete(op, Some(plan)),
+        None => op,
+    };
+    let one = |op| match with_proof(op) {
+        // A check knows the commit that it was made at, or that there was none to speak of.
+        Op::Done { target, evidence, fence } if evidence.as_ref().is_none_or(|e| e.command.is_none()) => {
+            let evidence = evidence.or_else(|| request.commit.map(|_| Evidence::default())).map(|evidence| Evidence {
+                commit: evidence.commit.or_else(|| request.commit.map(str::to_owned)),
+                ..evidence
+            });
+            Op::Done { target, evidence, fence }
+        }
+        op => op,
+    };
+    ops.into_iter().map(one).collect()
 }
 
 fn missing(need: &Footprint) -> EngineError {

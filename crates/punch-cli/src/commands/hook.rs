@@ -146,12 +146,13 @@ impl Hook {
         flags.extend(self.max_continuations.iter().map(|n| ("keep_going.max_continuations".to_owned(), n.clone())));
         let project = Project::find_from(global.clone(), environment::host_folder(), flags)?;
         let (settings, worktree) = (project.config.for_agent(self.agent.name()).clone(), Some(project.worktree()));
-        let safety = project.safety();
+        let (safety, root) = (project.safety(), Some(project.location.project_root.clone()));
         let found = Found { project };
         let hook = Taken {
             project: &found,
             settings: &settings,
             worktree,
+            root,
             host_cap: self.agent.cap(environment::claude_stop_cap()),
         };
         let done = hook.run(&heard).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;

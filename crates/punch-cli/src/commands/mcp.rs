@@ -124,8 +124,8 @@ impl Mcp {
             identity: Identity { session, file: self.session_file },
             tag: Tag::new(&environment::process_tag()),
         };
-        let worktree = Some(project.worktree());
-        let desk = PlanDesk::new(Opened { project: Box::new(Found { global }), settings, worktree, role });
+        let (worktree, tree) = (Some(project.worktree()), Some(project.tree()));
+        let desk = PlanDesk::new(Opened { project: Box::new(Found { global }), settings, worktree, tree, role });
         let server = Server::start(presented, Arc::new(desk), log.clone()).map_err(Failure::Output)?;
         match http {
             None => stdio(server, limit, &log).map_err(Failure::writing)?,

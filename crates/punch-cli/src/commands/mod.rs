@@ -41,6 +41,7 @@ mod store;
 mod todo;
 mod tree;
 mod undo;
+mod verify;
 mod why;
 mod why_stop;
 
@@ -81,6 +82,8 @@ pub enum Command {
     Start(Later<start::Start>),
     /// Finish todos
     Done(Later<done::Done>),
+    /// Run the commands that prove todos; finish those that pass
+    Verify(Later<verify::Verify>),
     /// Give todos up on purpose
     Drop(Later<drop::Drop>),
     /// Report a failed attempt; the second one ends the todo
@@ -170,6 +173,7 @@ impl Command {
             Self::Ready(Later(verb)) => verb.run(project()?),
             Self::Start(Later(verb)) => verb.run(project()?),
             Self::Done(Later(verb)) => verb.run(project()?),
+            Self::Verify(Later(verb)) => verb.run(project()?),
             Self::Drop(Later(verb)) => verb.run(project()?),
             Self::Fail(Later(verb)) => verb.run(project()?),
             Self::Reopen(Later(verb)) => verb.run(project()?),

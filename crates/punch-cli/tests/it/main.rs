@@ -29,4 +29,6 @@ mod scripted_agents;
 mod store;
 mod strange_text;
 mod todo_commands;
+#[cfg(unix)]
+mod verify;
 mod world;

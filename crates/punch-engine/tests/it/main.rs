@@ -8,6 +8,7 @@ mod config_docs;
 mod config_edit;
 mod config_files;
 mod config_sources;
+mod head;
 mod host;
 mod link;
 mod locate_git;
@@ -16,3 +17,5 @@ mod locate_outside;
 mod locate_read_only;
 mod mirror;
 mod sandbox;
+#[cfg(unix)]
+mod verify;
