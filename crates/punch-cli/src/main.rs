@@ -16,6 +16,7 @@ mod safety;
 mod story;
 mod task_folder;
 mod time;
+mod wiring;
 
 use std::process::ExitCode;
 

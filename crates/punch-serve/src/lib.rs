@@ -20,6 +20,7 @@ mod server;
 mod stdio;
 mod watch;
 pub mod wire;
+pub mod wiring;
 
 pub use desk::{Ask, Desk, Reading, Reply};
 pub use http::{Http, HttpError, loopback};

@@ -1,0 +1,196 @@
+//! Agents wired or unwired as a person asked: the steps of all of them, shown, agreed to, carried out, and told.
+
+use std::path::PathBuf;
+
+use punch_core::text;
+use punch_serve::guide;
+use punch_serve::hook::Host;
+use punch_serve::wiring::{Content, Level, Target, guide_file, title};
+use serde_json::{Value, json};
+
+use super::carry::{carry_out, changed_meanwhile, turn};
+use super::step::{self, Action, Step};
+use super::{Place, file};
+use crate::failure::Failure;
+use crate::{environment, output};
+
+/// In or out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Into the agents' configuration.
+    In,
+    /// Out of it.
+    Out,
+}
+
+/// What a person agreed to beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Ask if somebody is there; whoever is not there has said so by giving the command.
+    Ask,
+    /// Do not ask.
+    Given,
+    /// Only show.
+    Never,
+}
+
+/// Lines of a difference are cut to this many characters: some settings are one long line.
+const WIDEST: usize = 240;
+
+/// A change of some agents' configuration.
+pub struct Change {
+    place: Place,
+    way: Way,
+    hosts: Vec<Host>,
+    guide: bool,
+    steps: Vec<Step>,
+}
+
+impl Change {
+    /// Finds out what would change. `guide` adds the standing advice; on the way out it always goes too.
+    pub fn plan(place: Place, way: Way, hosts: &[Host], guide: bool) -> Result<Self, Failure> {
+        let mut change = Self { place, way, hosts: hosts.to_vec(), guide, steps: Vec::new() };
+        change.steps = change.look()?;
+        Ok(change)
+    }
+
+    /// The steps as things are now.
+    fn look(&self) -> Result<Vec<Step>, Failure> {
+        let (place, way) = (&self.place, self.way);
+        let mut wanted: Vec<(Vec<Host>, Target)> = Vec::new();
+        for host in &self.hosts {
+            wanted.extend(place.targets(*host).into_iter().map(|target| (vec![*host], target)));
+        }
+        if self.guide || way == Way::Out {
+            add_guides(place, &self.hosts, way, &mut wanted)?;
+        }
+        let steps = wanted.iter().map(|(hosts, target)| match way {
+            Way::In => step::install(place, hosts, target),
+            Way::Out => step::uninstall(place, hosts, target),
+        });
+        steps.collect()
+    }
+
+    /// Whether any file would change.
+    pub fn changes_anything(&self) -> bool {
+        self.steps.iter().any(|step| step.before != step.after)
+    }
+
+    /// The difference of every file, safe to print.
+    pub fn diff(&self) -> String {
+        let diffs = self.steps.iter().map(|step| step.diff(&self.place.shown(&step.path)));
+        let lines = |diff: String| -> String {
+            let line = |line: &str| format!("{}\n", text::clip(&text::neutral(line), WIDEST));
+            diff.lines().map(line).collect()
+        };
+        diffs.map(lines).collect()
+    }
+
+    /// Carries it out as far as there is consent: whether it was done.
+    pub fn run(&mut self, consent: Consent) -> Result<bool, Failure> {
+        let asks = consent == Consent::Ask && self.changes_anything() && environment::is_attended();
+        if consent == Consent::Never || (asks && !output::ask("Write this?")?) {
+            return Ok(false);
+        }
+        let _turn = turn(&self.place)?;
+        let now = self.look()?;
+        let same = |(shown, now): (&Step, &Step)| (&shown.before, &shown.after) == (&now.before, &now.after);
+        // What a person agreed to is what they saw.
+        if let Some((shown, _)) = self.steps.iter().zip(&now).filter(|_| asks).find(|pair| !same(*pair)) {
+            return Err(changed_meanwhile(shown));
+        }
+        self.steps = now;
+        carry_out(&self.place, &mut self.steps)?;
+        Ok(true)
+    }
+
+    /// One line for each agent, and what is left to do.
+    pub fn told(&self, done: bool) -> String {
+        let mut lines = Vec::new();
+        for host in &self.hosts {
+            let own = self.steps.iter().filter(|step| step.hosts.contains(host));
+            let (changed, same): (Vec<&Step>, Vec<&Step>) = own.partition(|step| step.before != step.after);
+            let names = |steps: &[&Step]| -> String {
+                let shown = steps.iter().map(|step| format!("`{}`", text::neutral(&self.place.shown(&step.path))));
+                shown.collect::<Vec<_>>().join(", ")
+            };
+            let (name, level) = (title(*host), self.place.level.name());
+            let verb = match (self.way, done) {
+                (Way::In, true) => "wired",
+                (Way::In, false) => "would be wired",
+                (Way::Out, true) => "unwired",
+                (Way::Out, false) => "would be unwired",
+            };
+            lines.push(match (changed.is_empty(), self.way) {
+                (true, Way::In) => format!("{name} was wired already ({level}): {}", names(&same)),
+                (true, Way::Out) => format!("{name} was not wired ({level})"),
+                (false, _) => format!("{name} {verb} ({level}): {}", names(&changed)),
+            });
+            for step in same.iter().filter(|step| step.action == Action::Leave) {
+                lines.push(format!("note: {} was changed by hand and stays", names(&[step])));
+            }
+            if self.way == Way::In && done {
+                lines.extend(notes(*host, self.place.level).into_iter().map(|note| format!("note: {note}")));
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// The same for programs.
+    pub fn json(&self, done: bool) -> Value {
+        let file = |step: &Step| {
+            let agents: Vec<&str> = step.hosts.iter().map(|host| host.name()).collect();
+            let shown = self.place.shown(&step.path);
+            json!({"path": step.path, "agents": agents, "change": step.action.name(), "diff": step.diff(&shown)})
+        };
+        let notes: Vec<String> = match self.way {
+            Way::In => self.hosts.iter().flat_map(|host| notes(*host, self.place.level)).collect(),
+            Way::Out => Vec::new(),
+        };
+        let files: Vec<Value> = self.steps.iter().map(file).collect();
+        json!({"level": self.place.level.name(), "done": done, "files": files, "notes": notes})
+    }
+}
+
+/// The block of advice for each file of advice; several agents, or a link, may mean the same one.
+fn add_guides(place: &Place, hosts: &[Host], way: Way, wanted: &mut Vec<(Vec<Host>, Target)>) -> Result<(), Failure> {
+    let mut known: Vec<PathBuf> = Vec::new();
+    let first = wanted.len();
+    for host in hosts {
+        let Some(path) = guide_file(*host, place.level, &place.roots) else { continue };
+        let real = match (file::real(place, &path), way) {
+            (Ok(real), _) => real,
+            (Err(_), Way::Out) => continue,
+            (Err(failure), Way::In) => return Err(failure),
+        };
+        match known.iter().position(|known| *known == real) {
+            Some(index) => wanted[first + index].0.push(*host),
+            None => {
+                known.push(real);
+                // One text for all who read the file.
+                let content = Content::Block(guide::standing(None));
+                wanted.push((vec![*host], Target { path, content }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is left to a person.
+fn notes(host: Host, level: Level) -> Vec<String> {
+    let note = match (host, level) {
+        (Host::Codex, Level::User) => {
+            "Codex runs hooks only once you trust them: start `codex`, type `/hooks` and trust those of punch"
+        }
+        (Host::Codex, Level::Project) => {
+            "Codex reads this only in a project that you trust, and runs hooks only once you trust them: start `codex` \
+             here, type `/hooks` and trust those of punch"
+        }
+        (Host::Cursor, _) => "Cursor may ask you to switch the server on: Settings, MCP",
+        (Host::Claude | Host::Gemini | Host::Qwen, Level::Project) => {
+            return vec![format!("{} reads this only in a folder that you trust", title(host))];
+        }
+        (Host::Claude | Host::Gemini | Host::Qwen, Level::User) | (Host::Opencode, _) => return Vec::new(),
+    };
+    vec![note.to_owned()]
+}

@@ -1,0 +1,12 @@
+//! punch inside the configuration of agents, as files: what would change, the record of what was done, and the writing,
+//! all or nothing. What goes into the files is `punch_serve::wiring`'s part.
+
+mod carry;
+mod change;
+mod file;
+mod place;
+mod record;
+mod step;
+
+pub use change::{Change, Consent, Way};
+pub use place::{Place, found_agents};
