@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::carry::{carry_out, changed_meanwhile, turn};
 use super::step::{self, Action, Step};
-use super::{Place, file};
+use super::{Place, file, look};
 use crate::failure::Failure;
 use crate::{environment, output};
 
@@ -130,10 +130,26 @@ impl Change {
                 lines.push(format!("note: {} was changed by hand and stays", names(&[step])));
             }
             if self.way == Way::In && done {
-                lines.extend(notes(*host, self.place.level).into_iter().map(|note| format!("note: {note}")));
+                lines.extend(self.notes(*host).into_iter().map(|note| format!("note: {note}")));
             }
         }
         lines.join("\n")
+    }
+
+    /// What is left to a person.
+    fn notes(&self, host: Host) -> Vec<String> {
+        let mut out = notes(host, self.place.level);
+        let (other, flag) = match self.place.level {
+            Level::Project => (Level::User, " --user"),
+            Level::User => (Level::Project, ""),
+        };
+        if look(&self.place.at(other), host).is_there() {
+            let (other, name) = (other.name(), host.name());
+            out.push(format!(
+                "its hooks run twice now: it is wired for the {other} too; `punch uninstall{flag} {name}`"
+            ));
+        }
+        out
     }
 
     /// The same for programs.
@@ -144,7 +160,7 @@ impl Change {
             json!({"path": step.path, "agents": agents, "change": step.action.name(), "diff": step.diff(&shown)})
         };
         let notes: Vec<String> = match self.way {
-            Way::In => self.hosts.iter().flat_map(|host| notes(*host, self.place.level)).collect(),
+            Way::In => self.hosts.iter().flat_map(|host| self.notes(*host)).collect(),
             Way::Out => Vec::new(),
         };
         let files: Vec<Value> = self.steps.iter().map(file).collect();
@@ -176,7 +192,7 @@ fn add_guides(place: &Place, hosts: &[Host], way: Way, wanted: &mut Vec<(Vec<Hos
     Ok(())
 }
 
-/// What is left to a person.
+/// What is left to a person whatever else is there.
 fn notes(host: Host, level: Level) -> Vec<String> {
     let note = match (host, level) {
         (Host::Codex, Level::User) => {

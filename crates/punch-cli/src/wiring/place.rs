@@ -37,6 +37,12 @@ impl Place {
         Ok(Self { level, roots, program: program()?, records })
     }
 
+    /// The same at another level.
+    pub fn at(&self, level: Level) -> Self {
+        let Self { roots, program, records, .. } = self;
+        Self { level, roots: roots.clone(), program: program.clone(), records: records.clone() }
+    }
+
     /// The files of an agent.
     pub fn targets(&self, host: Host) -> Vec<Target> {
         wiring(host, self.level, &self.roots, &self.program, &|path: &Path| path.exists())
@@ -62,7 +68,7 @@ fn program() -> Result<Program, Failure> {
 }
 
 /// The name of an agent's program.
-fn program_of(host: Host) -> &'static str {
+pub fn program_of(host: Host) -> &'static str {
     match host {
         Host::Cursor => "cursor-agent",
         Host::Claude | Host::Codex | Host::Qwen | Host::Gemini | Host::Opencode => host.name(),

@@ -353,3 +353,101 @@ fn the_guide_is_printed_and_names_the_tools_of_an_agent() {
     assert!(world.ok(&["guide", "--agent", "claude"]).contains("mcp__punch__todo_write"));
     assert_eq!(world.json(&["guide", "--agent", "gemini"])["agent"], "gemini");
 }
+
+/// A folder with agents in it that say what they are told to.
+fn agents(world: &World, scripts: &[(&str, &str)]) -> PathBuf {
+    let bin = world.root.join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    for (name, script) in scripts {
+        fs::write(bin.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    bin
+}
+
+fn with_agents(world: &World, bin: &Path, arguments: &[&str]) -> Command {
+    let mut command = world.command(arguments);
+    command.env("PATH", bin);
+    command
+}
+
+/// Answers as `codex app-server` does: one hook trusted, one not, one of somebody else.
+const CODEX: &str = r#"if [ "$1" = --version ]; then echo 'codex-cli 0.166.0'; exit; fi
+while read -r line; do case $line in
+*'"id":1,'*) echo '{"id":1,"result":{}}';;
+*hooks/list*) echo '{"method":"noise"}'
+  echo '{"id":2,"result":{"data":[{"hooks":[{"command":"/x/punch hook --agent codex Stop","trustStatus":"trusted"},{"command":"punch hook --agent codex Interrupt","trustStatus":"untrusted"},{"command":"lint","trustStatus":"untrusted"}]}]}}';;
+esac; done"#;
+
+#[test]
+fn doctor_tells_of_each_agent_what_it_found_and_what_to_do() {
+    let world = World::with_git();
+    let claude = "echo '2.1.325 (Claude Code)'";
+    let bin = agents(&world, &[("claude", claude), ("codex", CODEX), ("gemini", "exit 3")]);
+    world.ok(&["install", "codex", "-y"]);
+    world.ok(&["install", "--user", "cursor", "-y"]);
+    fs::create_dir(world.project.join(".qwen")).unwrap();
+    fs::write(world.project.join(".qwen/settings.json"), "{ \"punch\"").unwrap();
+    let run = finished(with_agents(&world, &bin, &["doctor"]).output().unwrap());
+    assert_eq!(run.exit, Some(0), "{}", run.render());
+    let about = run.stdout.find("note      Claude Code").unwrap_or_else(|| panic!("{}", run.stdout));
+    let program = PathBuf::from(PUNCH).canonicalize().unwrap();
+    insta::assert_snapshot!(world.hide_paths(&run.stdout[about..]).replace(program.to_str().unwrap(), "PUNCH"), @r#"
+    note      Claude Code: 2.1.325; not wired
+              `punch install claude` wires it
+    note      Codex: 0.166.0; wired (project); 1 of 2 hooks trusted
+              hooks that are not trusted do not run: start `codex` here and type `/hooks`
+    note      Gemini CLI: found, but it does not tell its version; not wired
+              `punch install gemini` wires it
+    ok        Cursor: not on PATH; wired (user)
+    ok        server: `PUNCH mcp` answers: punch 0.1.0
+    "#);
+    let said = answer(&finished(with_agents(&world, &bin, &["doctor", "--json"]).output().unwrap()));
+    assert_eq!((&said["damaged"], &said["reachable"]), (&json!(false), &json!(true)));
+    let codex = said["agents"].as_array().unwrap().iter().find(|agent| agent["agent"] == "codex").unwrap();
+    assert_eq!((&codex["project"], &codex["user"]), (&json!("yes"), &json!("no")));
+    assert_eq!((&codex["version"], &codex["hooks"]), (&json!("0.166.0"), &json!({"known": 2, "trusted": 1})));
+}
+
+#[test]
+fn wiring_twice_is_told() {
+    let world = World::with_git();
+    world.ok(&["install", "--user", "claude", "-y"]);
+    let said = world.ok(&["install", "claude", "-y"]);
+    assert!(said.contains("its hooks run twice now"), "{said}");
+    assert!(world.ok(&["doctor"]).contains("its hooks run twice: `punch uninstall claude`"));
+}
+
+#[test]
+fn init_names_the_agents_it_finds_and_wires_them_only_when_told() {
+    let world = World::with_git();
+    let bin = agents(&world, &[("claude", "exit"), ("opencode", "exit")]);
+    let run = |arguments: &[&str]| finished(with_agents(&world, &bin, arguments).output().unwrap());
+    let before = tree(&world);
+    let said = run(&["init"]).stdout;
+    assert!(said.contains("punch install claude opencode   # Claude Code and OpenCode found, not wired yet"), "{said}");
+    assert!(!run(&["init", "--no-agents"]).stdout.contains("install"));
+    assert_eq!(answer(&run(&["init", "--json"]))["agents"], json!({"found": ["claude", "opencode"], "wired": []}));
+    same(&tree(&world), &before);
+    let said = run(&["init", "--yes"]).stdout;
+    assert!(said.contains("OpenCode wired (project)"), "{said}");
+    let guide = fs::read_to_string(world.project.join("AGENTS.md")).unwrap();
+    assert!(guide.contains("three or more steps"), "{guide}");
+    // What is wired is not offered again.
+    assert!(!run(&["init"]).stdout.contains("punch install"));
+    world.ok(&["uninstall", "-y"]);
+    same(&tree(&world), &before);
+}
+
+#[test]
+fn init_makes_the_store_even_if_an_agent_cannot_be_wired() {
+    let world = World::with_git();
+    let bin = agents(&world, &[("codex", "exit"), ("claude", "exit")]);
+    fs::create_dir(world.project.join(".codex")).unwrap();
+    fs::write(world.project.join(".codex/config.toml"), "mcp_servers = { a = { command = \"x\" } }\n").unwrap();
+    let run = finished(with_agents(&world, &bin, &["init", "--yes"]).output().unwrap());
+    assert_eq!(run.exit, Some(0), "{}", run.render());
+    assert!(run.stdout.contains("Made the store") && run.stdout.contains("Claude Code wired"), "{}", run.stdout);
+    assert!(run.stderr.contains("note: Codex cannot be wired: `.codex/config.toml`"), "{}", run.stderr);
+    assert!(!world.project.join(".codex/hooks.json").exists());
+}

@@ -174,7 +174,10 @@ fn hooks(host: Host, program: &Program) -> Vec<Entry> {
             Host::Claude | Host::Codex | Host::Gemini | Host::Qwen | Host::Opencode => {
                 // The times of these two are milliseconds.
                 let unit = if matches!(host, Host::Gemini | Host::Qwen) { 1_000 } else { 1 };
-                json!({"hooks": [{"type": "command", "command": command, "timeout": PATIENCE * unit}]})
+                // Codex allows no more at the end, and complains.
+                let short = host == Host::Codex && matches!(*event, "SessionEnd" | "Interrupt");
+                let patience = if short { 3 } else { PATIENCE };
+                json!({"hooks": [{"type": "command", "command": command, "timeout": patience * unit}]})
             }
         };
         Entry::Item(vec!["hooks", *event], value)
