@@ -77,6 +77,7 @@ pub fn agent_roots(project: PathBuf) -> Option<Roots> {
         claude: path("CLAUDE_CONFIG_DIR"),
         codex: path("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
         opencode: config.join("opencode"),
+        data: path("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local").join("share")),
         home,
     })
 }

@@ -25,7 +25,7 @@ struct Kept {
 impl Installed {
     /// Installs.
     pub fn install(place: &Place, host: Host, level: Level) -> Result<Self, String> {
-        let words = ["install", host.name(), level.flag(), "--guide"];
+        let words = [&["install", host.name(), "--guide"], level.flags()].concat();
         let shown = place.ask(&[&words[..], &["--dry-run"]].concat())?;
         let files = shown["files"].as_array().map_or(&[][..], Vec::as_slice).iter();
         let paths: Vec<PathBuf> = files.filter_map(|file| file["path"].as_str()).map(PathBuf::from).collect();

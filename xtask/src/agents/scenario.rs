@@ -31,7 +31,7 @@ pub struct Scenario {
     /// Variables of the agent.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Wire the agent by `punch install` at this level, and by nothing else: `project` or `user`.
+    /// Wire the agent by `punch install` at this level, and by nothing else: `project`, `user`, or as a `plugin`.
     #[serde(default)]
     pub install: Option<Level>,
     /// More arguments of `punch mcp`.
@@ -61,15 +61,23 @@ pub enum Level {
     Project,
     /// Into the home.
     User,
+    /// As a plugin, into the home.
+    Plugin,
 }
 
 impl Level {
-    /// The flag.
-    pub fn flag(self) -> &'static str {
+    /// The flags of `install`.
+    pub fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Project => "--project",
-            Self::User => "--user",
+            Self::Project => &["--project"],
+            Self::User => &["--user"],
+            Self::Plugin => &["--user", "--plugin"],
         }
+    }
+
+    /// The flag of `uninstall`.
+    pub fn flag(self) -> &'static str {
+        self.flags()[0]
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::wiring::{Change, Consent, Place, Way, Wiring, found_agents, look};
+use crate::wiring::{Change, Consent, Form, Place, Way, Wiring, found_agents, look};
 use crate::{environment, output};
 
 /// What came of it: more to say, and the same for programs.
@@ -54,7 +54,7 @@ pub fn offer(global: &Global, yes: bool) -> Offered {
 
 fn wire(place: Place, agents: &[Host], titles: &[&str], quiet: bool, yes: bool) -> Result<Option<String>, Failure> {
     let again = place.at(Level::Project);
-    let mut change = Change::plan(place, Way::In, agents, false)?;
+    let mut change = Change::plan(place, Way::In, agents, Form::Settings, false)?;
     if !quiet {
         output::document(&change.diff())?;
     }
@@ -62,7 +62,7 @@ fn wire(place: Place, agents: &[Host], titles: &[&str], quiet: bool, yes: bool) 
         return Ok(None);
     }
     change.run(Consent::Given)?;
-    let mut guided = Change::plan(again, Way::In, agents, true)?;
+    let mut guided = Change::plan(again, Way::In, agents, Form::Settings, true)?;
     if !quiet {
         output::document(&guided.diff())?;
     }

@@ -9,7 +9,7 @@ use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output;
 use crate::reply::Reply;
-use crate::wiring::{Change, Consent, Place, Way, found_agents};
+use crate::wiring::{Change, Consent, Form, Place, Way, found_agents};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,6 +17,7 @@ Examples:
   punch install --user gemini    # in every project of this user
   punch install                  # for every agent on PATH
   punch install qwen --dry-run   # shows the difference and writes nothing
+  punch install --user --plugin claude
 
 Only what is ours changes; comments and order stay. `FILE.before-punch` is a copy of what was there.
 `punch uninstall` leaves every file as it was.";
@@ -50,6 +51,9 @@ pub struct Install {
     /// Also add the text of `punch guide` to AGENTS.md, CLAUDE.md, GEMINI.md or QWEN.md
     #[arg(long)]
     guide: bool,
+    /// As a plugin or extension instead of entries in the settings: claude, codex, gemini, with --user
+    #[arg(long)]
+    plugin: bool,
 }
 
 impl Install {
@@ -62,7 +66,8 @@ impl Install {
             let hint = format!("name the agent: {}", names.join(", "));
             return Err(Failure::refused("no_agent", "no agent was found on PATH", &hint));
         }
-        self.how.change(global, Change::plan(place, Way::In, &agents, self.guide)?)
+        let form = if self.plugin { Form::Plugin } else { Form::Settings };
+        self.how.change(global, Change::plan(place, Way::In, &agents, form, self.guide)?)
     }
 }
 

@@ -7,7 +7,7 @@ use super::install::How;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::reply::Reply;
-use crate::wiring::{Change, Place, Way};
+use crate::wiring::{Change, Form, Place, Way};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,6 +31,6 @@ impl Uninstall {
     pub fn run(self, global: &Global) -> Result<Reply, Failure> {
         let place = Place::find(global, self.how.level())?;
         let agents = if self.how.agents.is_empty() { Host::ALL.to_vec() } else { self.how.agents.clone() };
-        self.how.change(global, Change::plan(place, Way::Out, &agents, true)?)
+        self.how.change(global, Change::plan(place, Way::Out, &agents, Form::Settings, true)?)
     }
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use punch_core::text;
 use punch_serve::guide;
 use punch_serve::hook::Host;
-use punch_serve::wiring::{Content, Level, Target, guide_file, title};
+use punch_serve::wiring::{Content, Level, Target, guide_file, marketplace_folder, title};
 use serde_json::{Value, json};
 
 use super::carry::{carry_out, changed_meanwhile, turn};
 use super::step::{self, Action, Step};
-use super::{Place, file, look};
+use super::{Form, Place, file, look, look_at};
 use crate::failure::Failure;
 use crate::{environment, output};
 
@@ -37,29 +37,60 @@ pub enum Consent {
 /// Lines of a difference are cut to this many characters: some settings are one long line.
 const WIDEST: usize = 240;
 
+/// So many files of an agent are named.
+const MOST: usize = 4;
+
 /// A change of some agents' configuration.
 pub struct Change {
     place: Place,
     way: Way,
     hosts: Vec<Host>,
+    form: Form,
     guide: bool,
     steps: Vec<Step>,
 }
 
 impl Change {
-    /// Finds out what would change. `guide` adds the standing advice; on the way out it always goes too.
-    pub fn plan(place: Place, way: Way, hosts: &[Host], guide: bool) -> Result<Self, Failure> {
-        let mut change = Self { place, way, hosts: hosts.to_vec(), guide, steps: Vec::new() };
+    /// Finds out what would change. `guide` adds the standing advice; on the way out it goes too, and both forms do.
+    pub fn plan(place: Place, way: Way, hosts: &[Host], form: Form, guide: bool) -> Result<Self, Failure> {
+        let mut change = Self { place, way, hosts: hosts.to_vec(), form, guide, steps: Vec::new() };
+        if way == Way::In {
+            hosts.iter().try_for_each(|host| change.allows(*host))?;
+        }
         change.steps = change.look()?;
         Ok(change)
+    }
+
+    /// Whether an agent has this form and is not wired in the other one.
+    fn allows(&self, host: Host) -> Result<(), Failure> {
+        let (name, user) = (host.name(), self.place.at(Level::User));
+        let (other, is) = match self.form {
+            Form::Settings => (Form::Plugin, "a plugin"),
+            Form::Plugin => (Form::Settings, "its settings"),
+        };
+        if self.form == Form::Plugin && self.place.targets_as(host, Form::Plugin).is_empty() {
+            let message = format!("there is no plugin for {} at this level", title(host));
+            let hint = format!("claude, codex and gemini have one with `--user`; else `punch install {name}`");
+            return Err(Failure::refused("no_plugin", message, &hint));
+        }
+        if self.place.level == Level::User && look_at(&user, host, other).is_there() {
+            let message = format!("{} is wired by {is} already", title(host));
+            let hint = format!("`punch uninstall --user {name}` takes that out first");
+            return Err(Failure::refused("wired_otherwise", message, &hint));
+        }
+        Ok(())
     }
 
     /// The steps as things are now.
     fn look(&self) -> Result<Vec<Step>, Failure> {
         let (place, way) = (&self.place, self.way);
         let mut wanted: Vec<(Vec<Host>, Target)> = Vec::new();
-        for host in &self.hosts {
-            wanted.extend(place.targets(*host).into_iter().map(|target| (vec![*host], target)));
+        let forms = match way {
+            Way::In => vec![self.form],
+            Way::Out => vec![Form::Settings, Form::Plugin],
+        };
+        for (host, form) in self.hosts.iter().flat_map(|host| forms.iter().map(move |form| (*host, *form))) {
+            place.targets_as(host, form).into_iter().for_each(|target| join(&mut wanted, host, target));
         }
         if self.guide || way == Way::Out {
             add_guides(place, &self.hosts, way, &mut wanted)?;
@@ -112,7 +143,8 @@ impl Change {
             let (changed, same): (Vec<&Step>, Vec<&Step>) = own.partition(|step| step.before != step.after);
             let names = |steps: &[&Step]| -> String {
                 let shown = steps.iter().map(|step| format!("`{}`", text::neutral(&self.place.shown(&step.path))));
-                shown.collect::<Vec<_>>().join(", ")
+                let more = if steps.len() > MOST { format!(" and {} more", steps.len() - MOST) } else { String::new() };
+                shown.take(MOST).collect::<Vec<_>>().join(", ") + &more
             };
             let (name, level) = (title(*host), self.place.level.name());
             let verb = match (self.way, done) {
@@ -129,6 +161,11 @@ impl Change {
             for step in same.iter().filter(|step| step.action == Action::Leave) {
                 lines.push(format!("note: {} was changed by hand and stays", names(&[step])));
             }
+            if self.way == Way::Out && *host == Host::Codex && look_at(&self.place, *host, Form::Plugin).is_there() {
+                lines.push(
+                    "note: Codex has a copy of the plugin: `codex plugin remove punch-codex@punchlist`".to_owned(),
+                );
+            }
             if self.way == Way::In && done {
                 lines.extend(self.notes(*host).into_iter().map(|note| format!("note: {note}")));
             }
@@ -138,7 +175,10 @@ impl Change {
 
     /// What is left to a person.
     fn notes(&self, host: Host) -> Vec<String> {
-        let mut out = notes(host, self.place.level);
+        let mut out = match self.form {
+            Form::Settings => notes(host, self.place.level),
+            Form::Plugin => plugin_notes(host, &self.place),
+        };
         let (other, flag) = match self.place.level {
             Level::Project => (Level::User, " --user"),
             Level::User => (Level::Project, ""),
@@ -165,6 +205,20 @@ impl Change {
         };
         let files: Vec<Value> = self.steps.iter().map(file).collect();
         json!({"level": self.place.level.name(), "done": done, "files": files, "notes": notes})
+    }
+}
+
+/// Adds a file, or more to a file that is wanted already.
+fn join(wanted: &mut Vec<(Vec<Host>, Target)>, host: Host, target: Target) {
+    let Some((hosts, known)) = wanted.iter_mut().find(|(_, known)| known.path == target.path) else {
+        wanted.push((vec![host], target));
+        return;
+    };
+    if !hosts.contains(&host) {
+        hosts.push(host);
+    }
+    if let (Content::Json(entries), Content::Json(more)) = (&mut known.content, target.content) {
+        entries.extend(more);
     }
 }
 
@@ -209,4 +263,18 @@ fn notes(host: Host, level: Level) -> Vec<String> {
         (Host::Claude | Host::Gemini | Host::Qwen, Level::User) | (Host::Opencode, _) => return Vec::new(),
     };
     vec![note.to_owned()]
+}
+
+fn plugin_notes(host: Host, place: &Place) -> Vec<String> {
+    let folder = marketplace_folder(&place.roots);
+    match host {
+        Host::Codex => vec![
+            format!("now run `codex plugin marketplace add '{}'`", folder.display()),
+            "then `codex plugin add punch-codex@punchlist`, start `codex`, type `/hooks` and trust those of punch"
+                .into(),
+        ],
+        Host::Claude => vec!["the command is `/punch:todo`".to_owned()],
+        Host::Gemini => vec!["the command is `/todo`".to_owned()],
+        Host::Qwen | Host::Cursor | Host::Opencode => Vec::new(),
+    }
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use punch_serve::hook::Host;
-use punch_serve::wiring::{Level, Wired};
+use punch_serve::wiring::{Content, Level, MARKETPLACE, Wired, plugin_name};
 use serde_json::Value;
 
 use super::place::program_of;
-use super::{Place, asking, file};
+use super::{Form, Place, asking, file};
 use crate::environment;
 
 /// One agent.
@@ -95,26 +95,46 @@ pub fn reachable(place: &Place) -> Option<String> {
     asking::server(&place.program.0, &place.roots.project)
 }
 
-/// Whether an agent is wired at the level of a place.
+/// Whether an agent is wired at the level of a place, in whichever form.
 pub fn look(place: &Place, host: Host) -> Wiring {
+    let settings = look_at(place, host, Form::Settings);
+    match look_at(place, host, Form::Plugin) {
+        plugin if plugin.is_there() && !settings.is_there() => plugin,
+        _ => settings,
+    }
+}
+
+/// Whether an agent is wired in one form.
+pub fn look_at(place: &Place, host: Host, form: Form) -> Wiring {
+    if (host, form) == (Host::Codex, Form::Plugin) {
+        return codex_plugin(place);
+    }
     let mut found = Vec::new();
-    for target in place.targets(host) {
+    for target in place.targets_as(host, form) {
         let text = file::real(place, &target.path).and_then(|real| file::read(&real));
         let seen = match text {
             Ok(text) => target.content.look(text.as_deref()).map_err(|wrong| wrong.message()),
             Err(failure) => Err(failure.text().map(|(message, _)| message).unwrap_or_default()),
         };
         match seen {
+            // The marketplace serves two agents; only its settings say that Claude Code uses it.
+            Ok(_) if form == Form::Plugin && host == Host::Claude && !matches!(target.content, Content::Json(_)) => {}
             Ok(wired) => found.push(wired),
             Err(why) => return Wiring::Unreadable(format!("`{}`: {why}", place.shown(&target.path))),
         }
     }
     let all = |wanted: Wired| found.iter().all(|wired| *wired == wanted);
-    Wiring::Is(if all(Wired::Yes) {
-        Wired::Yes
-    } else if all(Wired::No) {
-        Wired::No
-    } else {
-        Wired::Partly
+    Wiring::Is(match (found.is_empty() || all(Wired::No), all(Wired::Yes)) {
+        (true, _) => Wired::No,
+        (false, true) => Wired::Yes,
+        (false, false) => Wired::Partly,
     })
+}
+
+/// Codex itself notes which plugins it has.
+fn codex_plugin(place: &Place) -> Wiring {
+    let name = plugin_name(Host::Codex).map(|name| format!("[plugins.\"{name}@{MARKETPLACE}\"]")).unwrap_or_default();
+    let text = file::read(&place.roots.codex.join("config.toml")).ok().flatten().unwrap_or_default();
+    let there = place.level == Level::User && text.contains(&name);
+    Wiring::Is(if there { Wired::Yes } else { Wired::No })
 }

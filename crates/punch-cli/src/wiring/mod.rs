@@ -11,5 +11,5 @@ mod record;
 mod step;
 
 pub use change::{Change, Consent, Way};
-pub use inspect::{Standing, Wiring, inspect, look, reachable};
-pub use place::{Place, found_agents};
+pub use inspect::{Standing, Wiring, inspect, look, look_at, reachable};
+pub use place::{Form, Place, found_agents};

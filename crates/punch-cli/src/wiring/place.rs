@@ -4,11 +4,20 @@ use std::path::{Path, PathBuf};
 
 use punch_engine::locate;
 use punch_serve::hook::Host;
-use punch_serve::wiring::{Level, Program, Roots, Target, wiring};
+use punch_serve::wiring::{Level, Program, Roots, Target, plugin, wiring};
 
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+
+/// How an agent is wired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By entries in its settings.
+    Settings,
+    /// By a plugin or extension.
+    Plugin,
+}
 
 /// Everything that decides which files are meant.
 pub struct Place {
@@ -46,6 +55,15 @@ impl Place {
     /// The files of an agent.
     pub fn targets(&self, host: Host) -> Vec<Target> {
         wiring(host, self.level, &self.roots, &self.program, &|path: &Path| path.exists())
+    }
+
+    /// The files of an agent in a form; none in a form that it does not have.
+    pub fn targets_as(&self, host: Host, form: Form) -> Vec<Target> {
+        match (form, self.level) {
+            (Form::Settings, _) => self.targets(host),
+            (Form::Plugin, Level::User) => plugin(host, &self.roots, &self.program).unwrap_or_default(),
+            (Form::Plugin, Level::Project) => Vec::new(),
+        }
     }
 
     /// A path as people read it: from the project or the home.

@@ -20,7 +20,12 @@ fn tree(world: &World) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             let found = path.symlink_metadata().unwrap();
-            if path.ends_with(".local") || path.ends_with(".git") {
+            if path.ends_with(".local/state") || path.ends_with(".git") {
+                continue;
+            }
+            // Our records make it.
+            if path.ends_with("home/.local") {
+                open.push(path);
                 continue;
             }
             let bytes = match (found.is_symlink(), found.is_dir()) {
@@ -450,4 +455,47 @@ fn init_makes_the_store_even_if_an_agent_cannot_be_wired() {
     assert!(run.stdout.contains("Made the store") && run.stdout.contains("Claude Code wired"), "{}", run.stdout);
     assert!(run.stderr.contains("note: Codex cannot be wired: `.codex/config.toml`"), "{}", run.stderr);
     assert!(!world.project.join(".codex/hooks.json").exists());
+}
+
+#[test]
+fn a_plugin_is_installed_for_the_user_and_leaves_nothing_behind() {
+    let world = World::with_git();
+    fs::create_dir(home(&world).join(".claude")).unwrap();
+    fs::write(home(&world).join(".claude/settings.json"), "{\n    \"enabledPlugins\": {} // none\n}").unwrap();
+    let before = tree(&world);
+    world.ok(&["install", "--user", "--plugin", "claude", "codex", "gemini", "-y"]);
+    let market = home(&world).join(".local/share/punch/marketplace");
+    for path in [".claude-plugin/marketplace.json", "plugins/punch/commands/todo.md", "plugins/punch/hooks/hooks.json"]
+    {
+        assert!(market.join(path).is_file(), "{path}");
+    }
+    let settings = fs::read_to_string(home(&world).join(".claude/settings.json")).unwrap();
+    assert!(
+        settings.contains("\"punch@punchlist\": true") && settings.contains(market.to_str().unwrap()),
+        "{settings}"
+    );
+    let wired = tree(&world);
+    world.ok(&["install", "--user", "--plugin", "claude", "codex", "gemini", "-y"]);
+    same(&tree(&world), &wired);
+    let doctor = world.json(&["doctor"]);
+    let user = |agent: &str| {
+        let agents = doctor["agents"].as_array().unwrap();
+        agents.iter().find(|found| found["agent"] == agent).unwrap()["user"].clone()
+    };
+    // Codex takes the plugin itself; until then it is not wired.
+    assert_eq!((user("claude"), user("codex"), user("gemini")), (json!("yes"), json!("no"), json!("yes")));
+    assert_eq!(world.refused(&["install", "--user", "claude"]), (1, "wired_otherwise".to_owned()));
+    world.ok(&["uninstall", "--user", "claude", "-y"]);
+    assert!(market.is_dir(), "Codex may still use it");
+    world.ok(&["uninstall", "--user", "-y"]);
+    same(&tree(&world), &before);
+}
+
+#[test]
+fn where_there_is_no_plugin_that_is_said() {
+    let world = World::with_git();
+    assert_eq!(world.refused(&["install", "--plugin", "claude"]), (1, "no_plugin".to_owned()));
+    assert_eq!(world.refused(&["install", "--user", "--plugin", "cursor"]), (1, "no_plugin".to_owned()));
+    world.ok(&["install", "--user", "claude", "-y"]);
+    assert_eq!(world.refused(&["install", "--user", "--plugin", "claude"]), (1, "wired_otherwise".to_owned()));
 }

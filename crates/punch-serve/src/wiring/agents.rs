@@ -41,6 +41,8 @@ pub struct Roots {
     pub codex: PathBuf,
     /// OpenCode's folder.
     pub opencode: PathBuf,
+    /// Where programs keep data of the person.
+    pub data: PathBuf,
 }
 
 /// How punch is called: by its name or by its whole path.
@@ -167,26 +169,28 @@ fn allowed() -> Entry {
 
 /// One hook for each event that means something.
 fn hooks(host: Host, program: &Program) -> Vec<Entry> {
-    let entry = |event: &&'static str| {
-        let command = format!("{} hook --agent {} {event}", quoted(&program.0), host.name());
-        let value: Value = match host {
-            Host::Cursor => json!({"command": command}),
-            Host::Claude | Host::Codex | Host::Gemini | Host::Qwen | Host::Opencode => {
-                // The times of these two are milliseconds.
-                let unit = if matches!(host, Host::Gemini | Host::Qwen) { 1_000 } else { 1 };
-                // Codex allows no more at the end, and complains.
-                let short = host == Host::Codex && matches!(*event, "SessionEnd" | "Interrupt");
-                let patience = if short { 3 } else { PATIENCE };
-                json!({"hooks": [{"type": "command", "command": command, "timeout": patience * unit}]})
-            }
-        };
-        Entry::Item(vec!["hooks", *event], value)
-    };
+    let entry = |event: &&'static str| Entry::Item(vec!["hooks", *event], handler(host, program, event));
     host.events().iter().map(entry).collect()
 }
 
+/// What an agent runs at an event.
+pub fn handler(host: Host, program: &Program, event: &str) -> Value {
+    let command = format!("{} hook --agent {} {event}", quoted(&program.0), host.name());
+    if host == Host::Cursor {
+        return json!({"command": command});
+    }
+    // Codex allows no more at the end, and complains.
+    let patience = match host == Host::Codex && matches!(event, "SessionEnd" | "Interrupt") {
+        true => 3,
+        false => PATIENCE,
+    };
+    // The times of these two are milliseconds.
+    let unit = if matches!(host, Host::Gemini | Host::Qwen) { 1_000 } else { 1 };
+    json!({"hooks": [{"type": "command", "command": command, "timeout": patience * unit}]})
+}
+
 /// A word for a shell.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%\\".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use punch_serve::hook::Host;
-use punch_serve::wiring::{Content, Level, Patch, Program, Roots, Target, Wired, changes, wiring};
+use punch_serve::wiring::{
+    Content, Level, Patch, Program, Roots, Target, Wired, changes, extension, marketplace, plugin, wiring,
+};
 use serde_json::{Map, Value, json};
 
 fn roots() -> Roots {
@@ -14,6 +16,7 @@ fn roots() -> Roots {
         claude: None,
         codex: home.join(".codex"),
         opencode: home.join(".config/opencode"),
+        data: home.join(".local/share"),
         home,
     }
 }
@@ -400,4 +403,32 @@ fn opencode_keeps_the_file_that_it_has() {
     let exists = |path: &Path| path.ends_with("opencode.jsonc");
     let found = wiring(Host::Opencode, Level::Project, &roots(), &Program("punch".to_owned()), &exists);
     assert_eq!(found[0].path, Path::new("/p/opencode.jsonc"));
+}
+
+/// The repository is a marketplace itself; after a change: `UPDATE_DOCS=1 cargo test -p punch-serve marketplace`.
+#[test]
+fn the_marketplace_in_the_repository_is_the_one_that_is_installed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let program = Program("punch".to_owned());
+    let gemini = extension(&program).into_iter().map(|(path, text)| (format!("plugins/gemini/{path}"), text));
+    for (path, wanted) in marketplace(&program).into_iter().chain(gemini) {
+        let path = root.join(path);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, &wanted).unwrap();
+        }
+        let written = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+        assert_eq!(written, wanted, "{}: run the test with UPDATE_DOCS=1", path.display());
+    }
+}
+
+#[test]
+fn a_plugin_goes_into_settings_by_name_and_out_again() {
+    let files = plugin(Host::Claude, &roots(), &Program("punch".to_owned())).unwrap();
+    let settings = &files.last().unwrap().content;
+    let before = "{\n  \"enabledPlugins\": { \"other@x\": true }\n}\n";
+    let after = settings.wire(Some(before)).unwrap();
+    insta::assert_snapshot!(changes(before, &after));
+    assert_eq!(settings.unwire(&after, &settings.containers(Some(before))).unwrap().as_deref(), Some(before));
+    assert!(plugin(Host::Cursor, &roots(), &Program("punch".to_owned())).is_none());
 }
