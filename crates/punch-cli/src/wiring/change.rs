@@ -217,7 +217,7 @@ fn join(wanted: &mut Vec<(Vec<Host>, Target)>, host: Host, target: Target) {
     if !hosts.contains(&host) {
         hosts.push(host);
     }
-    if let (Content::Json(entries), Content::Json(more)) = (&mut known.content, target.content) {
+    if let (Content::Json(_, entries), Content::Json(_, more)) = (&mut known.content, target.content) {
         entries.extend(more);
     }
 }

@@ -118,7 +118,7 @@ pub fn look_at(place: &Place, host: Host, form: Form) -> Wiring {
         };
         match seen {
             // The marketplace serves two agents; only its settings say that Claude Code uses it.
-            Ok(_) if form == Form::Plugin && host == Host::Claude && !matches!(target.content, Content::Json(_)) => {}
+            Ok(_) if form == Form::Plugin && host == Host::Claude && !matches!(target.content, Content::Json(..)) => {}
             Ok(wired) => found.push(wired),
             Err(why) => return Wiring::Unreadable(format!("`{}`: {why}", place.shown(&target.path))),
         }

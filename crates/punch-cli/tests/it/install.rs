@@ -51,13 +51,21 @@ fn same(now: &BTreeMap<PathBuf, (u32, Vec<u8>)>, before: &BTreeMap<PathBuf, (u32
 
 /// Files of every agent with something in them, below a folder.
 fn furnish(folder: &Path, level: &str, manner: usize) {
-    let json = [
-        "{}",
-        "{\n  // mine\n  \"mcpServers\": {\"other\": {\"command\": \"x\"}}, // why\n  \"hooks\": {\n    \"Stop\": [],\n  },\n}\n",
-        "\u{feff}{\r\n\t\"permissions\": { \"allow\": [\"Bash(ls)\"] },\r\n\t\"mcp\": {},\r\n\t\"hooks\": { /* none */ }\r\n}",
-        "{\"theme\":\"dark\",\"hooks\":{\"stop\":[{\"command\":\"say\"}],\"AfterAgent\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"say\"}]}]}}\n",
-        "",
-    ];
+    // Nobody writes what the agent does not read.
+    let json = |path: &str| {
+        let strict = path.contains("claude") || path.contains("mcp.json") || path.contains("codex");
+        let settings = path.ends_with("settings.json");
+        let mark = if path.contains("codex") || path.contains("gemini") { "" } else { "\u{feff}" };
+        match (manner, strict, settings) {
+            (0, ..) => "{}".to_owned(),
+            (1, true, _) => "{\n   \"mcpServers\": {\"other\": {\"command\": \"x\"}},\n\n \"hooks\": {\n    \"Stop\": []\n  }}\n".to_owned(),
+            (1, false, true) => "{\n  // mine\n  \"mcpServers\": {\"other\": {\"command\": \"x\"}}, // why\n  \"hooks\": {\n    \"Stop\": [] /* x */\n  }\n}\n".to_owned(),
+            (1, false, false) => "{\n  // mine\n  \"mcp\": {\"other\": {\"command\": \"x\"}}, // why\n  \"hooks\": {\n    \"stop\": [],\n  },\n}\n".to_owned(),
+            (2, ..) => format!("{mark}{{\r\n\t\"permissions\": {{ \"allow\": [\"Bash(ls)\"] }},\r\n\t\"mcp\": {{}},\r\n\t\"hooks\": {{ }}\r\n}}"),
+            (3, ..) => "{\"theme\":\"dark\",\"hooks\":{\"stop\":[{\"command\":\"say\"}],\"AfterAgent\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"say\"}]}]}}\n".to_owned(),
+            _ => String::new(),
+        }
+    };
     let toml = [
         "",
         "model = \"x\" # mine\r\n\r\n[a]\r\nb = 1",
@@ -72,10 +80,11 @@ fn furnish(folder: &Path, level: &str, manner: usize) {
         "--user" => files.extend([".claude.json", ".config/opencode/opencode.jsonc"]),
         _ => files.extend([".mcp.json", "opencode.json"]),
     }
-    for (path, text) in files.iter().map(|path| (*path, json[manner])).chain([
-        (".codex/config.toml", toml[manner]),
-        ("CLAUDE.md", text[manner]),
-        ("AGENTS.md", text[manner]),
+    let owned = |path: &'static str, text: &str| (path, text.to_owned());
+    for (path, text) in files.iter().map(|path| (*path, json(path))).chain([
+        owned(".codex/config.toml", toml[manner]),
+        owned("CLAUDE.md", text[manner]),
+        owned("AGENTS.md", text[manner]),
     ]) {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -138,6 +147,7 @@ fn an_invalid_file_is_refused_with_its_place_and_nothing_is_written() {
         ("{\n  \"hooks\": [] }", "line 2, column 12"),
         ("{ \"hooks\": {}, \"hooks\": {} }", "occurs a second time"),
         ("[1]", "line 1, column 1"),
+        ("{\n  // mine\n}", "line 2, column 3: a comment: Claude Code ignores the whole file"),
     ] {
         fs::write(world.project.join(".claude/settings.json"), text).unwrap();
         let before = tree(&world);
@@ -165,13 +175,13 @@ fn what_a_person_changed_meanwhile_stays_and_ours_goes() {
         assert!(text.contains(from), "{text}");
         fs::write(&path, text.replacen(from, to, 1)).unwrap();
     };
-    edit(".claude/settings.json", "// mine", "// mine, and more\n  \"theme\": \"dark\",");
+    edit(".claude/settings.json", "{\n", "{\n  \"theme\": \"dark\",\n");
     edit(".codex/config.toml", "b = 1", "b = 2\r\n\r\n[mcp_servers.punch.env]\r\nA = \"1\"");
     edit(".opencode/plugin/punch.js", "10_000", "20_000");
     let said = world.ok(&["uninstall", "claude", "codex", "opencode", "-y"]);
     assert!(said.contains("note: `.opencode/plugin/punch.js` was changed by hand and stays"), "{said}");
     let read = |path: &str| fs::read_to_string(world.project.join(path)).unwrap();
-    let expected = "{\n  // mine, and more\n  \"theme\": \"dark\",\n  \"mcpServers\": {\"other\": {\"command\": \"x\"}}, // why\n  \"hooks\": {\n    \"Stop\": [],\n  },\n}\n";
+    let expected = "{\n  \"theme\": \"dark\",\n   \"mcpServers\": {\"other\": {\"command\": \"x\"}},\n\n \"hooks\": {\n    \"Stop\": []\n  }}\n";
     assert_eq!(read(".claude/settings.json"), expected);
     assert_eq!(read(".codex/config.toml").replace("\r\n", "\n").trim_end(), "model = \"x\" # mine\n\n[a]\nb = 2");
     assert!(!world.project.join(".claude/settings.json.before-punch").exists());
@@ -461,7 +471,7 @@ fn init_makes_the_store_even_if_an_agent_cannot_be_wired() {
 fn a_plugin_is_installed_for_the_user_and_leaves_nothing_behind() {
     let world = World::with_git();
     fs::create_dir(home(&world).join(".claude")).unwrap();
-    fs::write(home(&world).join(".claude/settings.json"), "{\n    \"enabledPlugins\": {} // none\n}").unwrap();
+    fs::write(home(&world).join(".claude/settings.json"), "{\n    \"enabledPlugins\": { }\n}").unwrap();
     let before = tree(&world);
     world.ok(&["install", "--user", "--plugin", "claude", "codex", "gemini", "-y"]);
     let market = home(&world).join(".local/share/punch/marketplace");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::Syntax;
 use super::commands::Entry;
 use super::target::{Content, Target};
 use crate::hook::Host;
@@ -77,6 +78,7 @@ pub fn wiring(
     program: &Program,
     exists: &dyn Fn(&Path) -> bool,
 ) -> Vec<Target> {
+    let syntax = Syntax::of(host);
     let target = |path: PathBuf, content: Content| Target { path, content };
     let folder = |name: &str| match level {
         Level::Project => roots.project.join(name),
@@ -97,14 +99,14 @@ pub fn wiring(
             entries.extend(hooks(host, program));
             // Otherwise the model is told only the names of the tools.
             let server = json!({"command": program.0, "args": ["mcp"], "alwaysLoad": true});
-            let server = Content::Json(vec![Entry::Member(vec!["mcpServers", "punch"], server)]);
-            vec![target(servers, server), target(settings.join("settings.json"), Content::Json(entries))]
+            let server = Content::Json(syntax, vec![Entry::Member(vec!["mcpServers", "punch"], server)]);
+            vec![target(servers, server), target(settings.join("settings.json"), Content::Json(syntax, entries))]
         }
         Host::Codex => {
             let folder = if level == Level::Project { folder(".codex") } else { roots.codex.clone() };
             let fields = vec![("command", json!(program.0)), ("args", json!(["mcp"]))];
             let server = Content::Table(vec!["mcp_servers", "punch"], fields);
-            let hooks = Content::Json(hooks(host, program));
+            let hooks = Content::Json(syntax, hooks(host, program));
             vec![target(folder.join("config.toml"), server), target(folder.join("hooks.json"), hooks)]
         }
         Host::Qwen | Host::Gemini => {
@@ -115,15 +117,18 @@ pub fn wiring(
             let mut entries = vec![Entry::Member(vec!["mcpServers", "punch"], server)];
             entries.extend(hooks(host, program));
             let folder = folder(if host == Host::Qwen { ".qwen" } else { ".gemini" });
-            vec![target(folder.join("settings.json"), Content::Json(entries))]
+            vec![target(folder.join("settings.json"), Content::Json(syntax, entries))]
         }
         Host::Cursor => {
             let server = json!({"command": program.0, "args": ["mcp"]});
-            let server = Content::Json(vec![Entry::Member(vec!["mcpServers", "punch"], server)]);
+            let server = Content::Json(syntax, vec![Entry::Member(vec!["mcpServers", "punch"], server)]);
             let mut entries = vec![Entry::Default(vec!["version"], json!(1))];
             entries.extend(hooks(host, program));
             let folder = folder(".cursor");
-            vec![target(folder.join("mcp.json"), server), target(folder.join("hooks.json"), Content::Json(entries))]
+            vec![
+                target(folder.join("mcp.json"), server),
+                target(folder.join("hooks.json"), Content::Json(syntax, entries)),
+            ]
         }
         Host::Opencode => {
             let (settings, plugins) = match level {
@@ -133,7 +138,7 @@ pub fn wiring(
             let commented = settings.join("opencode.jsonc");
             let settings = if exists(&commented) { commented } else { settings.join("opencode.json") };
             let server = json!({"type": "local", "command": [program.0, "mcp"], "enabled": true});
-            let server = Content::Json(vec![Entry::Member(vec!["mcp", "punch"], server)]);
+            let server = Content::Json(syntax, vec![Entry::Member(vec!["mcp", "punch"], server)]);
             let ours = PLUGIN_PROGRAM.replace("\"punch\"", &json!(program.0).to_string());
             let plugin = Content::Whole { text: PLUGIN.replace(PLUGIN_PROGRAM, &ours), head: PLUGIN_HEAD };
             vec![target(settings, server), target(plugins.join("plugin").join("punch.js"), plugin)]

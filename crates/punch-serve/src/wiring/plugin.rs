@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::Syntax;
 use super::agents::{Program, Roots, handler, quoted};
 use super::commands::Entry;
 use super::target::{Content, Target};
@@ -43,7 +44,7 @@ pub fn plugin(host: Host, roots: &Roots, program: &Program) -> Option<Vec<Target
                 Entry::Member(vec!["enabledPlugins", "punch@punchlist"], json!(true)),
                 Entry::Item(vec!["permissions", "allow"], json!("mcp__plugin_punch_punch")),
             ];
-            out.push(Target { path: folder.join("settings.json"), content: Content::Json(entries) });
+            out.push(Target { path: folder.join("settings.json"), content: Content::Json(Syntax::of(host), entries) });
             Some(out)
         }
         Host::Codex => Some(below(&market, marketplace(program))),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::commands::Entry;
-use super::{Wrong, json, markdown, table};
+use super::{Syntax, Wrong, json, markdown, table};
 
 /// A file and its part of the wiring.
 #[derive(Clone, Debug)]
@@ -17,8 +17,8 @@ pub struct Target {
 /// What goes into a file.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// Parts of a JSON file.
-    Json(Vec<Entry>),
+    /// Parts of a JSON file, in the form that its agent reads.
+    Json(Syntax, Vec<Entry>),
     /// One table of a TOML file: its name in parts, its keys with their values as JSON.
     Table(Vec<&'static str>, Vec<(&'static str, serde_json::Value)>),
     /// A block between markers in a file of Markdown.
@@ -47,7 +47,15 @@ impl Content {
     /// A text with our part in it; the same text if it is there already. `None` stands for a file that is not there.
     pub fn wire(&self, text: Option<&str>) -> Result<String, Wrong> {
         match (self, text) {
-            (Self::Json(entries), text) => json::wire(text.unwrap_or_default(), entries),
+            (Self::Json(syntax, entries), text) => {
+                let text = text.unwrap_or_default();
+                // The place to be told is the one in the file as it is; an empty file is not even JSON.
+                if !text.trim_start_matches('\u{feff}').trim().is_empty() {
+                    syntax.check(text)?;
+                }
+                let wired = json::wire(text, entries)?;
+                syntax.check(&wired).map(|()| wired)
+            }
             (Self::Table(name, fields), text) => table::wire(text.unwrap_or_default(), name, fields),
             (Self::Block(block), text) => markdown::wire(text.unwrap_or_default(), block),
             (Self::Whole { text: whole, .. }, None) => Ok(whole.clone()),
@@ -62,7 +70,7 @@ impl Content {
     /// unless they are among `kept`.
     pub fn unwire(&self, text: &str, kept: &[Vec<String>]) -> Result<Option<String>, Wrong> {
         match self {
-            Self::Json(entries) => json::unwire(text, entries, kept).map(Some),
+            Self::Json(_, entries) => json::unwire(text, entries, kept).map(Some),
             Self::Table(name, _) => table::unwire(text, name).map(Some),
             Self::Block(_) => Ok(Some(markdown::unwire(text)?)),
             Self::Whole { text: whole, .. } => Ok(if text == whole { None } else { Some(text.to_owned()) }),
@@ -72,7 +80,7 @@ impl Content {
     /// The objects and arrays on the way to our parts that a text has by itself.
     pub fn containers(&self, text: Option<&str>) -> Vec<Vec<String>> {
         match (self, text) {
-            (Self::Json(entries), Some(text)) => json::containers(text, entries),
+            (Self::Json(_, entries), Some(text)) => json::containers(text, entries),
             _ => Vec::new(),
         }
     }
@@ -80,7 +88,7 @@ impl Content {
     /// Whether nothing is left in a text that this content could have been the reason for.
     pub fn is_bare(&self, text: &str) -> bool {
         match self {
-            Self::Json(_) => json::is_bare(text),
+            Self::Json(..) => json::is_bare(text),
             Self::Table(..) | Self::Block(_) => text.trim_start_matches('\u{feff}').trim().is_empty(),
             Self::Whole { .. } => false,
         }

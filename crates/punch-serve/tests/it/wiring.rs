@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use punch_serve::hook::Host;
 use punch_serve::wiring::{
-    Content, Level, Patch, Program, Roots, Target, Wired, changes, extension, marketplace, plugin, wiring,
+    Content, Level, Patch, Program, Roots, Syntax, Target, Wired, changes, extension, marketplace, plugin, wiring,
 };
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,12 @@ fn targets(host: Host, level: Level, program: &str) -> Vec<Target> {
 fn json_contents() -> Vec<Content> {
     let levels = [Level::Project, Level::User];
     let all = Host::ALL.iter().flat_map(|host| levels.map(|level| targets(*host, level, "punch")));
-    all.flatten().map(|target| target.content).filter(|content| matches!(content, Content::Json(_))).collect()
+    // The editor takes everything; which agent takes what is another test.
+    let json = |target: Target| match target.content {
+        Content::Json(_, entries) => Some(Content::Json(Syntax::of(Host::Opencode), entries)),
+        _ => None,
+    };
+    all.flatten().filter_map(json).collect()
 }
 
 /// How a person writes JSON.
@@ -431,4 +436,31 @@ fn a_plugin_goes_into_settings_by_name_and_out_again() {
     insta::assert_snapshot!(changes(before, &after));
     assert_eq!(settings.unwire(&after, &settings.containers(Some(before))).unwrap().as_deref(), Some(before));
     assert!(plugin(Host::Cursor, &roots(), &Program("punch".to_owned())).is_none());
+}
+
+#[test]
+fn what_an_agent_would_ignore_is_refused_at_its_place() {
+    let wired = |host: Host, text: &str| {
+        let targets = targets(host, Level::Project, "punch");
+        let content = &targets.iter().rfind(|target| matches!(target.content, Content::Json(..))).unwrap().content;
+        content.wire(Some(text)).map(drop).map_err(|wrong| wrong.message())
+    };
+    let (comment, comma, mark) = ("{\n  // c\n  \"a\": 1\n}", "{\n  \"a\": 1,\n}", "\u{feff}{}");
+    let ignored = |place: &str, what: &str, who: &str| {
+        Err(format!("{place}: {what}: {who} ignores the whole file because of it"))
+    };
+    assert_eq!(wired(Host::Claude, comment), ignored("line 2, column 3", "a comment", "Claude Code"));
+    assert_eq!(wired(Host::Codex, comma), ignored("line 2, column 9", "a comma with nothing behind it", "Codex"));
+    assert_eq!(wired(Host::Gemini, mark), ignored("line 1, column 1", "a byte order mark", "Gemini CLI"));
+    for host in Host::ALL {
+        let taken: Vec<bool> = [comment, comma, mark].iter().map(|text| wired(*host, text).is_ok()).collect();
+        let wanted = match host {
+            Host::Claude => [false, false, true],
+            Host::Codex => [false, false, false],
+            Host::Gemini => [true, false, false],
+            Host::Qwen => [true, false, true],
+            Host::Cursor | Host::Opencode => [true, true, true],
+        };
+        assert_eq!(taken, wanted, "{}", host.name());
+    }
 }

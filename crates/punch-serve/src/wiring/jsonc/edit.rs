@@ -85,9 +85,9 @@ pub fn remove(text: &str, tree: &Tree, node: usize, index: usize) -> String {
     let end = comma.map_or(part.end, |comma| comma + 1);
     let (mut from, mut to) = (blank_start(text, part.start), end);
     let rest = text[end..].lines().next().unwrap_or_default().trim_start_matches([' ', '\t']);
-    let keeps_line = text[from..part.start].contains('\n') || comma.is_some();
+    // What follows on the line must not slip behind a comment; a part that follows keeps its line.
+    let keeps_line = comma.is_some() || (from > 0 && tree.is_painted(text, from - 1));
     if keeps_line && !rest.trim().is_empty() && !rest.starts_with("//") {
-        // What follows on the line must not slip behind a comment, nor be glued to what stands before.
         from = part.start;
         to += if comma.is_some() { text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len() } else { 0 };
     }

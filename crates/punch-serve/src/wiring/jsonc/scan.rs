@@ -1,9 +1,20 @@
 //! Comments and trailing commas, painted over with spaces: what is left is JSON of the same length, so that every place
 //! in it is the same place in the file.
 
+/// A text as plain JSON, and where it was more than that.
+pub struct Plain {
+    /// The same bytes, but for what was painted over.
+    pub text: String,
+    /// Where the first comment begins.
+    pub comment: Option<usize>,
+    /// Where the first trailing comma is.
+    pub trailing_comma: Option<usize>,
+}
+
 /// The same text as plain JSON. What is no JSON stays none: judging it is the parser's part.
-pub fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> Plain {
     let mut out = text.as_bytes().to_vec();
+    let (mut comment, mut trailing_comma) = (None, None);
     let mut at = 0;
     let mut comma = None;
     if text.starts_with('\u{feff}') {
@@ -23,6 +34,7 @@ pub fn plain(text: &str) -> String {
                     break;
                 }
                 let end = end.unwrap_or(at);
+                comment = comment.or(Some(at));
                 // Line breaks stay, so that lines count the same; bytes of other characters become spaces each.
                 out[at..end].iter_mut().filter(|byte| !matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
                 at = end;
@@ -34,6 +46,7 @@ pub fn plain(text: &str) -> String {
             b'}' | b']' => {
                 if let Some(comma) = comma.take().filter(|comma| follows_value(&out, *comma)) {
                     out[comma] = b' ';
+                    trailing_comma = trailing_comma.or(Some(comma));
                 }
                 at += 1;
             }
@@ -44,7 +57,7 @@ pub fn plain(text: &str) -> String {
             }
         }
     }
-    String::from_utf8(out).unwrap_or_default()
+    Plain { text: String::from_utf8(out).unwrap_or_default(), comment, trailing_comma }
 }
 
 /// `[,]` is no trailing comma.

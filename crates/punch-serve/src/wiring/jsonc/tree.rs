@@ -4,13 +4,17 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::scan::{plain, string_end};
+use super::scan::{Plain, plain, string_end};
 use crate::wiring::Wrong;
 
 /// A text of JSON with its values' places.
 pub struct Tree {
     /// The same text without comments and trailing commas.
     plain: String,
+    /// Where the first comment begins.
+    pub comment: Option<usize>,
+    /// Where the first trailing comma is.
+    pub trailing_comma: Option<usize>,
     nodes: Vec<Node>,
     value: Value,
 }
@@ -38,14 +42,14 @@ pub enum Kind {
 impl Tree {
     /// Reads a text; what is wrong with it and where, if it is no JSON.
     pub fn read(text: &str) -> Result<Self, Wrong> {
-        let plain = plain(text);
+        let Plain { text: plain, comment, trailing_comma } = plain(text);
         let value: Value = serde_json::from_str(&plain).map_err(|error| {
             let what = error.to_string();
             let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what).to_owned();
             Wrong { line: error.line(), column: error.column(), what }
         })?;
         let nodes = places(plain.as_bytes());
-        Ok(Self { plain, nodes, value })
+        Ok(Self { plain, comment, trailing_comma, nodes, value })
     }
 
     /// The whole as a value.
@@ -79,6 +83,12 @@ impl Tree {
             return Err(Wrong::at(&self.plain, *at, format!("`{name}` occurs a second time")));
         }
         Ok(first.map(|(_, _, value)| *value))
+    }
+
+    /// Whether a byte of the text that was read belongs to a comment.
+    pub fn is_painted(&self, text: &str, at: usize) -> bool {
+        let byte = |text: &str| text.as_bytes().get(at).copied();
+        byte(&self.plain) == Some(b' ') && byte(text) != Some(b' ')
     }
 
     /// Says that a node is not what it should be.
