@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use punch_engine::Clock;
 use punch_engine::config::{Config, Inputs, parse_duration, print_duration};
 use punch_engine::locate::Surroundings;
+use punch_serve::wiring::Roots;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -64,6 +65,46 @@ pub fn state_home() -> Option<PathBuf> {
 
 fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
+}
+
+/// The folders in which agents look for their settings; `None` without a home.
+pub fn agent_roots(project: PathBuf) -> Option<Roots> {
+    let path = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let home = home()?;
+    let config = path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+    Some(Roots {
+        project,
+        claude: path("CLAUDE_CONFIG_DIR"),
+        codex: path("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
+        opencode: config.join("opencode"),
+        data: path("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local").join("share")),
+        home,
+    })
+}
+
+/// The program of a name, as a shell would find it.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let found = std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).map(|folder| folder.join(&name));
+    found.into_iter().find(|path| is_executable(path))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Whether a person sits at the keyboard and reads what is printed.
+pub fn is_attended() -> bool {
+    use std::io::IsTerminal;
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// The conversation that the host started this process for, where it says so.

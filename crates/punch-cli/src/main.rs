@@ -17,6 +17,7 @@ mod safety;
 mod story;
 mod task_folder;
 mod time;
+mod wiring;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! The only place that prints. Standard output carries data and nothing else; everything said to a person about
 //! the run goes to standard error as `error:` and `hint:` lines.
 
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufRead, BufWriter, IsTerminal, StdoutLock, Write};
 
 use punch_core::text;
 use serde_json::{Value, json};
@@ -90,6 +90,14 @@ pub fn document(text: &str) -> Result<(), Failure> {
 /// Says something about the run that is no data.
 pub fn remark(text: &str) {
     let _ = writeln!(io::stderr(), "{}", safe_lines(text));
+}
+
+/// Asks a person; anything but `y` or `yes` is a no.
+pub fn ask(question: &str) -> Result<bool, Failure> {
+    let _ = write!(io::stderr(), "{} [y/N] ", safe_lines(question));
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Names from outside may hold terminal escapes; line breaks of ours stay.

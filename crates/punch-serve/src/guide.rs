@@ -2,9 +2,23 @@
 
 use punch_engine::call::Surface;
 
+use crate::hook::Host;
+
+/// When a list is worth it, and when it is not.
+const WHEN: &str = "Use it for work with three or more steps, or when several things are asked for; not for a single \
+                    quick step, a question or a chat.";
+
+/// The same for everybody.
+const ALWAYS: &str = "Add what you find on the way. When earlier work goes on, read the list first and keep its todos.";
+
 /// The server's instructions.
 pub fn instructions(surface: Surface) -> String {
-    let how = match surface {
+    let how = how(surface);
+    format!("A todo list that outlives this conversation. {WHEN} {how} {ALWAYS}")
+}
+
+fn how(surface: Surface) -> &'static str {
+    match surface {
         Surface::Native => {
             "Add all steps in one todo_write call, start a todo before you work on it, done right after."
         }
@@ -12,11 +26,26 @@ pub fn instructions(surface: Surface) -> String {
             "Mark a todo in_progress before you work on it, completed right after, never before it really is."
         }
         Surface::Phases => "Mark a task done right after it really is; the next one starts by itself.",
+    }
+}
+
+/// The same for a system prompt or a file of standing advice, which is read without the tools beside it.
+pub fn standing(host: Option<Host>) -> String {
+    let tools = match host {
+        Some(Host::Claude | Host::Qwen) => "`mcp__punch__todo_write` and `mcp__punch__todo_read`",
+        Some(Host::Gemini) => "`mcp_punch_todo_write` and `mcp_punch_todo_read`",
+        Some(Host::Opencode) => "`punch_todo_write` and `punch_todo_read`",
+        Some(Host::Codex | Host::Cursor) | None => "`todo_write` and `todo_read` of the MCP server `punch`",
     };
+    let how = how(Surface::Native);
     format!(
-        "A todo list that outlives this conversation. Use it for work with three or more steps, or when several \
-         things are asked for; not for a single quick step, a question or a chat. {how} Add what you find on the way. \
-         When earlier work goes on, read the list first and keep its todos."
+        "## Todo list\n\n\
+         punch keeps this project's plan outside the conversation, for two reasons: it is your memory when the \
+         conversation gets long or is shortened, and it shows the person what is done and what comes next.\n\n\
+         - {WHEN}\n\
+         - {how} Mark nothing done before it really is.\n\
+         - {ALWAYS}\n\
+         - The tools are {tools}; in a shell `punch list`, `punch ready` and `punch done ID` do the same.\n"
     )
 }
 

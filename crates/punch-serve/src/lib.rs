@@ -21,6 +21,7 @@ mod server;
 mod stdio;
 mod watch;
 pub mod wire;
+pub mod wiring;
 
 pub use desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
 pub use http::{Http, HttpError, loopback};

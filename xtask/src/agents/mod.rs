@@ -5,6 +5,7 @@ mod child;
 mod hosts;
 mod http;
 mod install;
+mod installed;
 mod jobs;
 mod place;
 mod scenario;

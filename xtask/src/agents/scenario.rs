@@ -31,6 +31,9 @@ pub struct Scenario {
     /// Variables of the agent.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Wire the agent by `punch install` at this level, and by nothing else: `project`, `user`, or as a `plugin`.
+    #[serde(default)]
+    pub install: Option<Level>,
     /// More arguments of `punch mcp`.
     #[serde(default)]
     pub mcp: Vec<String>,
@@ -48,6 +51,34 @@ pub struct Scenario {
     /// What it must not say.
     #[serde(default)]
     pub why_stop_lacks: Vec<Pattern>,
+}
+
+/// Where `punch install` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Into the repository.
+    Project,
+    /// Into the home.
+    User,
+    /// As a plugin, into the home.
+    Plugin,
+}
+
+impl Level {
+    /// The flags of `install`.
+    pub fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Project => &["--project"],
+            Self::User => &["--user"],
+            Self::Plugin => &["--user", "--plugin"],
+        }
+    }
+
+    /// The flag of `uninstall`.
+    pub fn flag(self) -> &'static str {
+        self.flags()[0]
+    }
 }
 
 /// One start of the agent.

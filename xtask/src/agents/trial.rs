@@ -7,6 +7,7 @@ use punch_testkit::scripted::{Options, Server};
 
 use super::Tested;
 use super::hosts::{Conversation, Host};
+use super::installed::Installed;
 use super::place::Place;
 use super::scenario::{Run, Scenario};
 use super::verdict::{self, Ended};
@@ -28,6 +29,11 @@ impl Wiring<'_> {
     /// The command of a hook, as a shell reads it.
     pub fn hook(&self, host: Host, event: &str) -> String {
         format!("{} hook --agent {} {event}", self.place.punch.display(), host.name())
+    }
+
+    /// Whether `punch install` does the wiring.
+    pub fn is_installed(&self) -> bool {
+        self.scenario.install.is_some()
     }
 
     /// The variables that the scenario asks for.
@@ -67,9 +73,14 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
         let options = Options { tag: format!("r{n}"), log: Some(log), port: 0 };
         let server = Server::start(scenario.script(host, run)?, &options).map_err(|cause| cause.to_string())?;
         let wiring = Wiring { place, scenario, run, model: server.url(), limit: LIMIT };
+        host.configure(&wiring)?;
+        let installed = scenario.install.map(|level| Installed::install(place, host, level)).transpose()?;
         let exit = host.converse(&wiring, &mut conversation);
         let ended = Ended { report: server.report(), exit, output: conversation.output(place) };
         failures.extend(verdict::of_run(host, run, &ended).into_iter().map(|failure| format!("run {n}: {failure}")));
+        if let Some(installed) = installed {
+            failures.extend(installed.uninstall(place)?.into_iter().map(|failure| format!("run {n}: {failure}")));
+        }
         for command in &run.after {
             place.punch(&words(command))?;
         }

@@ -1,4 +1,4 @@
-//! `punch doctor`: is the store sound, and does it say what its history says?
+//! `punch doctor`: is the store sound, does it say what its history says, and how does it stand with the agents?
 
 use clap::Args;
 use punch_core::text;
@@ -7,6 +7,7 @@ use punch_engine::{Engine, Finding, Severity, copies};
 use punch_store::{OpenMode, SqliteStore, StoreError, StoreInfo};
 use serde_json::{Value, json};
 
+use super::doctor_agents;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Exit, Failure};
@@ -59,7 +60,9 @@ impl Doctor {
             }
             Err(error) => report.obstacle("place", &error.into()),
         }
-        Ok(report.reply(store))
+        let (agents, told) = doctor_agents::report(&global);
+        report.findings.extend(agents);
+        Ok(report.reply(store, &told))
     }
 
     fn examine(&self, location: &Location, report: &mut Report) -> Result<(), Failure> {
@@ -123,11 +126,14 @@ impl Report {
         self.say(what, severity, told(failure));
     }
 
-    fn reply(self, store: Option<String>) -> Reply {
+    fn reply(self, store: Option<String>, agents: &Value) -> Reply {
         let damaged = self.findings.iter().any(|finding| finding.severity == Severity::Damaged);
         let lines: Vec<String> = self.findings.iter().map(line).collect();
         let findings: Vec<Value> = self.findings.iter().map(as_json).collect();
-        let mut reply = Reply::new(lines.join("\n"), json!({"store": store, "damaged": damaged, "findings": findings}));
+        let mut json = json!({"store": store, "damaged": damaged, "findings": findings});
+        json["agents"] = agents["agents"].clone();
+        json["reachable"] = agents["reachable"].clone();
+        let mut reply = Reply::new(lines.join("\n"), json);
         reply.exit = if damaged { Exit::Refused } else { self.exit };
         reply
     }

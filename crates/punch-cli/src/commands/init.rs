@@ -1,4 +1,5 @@
-//! `punch init`: make the store and the default plan, and say where. Asks nothing.
+//! `punch init`: make the store and the default plan, say where, and offer to wire the agents that are found. Asks only
+//! if somebody is there to answer.
 
 use clap::Args;
 use punch_core::text;
@@ -6,6 +7,7 @@ use punch_engine::DEFAULT_PLAN;
 use punch_engine::locate::{self, Location};
 use serde_json::json;
 
+use super::init_agents;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
@@ -15,6 +17,7 @@ use crate::reply::Reply;
 const EXAMPLES: &str = "\
 Examples:
   punch init
+  punch init --yes           # also wires the agents on PATH and adds the guide, without asking
   punch init --in-tree       # beside the code: for sandboxes that protect `.git`
   punch init --plan release  # a first plan with another name";
 
@@ -31,6 +34,12 @@ pub struct Init {
     /// Put the store into `.punch/` at the top of the worktree
     #[arg(long, conflicts_with = "store")]
     in_tree: bool,
+    /// Wire the agents that are found and add the guide, without asking
+    #[arg(long, short = 'y', conflicts_with = "no_agents")]
+    yes: bool,
+    /// Do not look for agents
+    #[arg(long)]
+    no_agents: bool,
 }
 
 impl Init {
@@ -56,9 +65,20 @@ impl Init {
         let Location { database, kind, .. } = &project.location;
         let (path, verb) = (database.display().to_string(), if created { "Made" } else { "Found" });
         let shown = (text::neutral(&path), text::neutral(&plan));
-        let said =
-            format!("{verb} the store `{}` with the plan `{}`.\nIt lies {}.\n{NEXT}", shown.0, shown.1, kind.why(),);
-        Ok(Reply::new(said, json!({"store": path, "kind": kind.name(), "plan": plan, "created": created})))
+        let made = format!("{verb} the store `{}` with the plan `{}`.\nIt lies {}.", shown.0, shown.1, kind.why());
+        let mut json = json!({"store": path, "kind": kind.name(), "plan": plan, "created": created});
+        let mut said = format!("{made}\n{NEXT}");
+        if !self.no_agents {
+            let offered = init_agents::offer(&project.global, self.yes);
+            said = match offered.text.starts_with("  ") {
+                true => format!("{said}\n{}", offered.text),
+                false => format!("{made}\n{}\n{NEXT}", offered.text).replace("\n\n", "\n"),
+            };
+            if !offered.json.is_null() {
+                json["agents"] = offered.json;
+            }
+        }
+        Ok(Reply::new(said, json))
     }
 
     fn place(&self, global: &Global) -> Result<Location, Failure> {

@@ -8,6 +8,7 @@ mod cost;
 mod demo;
 mod demo_agent;
 mod doctor;
+mod doctor_agents;
 mod done;
 mod drop;
 mod edit;
@@ -15,10 +16,13 @@ mod edit_whole;
 mod export;
 mod fail;
 mod graph;
+mod guide;
 mod hold;
 mod hook;
 mod import;
 mod init;
+mod init_agents;
+mod install;
 mod keep_going;
 mod list;
 mod log;
@@ -41,6 +45,7 @@ mod store;
 mod todo;
 mod tree;
 mod undo;
+mod uninstall;
 mod verify;
 mod why;
 mod why_stop;
@@ -108,6 +113,12 @@ pub enum Command {
     Renew(Later<renew::Renew>),
     /// Make the store of this project and say where it is
     Init(Later<init::Init>),
+    /// Put punch into the configuration of agents: server and hooks
+    Install(Later<install::Install>),
+    /// Take punch out of the configuration of agents
+    Uninstall(Later<uninstall::Uninstall>),
+    /// Print the short text about the list for a system prompt or AGENTS.md
+    Guide(Later<guide::Guide>),
     /// Show and change settings
     Config(Later<config::Config>),
     /// Check the store, and repair what follows from other data
@@ -161,6 +172,9 @@ impl Command {
             Self::Demo(Later(verb)) => return verb.run(&global),
             Self::Completions(Later(verb)) => return verb.run(),
             Self::Init(Later(verb)) => verb.run(global),
+            Self::Install(Later(verb)) => verb.run(&global),
+            Self::Uninstall(Later(verb)) => verb.run(&global),
+            Self::Guide(Later(verb)) => Ok(verb.run()),
             Self::Config(Later(verb)) => verb.run(global),
             Self::Doctor(Later(verb)) => verb.run(global),
             Self::Store(Later(verb)) => verb.run(global),

@@ -15,6 +15,7 @@ mod formats;
 mod git;
 mod history;
 mod hooks;
+mod install;
 mod keeping;
 mod killed;
 mod looks;

@@ -215,7 +215,7 @@ fn a_wrong_setting_stops_every_verb_and_can_be_mended() {
     2> hint: `punch config show` lists every setting
     exit 1
     $ punch doctor --json
-    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: no setting `view.asci` (nearest: `view.ascii`)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 1.3"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 is what the events lead to"},{"what":"plan main: derived values","severity":"ok","detail":"recounted, 1 in all"},{"what":"size","severity":"ok","detail":"132.0 KB, 0 bytes of it free, 44.3 KB not merged yet; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back"}]}
+    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: no setting `view.asci` (nearest: `view.ascii`)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 1.3"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 is what the events lead to"},{"what":"plan main: derived values","severity":"ok","detail":"recounted, 1 in all"},{"what":"size","severity":"ok","detail":"132.0 KB, 0 bytes of it free, 44.3 KB not merged yet; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back"},{"what":"agents","severity":"note","detail":"none on PATH; `punch install NAME` prepares one all the same"}],"agents":[{"agent":"claude","program":null,"version":null,"project":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"codex","program":null,"version":null,"project":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"qwen","program":null,"version":null,"project":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"gemini","program":null,"version":null,"project":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"cursor","program":null,"version":null,"project":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"opencode","program":null,"version":null,"project":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]}],"reachable":null}
     $ punch config unset view.asci
     `view.asci` is unset in `$ROOT/p/.punch/config.toml`
     $ punch list
@@ -226,14 +226,15 @@ fn a_wrong_setting_stops_every_verb_and_can_be_mended() {
 #[test]
 fn doctor_tells_what_it_looked_at() {
     let world = World::with_git();
-    assert_snapshot!(world.script("doctor"), @r"
+    assert_snapshot!(world.script("doctor"), @r#"
     $ punch doctor
     note      store: none at `$ROOT/p/.git/punch/store.db` (git) yet; the first change makes it
     note      copy: none yet; the next change makes one
-    ");
+    note      agents: none on PATH; `punch install NAME` prepares one all the same
+    "#);
     world.ok(&["add", "a", "b"]);
     world.ok(&["done", "T-1"]);
-    assert_snapshot!(steady(&world.script("doctor\ndoctor --repair")), @r"
+    assert_snapshot!(steady(&world.script("doctor\ndoctor --repair")), @r#"
     $ punch doctor
     ok        store: `$ROOT/p/.git/punch/store.db` (git)
     ok        permissions: writable, and private to this user
@@ -243,6 +244,7 @@ fn doctor_tells_what_it_looked_at() {
     ok        plan main: derived values: recounted, 2 in all
     ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back
+    note      agents: none on PATH; `punch install NAME` prepares one all the same
     $ punch doctor --repair
     ok        store: `$ROOT/p/.git/punch/store.db` (git)
     ok        permissions: writable, and private to this user
@@ -252,7 +254,8 @@ fn doctor_tells_what_it_looked_at() {
     ok        plan main: derived values: recounted, 2 in all
     ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back
-    ");
+    note      agents: none on PATH; `punch install NAME` prepares one all the same
+    "#);
     let answer = world.json(&["doctor"]);
     assert_eq!(answer["damaged"], false);
     let fields: Vec<&String> = answer["findings"][0].as_object().unwrap().keys().collect();
@@ -314,7 +317,7 @@ fn the_store_is_copied_restored_and_pruned() {
         store restore ../copy.db
         list
         doctor
-    ")), @r"
+    ")), @r#"
     $ punch store info
     store: $ROOT/p/.punch/store.db (outside)
     id: NAME, schema 1.3, SQLite 3.54.1
@@ -348,6 +351,7 @@ fn the_store_is_copied_restored_and_pruned() {
     ok        plan main: derived values: recounted, 2 in all
     ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 2 events (2 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back
+    note      agents: none on PATH; `punch install NAME` prepares one all the same
     $ punch store restore ../copy.db
     Restored `$ROOT/p/.punch/store.db` from `../copy.db`: 1 plan, 2 todos.
     What was there is kept: `$ROOT/p/.punch/backups/replaced-SECONDS.db`
@@ -362,7 +366,8 @@ fn the_store_is_copied_restored_and_pruned() {
     ok        plan main: derived values: recounted, 2 in all
     ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` brings it back
-    ");
+    note      agents: none on PATH; `punch install NAME` prepares one all the same
+    "#);
     assert_eq!(fs::read_to_string(world.root.join("old.jsonl")).unwrap().lines().count(), 2);
 }
 

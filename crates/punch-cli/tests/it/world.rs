@@ -1,6 +1,7 @@
 //! A temporary project with a home of its own, and runs of `punch` in it that see nothing of the tester's settings.
 
 use std::{
+    ffi::OsString,
     fs,
     io::Write,
     path::{Path, PathBuf},
@@ -45,8 +46,7 @@ impl World {
     /// A program in the project, with a clean environment.
     pub fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        command.current_dir(&self.project).env_clear().env("PATH", path).env("HOME", self.root.join("home"));
+        command.current_dir(&self.project).env_clear().env("PATH", path()).env("HOME", self.root.join("home"));
         command.env("GIT_CEILING_DIRECTORIES", &self.root).env("COLUMNS", "80").stdin(Stdio::null());
         command
     }
@@ -156,6 +156,14 @@ impl World {
         assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
+}
+
+/// The tester's PATH without the folders that have agents in them: `doctor` would find them.
+fn path() -> OsString {
+    let agents = ["claude", "codex", "qwen", "gemini", "cursor-agent", "opencode"];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let bare = |folder: &PathBuf| !agents.iter().any(|agent| folder.join(agent).exists());
+    std::env::join_paths(std::env::split_paths(&path).filter(bare)).unwrap()
 }
 
 /// The text with every time replaced: `2026-08-01 10:20:30Z`, and milliseconds since the epoch.

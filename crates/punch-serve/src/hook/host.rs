@@ -88,6 +88,17 @@ impl Host {
         }
     }
 
+    /// The events that it is worth being told of; none for OpenCode, whose plugin subscribes by itself.
+    pub const fn events(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude | Self::Qwen => CLAUDE_EVENTS,
+            Self::Codex => CODEX_EVENTS,
+            Self::Gemini => GEMINI_EVENTS,
+            Self::Cursor => CURSOR_EVENTS,
+            Self::Opencode => &[],
+        }
+    }
+
     /// Whether a continuation comes back as a prompt.
     pub(super) const fn echoes(self) -> bool {
         match self {
@@ -106,6 +117,60 @@ impl Host {
         }
     }
 }
+
+const CLAUDE_EVENTS: &[&str] = &[
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "Notification",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+];
+
+const CODEX_EVENTS: &[&str] = &[
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PermissionRequest",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "Interrupt",
+];
+
+const GEMINI_EVENTS: &[&str] = &[
+    "SessionStart",
+    "SessionEnd",
+    "BeforeAgent",
+    "AfterAgent",
+    "BeforeTool",
+    "AfterTool",
+    "PreCompress",
+    "Notification",
+];
+
+const CURSOR_EVENTS: &[&str] = &[
+    "sessionStart",
+    "sessionEnd",
+    "beforeSubmitPrompt",
+    "preToolUse",
+    "postToolUse",
+    "postToolUseFailure",
+    "stop",
+    "subagentStart",
+    "subagentStop",
+    "preCompact",
+];
 
 fn claude_like(event: &str) -> Option<Meaning> {
     Some(match event {
@@ -172,4 +237,18 @@ fn opencode(event: &str) -> Option<Meaning> {
         "session.deleted" => Meaning::SessionEnd,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_that_is_asked_for_means_something() {
+        for host in Host::ALL {
+            for event in host.events() {
+                assert!(host.meaning(event).is_some(), "{} {event}", host.name());
+            }
+        }
+    }
 }

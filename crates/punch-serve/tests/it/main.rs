@@ -6,3 +6,4 @@ mod equals_engine;
 mod hooks;
 mod hooks_run;
 mod offers;
+mod wiring;

@@ -1,6 +1,7 @@
 //! What models are offered, word by word, and what it costs them.
 
 use punch_engine::call::Surface;
+use punch_serve::hook::Host;
 use punch_serve::{Group, Offer, cost, guide};
 
 /// Tokens as a current tokenizer counts them.
@@ -38,6 +39,21 @@ fn instructions_are_a_few_lines() {
     for surface in Surface::ALL {
         let text = guide::instructions(*surface);
         assert!(exact(&text) <= 120, "{}: {}", surface.name(), exact(&text));
+    }
+}
+
+#[test]
+fn standing_advice_says_when_and_when_not_and_stays_short() {
+    for host in std::iter::once(None).chain(Host::ALL.iter().copied().map(Some)) {
+        let text = guide::standing(host);
+        assert!(exact(&text) <= 220, "{host:?}: {}", exact(&text));
+        for said in ["three or more steps", "several things", "a question", "your memory", "shows the person"] {
+            assert!(text.contains(said), "{host:?}: {said}");
+        }
+        // One source: what the server says about when to use a list is in here word by word.
+        let when = guide::instructions(Surface::Native);
+        let when = when.split(". ").nth(1).unwrap();
+        assert!(text.contains(when), "{text}");
     }
 }
 

@@ -28,8 +28,15 @@ const EVENTS: [&str; 13] = [
     "PreCompact",
 ];
 
-pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+pub fn configure(wiring: &Wiring) -> Result<(), String> {
     let place = wiring.place;
+    if wiring.is_installed() {
+        // Something to be found again as it was.
+        place.configure(".claude/settings.json", "{\n\t\"includeCoAuthoredBy\": false\n}")?;
+        // As after the question that a person is asked in a new folder.
+        let trusted = json!({"projects": {place.repo.to_string_lossy(): {"hasTrustDialogAccepted": true}}});
+        return place.configure(".claude.json", &format!("{trusted:#}"));
+    }
     let hook = |event: &&str| {
         let handler = json!({"type": "command", "command": wiring.hook(Host::Claude, event)});
         ((*event).to_owned(), json!([{"hooks": [handler]}]))
@@ -38,12 +45,18 @@ pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32,
     place.configure("settings.json", &json!({"hooks": hooks}).to_string())?;
     // Otherwise the model is told only the names of the tools.
     let server = json!({"command": place.punch, "args": wiring.server(), "alwaysLoad": true});
-    place.configure("mcp.json", &json!({"mcpServers": {"punch": server}}).to_string())?;
+    place.configure("mcp.json", &json!({"mcpServers": {"punch": server}}).to_string())
+}
+
+pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+    let place = wiring.place;
     let mut command = place.command("claude");
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
-    command.args(["--dangerously-skip-permissions", "--strict-mcp-config"]);
-    command.arg("--settings").arg(place.home.join("settings.json"));
-    command.arg("--mcp-config").arg(place.home.join("mcp.json"));
+    if !wiring.is_installed() {
+        command.args(["--dangerously-skip-permissions", "--strict-mcp-config"]);
+        command.arg("--settings").arg(place.home.join("settings.json"));
+        command.arg("--mcp-config").arg(place.home.join("mcp.json"));
+    }
     command.env("ANTHROPIC_BASE_URL", &wiring.model).env("ANTHROPIC_API_KEY", "sk-scripted");
     command.env("ANTHROPIC_MODEL", "claude-sonnet-4-5");
     for name in ["DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"] {

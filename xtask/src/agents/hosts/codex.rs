@@ -21,15 +21,22 @@ const EVENTS: [&str; 12] = [
     "Interrupt",
 ];
 
-pub fn converse(wiring: &Wiring) -> Result<i32, String> {
+pub fn configure(wiring: &Wiring) -> Result<(), String> {
     let place = wiring.place;
+    if wiring.is_installed() {
+        return place.configure(".codex/config.toml", &settings(wiring));
+    }
     let hook = |event: &&str| {
         let handler = json!({"type": "command", "command": wiring.hook(Host::Codex, event), "timeout": 30});
         ((*event).to_owned(), json!([{"hooks": [handler]}]))
     };
     let hooks: Map<String, Value> = EVENTS.iter().map(hook).collect();
     place.configure(".codex/hooks.json", &json!({"hooks": hooks}).to_string())?;
-    place.configure(".codex/config.toml", &settings(wiring))?;
+    place.configure(".codex/config.toml", &(settings(wiring) + &server(wiring)))
+}
+
+pub fn converse(wiring: &Wiring) -> Result<i32, String> {
+    let place = wiring.place;
     let mut command = place.command("codex");
     command.env("CODEX_HOME", place.home.join(".codex")).env("SCRIPTED_KEY", "x").envs(wiring.env());
     command.arg("exec");
@@ -43,7 +50,7 @@ pub fn converse(wiring: &Wiring) -> Result<i32, String> {
 
 /// Strings of JSON are strings of TOML.
 fn settings(wiring: &Wiring) -> String {
-    let (punch, server, model) = (json!(wiring.place.punch), json!(wiring.server()), &wiring.model);
+    let (repo, model) = (json!(wiring.place.repo), &wiring.model);
     format!(
         r#"model = "gpt-5.1-codex"
 model_provider = "scripted"
@@ -64,10 +71,13 @@ wire_api = "responses"
 supports_websockets = false
 request_max_retries = 1
 stream_max_retries = 1
-[mcp_servers.punch]
-command = {punch}
-args = {server}
-startup_timeout_sec = 30
+[projects.{repo}]
+trust_level = "trusted"
 "#
     )
+}
+
+fn server(wiring: &Wiring) -> String {
+    let (punch, server) = (json!(wiring.place.punch), json!(wiring.server()));
+    format!("[mcp_servers.punch]\ncommand = {punch}\nargs = {server}\nstartup_timeout_sec = 30\n")
 }

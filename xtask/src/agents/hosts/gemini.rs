@@ -17,10 +17,13 @@ const EVENTS: [&str; 8] = [
     "Notification",
 ];
 
+pub fn configure(wiring: &Wiring) -> Result<(), String> {
+    let settings = settings(wiring, Host::Gemini, &EVENTS);
+    wiring.place.configure(".gemini/settings.json", &settings.to_string())
+}
+
 pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     let place = wiring.place;
-    let settings = settings(wiring, Host::Gemini, &EVENTS);
-    place.configure(".gemini/settings.json", &settings.to_string())?;
     let mut command = place.command("gemini");
     command.env("GEMINI_API_KEY", "scripted").env("GOOGLE_GEMINI_BASE_URL", &wiring.model);
     command.env("GEMINI_CLI_TRUST_WORKSPACE", "true").env("GEMINI_TELEMETRY_ENABLED", "false");
@@ -43,13 +46,16 @@ pub fn settings(wiring: &Wiring, host: Host, events: &[&str]) -> Value {
     };
     let hooks: Map<String, Value> = events.iter().map(hook).collect();
     let login = if host == Host::Gemini { "gemini-api-key" } else { "openai" };
-    json!({
+    let mut out = json!({
         "security": {"auth": {"selectedType": login}, "folderTrust": {"enabled": false}},
         "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},
-        "mcpServers": {"punch": {"command": wiring.place.punch, "args": wiring.server(), "trust": true}},
-        "hooksConfig": {"enabled": true},
-        "hooks": hooks,
-    })
+    });
+    if !wiring.is_installed() {
+        out["mcpServers"] = json!({"punch": {"command": wiring.place.punch, "args": wiring.server(), "trust": true}});
+        out["hooksConfig"] = json!({"enabled": true});
+        out["hooks"] = json!(hooks);
+    }
+    out
 }

@@ -78,7 +78,18 @@ impl Host {
         matches!(self, Self::Claude | Self::Opencode)
     }
 
-    /// Wires it, starts it, and waits for its end: the exit code.
+    /// Writes its settings: the model behind it, and our server and hooks unless `punch install` wires them.
+    pub fn configure(self, wiring: &Wiring) -> Result<(), String> {
+        match self {
+            Self::Claude => claude::configure(wiring),
+            Self::Codex => codex::configure(wiring),
+            Self::Opencode => opencode::configure(wiring),
+            Self::Gemini => gemini::configure(wiring),
+            Self::Qwen => qwen::configure(wiring),
+        }
+    }
+
+    /// Starts it, and waits for its end: the exit code.
     pub fn converse(self, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
         match self {
             Self::Claude => claude::converse(wiring, conversation),

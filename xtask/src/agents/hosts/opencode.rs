@@ -21,16 +21,23 @@ use crate::process;
 const QUIET: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(250);
 
+pub fn configure(wiring: &Wiring) -> Result<(), String> {
+    wiring.place.configure(".config/opencode/opencode.json", &settings(wiring)?.to_string())?;
+    furnish(wiring.place);
+    Ok(())
+}
+
 pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
     let place = wiring.place;
     let end = Instant::now() + wiring.limit;
-    place.configure(".config/opencode/opencode.json", &settings(wiring)?.to_string())?;
-    furnish(wiring.place);
     let mut command = place.command("opencode");
     for name in ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE"] {
         command.env(format!("OPENCODE_DISABLE_{name}"), "1");
     }
-    command.envs(wiring.env()).env("PUNCH_PROGRAM", &place.punch);
+    command.envs(wiring.env());
+    if !wiring.is_installed() {
+        command.env("PUNCH_PROGRAM", &place.punch);
+    }
     let port = free_port()?;
     command.args(["serve", "--hostname", "127.0.0.1", "--port", &port.to_string()]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(appended(&place.file(ERRORS))?);
@@ -81,12 +88,15 @@ fn settings(wiring: &Wiring) -> Result<Value, String> {
     });
     let server: Vec<Value> =
         std::iter::once(json!(place.punch)).chain(wiring.server().into_iter().map(Value::from)).collect();
-    Ok(json!({
+    let mut out = json!({
         "model": "scripted/main", "small_model": "scripted/small", "autoupdate": false, "share": "disabled",
         "permission": {"*": "allow"}, "enabled_providers": ["scripted"], "provider": {"scripted": provider},
-        "mcp": {"punch": {"type": "local", "command": server, "enabled": true}},
-        "plugin": [format!("file://{}", plugin.display())],
-    }))
+    });
+    if !wiring.is_installed() {
+        out["mcp"] = json!({"punch": {"type": "local", "command": server, "enabled": true}});
+        out["plugin"] = json!([format!("file://{}", plugin.display())]);
+    }
+    Ok(out)
 }
 
 /// Its own choice is always the same port, on which another run may listen.

@@ -22,15 +22,20 @@ const EVENTS: [&str; 13] = [
     "PreCompact",
 ];
 
-pub fn converse(wiring: &Wiring) -> Result<i32, String> {
-    let place = wiring.place;
+pub fn configure(wiring: &Wiring) -> Result<(), String> {
     let mut settings = gemini::settings(wiring, Host::Qwen, &EVENTS);
     // Both are off or hidden otherwise.
-    settings["mcpServers"]["punch"]["alwaysLoadTools"] = json!(true);
+    if !wiring.is_installed() {
+        settings["mcpServers"]["punch"]["alwaysLoadTools"] = json!(true);
+    }
     settings["tools"] = json!({"todoWrite": {"enabled": true}});
     // Otherwise it starts a second agent that looks for things to remember, now and then.
     settings["memory"] = json!({"enableManagedAutoMemory": false});
-    place.configure(".qwen/settings.json", &settings.to_string())?;
+    wiring.place.configure(".qwen/settings.json", &settings.to_string())
+}
+
+pub fn converse(wiring: &Wiring) -> Result<i32, String> {
+    let place = wiring.place;
     let mut command = place.command("qwen");
     command.env("OPENAI_API_KEY", "scripted").env("OPENAI_BASE_URL", format!("{}/v1", wiring.model));
     command.env("OPENAI_MODEL", "scripted-1").env("QWEN_TELEMETRY_ENABLED", "false").envs(wiring.env());

@@ -1,0 +1,110 @@
+//! What `punch doctor` says about agents: found, version, wired, trusted, reachable, and what to do. None of it is damage.
+
+use punch_engine::{Finding, Severity};
+use punch_serve::hook::Host;
+use punch_serve::wiring::{Level, Wired, title};
+use serde_json::{Value, json};
+
+use crate::arguments::Global;
+use crate::wiring::{Place, Standing, Wiring, inspect, reachable};
+
+/// The findings, and the same for programs.
+pub fn report(global: &Global) -> (Vec<Finding>, Value) {
+    let place = match Place::find(global, Level::User) {
+        Ok(place) => place,
+        Err(failure) => {
+            let why = failure.text().map(|(message, _)| message).unwrap_or_default();
+            return (vec![Finding::new("agents", Severity::Note, why)], Value::Null);
+        }
+    };
+    let standings = inspect(&place);
+    let seen = |standing: &&Standing| standing.program.is_some() || standing.is_wired();
+    let mut findings: Vec<Finding> = standings.iter().filter(seen).map(finding).collect();
+    if findings.is_empty() {
+        let detail = "none on PATH; `punch install NAME` prepares one all the same";
+        findings.push(Finding::new("agents", Severity::Note, detail));
+    }
+    let server = standings.iter().any(Standing::is_wired).then(|| reachable(&place));
+    if let Some(server) = &server {
+        let command = &place.program.0;
+        findings.push(match server {
+            Some(name) => Finding::new("server", Severity::Ok, format!("`{command} mcp` answers: {name}")),
+            None => Finding::new("server", Severity::Note, format!("`{command} mcp` does not answer: try it by hand")),
+        });
+    }
+    let agents: Vec<Value> = standings.iter().map(as_json).collect();
+    (findings, json!({"agents": agents, "reachable": server.map(|server| server.is_some())}))
+}
+
+fn finding(standing: &Standing) -> Finding {
+    let mut said = vec![match (&standing.program, &standing.version) {
+        (None, _) => "not on PATH".to_owned(),
+        (Some(_), Some(version)) => version.clone(),
+        (Some(_), None) => "found, but it does not tell its version".to_owned(),
+    }];
+    let levels = [(Level::Project, &standing.project), (Level::User, &standing.user)];
+    let wired: Vec<&str> =
+        levels.iter().filter(|(_, wiring)| wiring.is_there()).map(|(level, _)| level.name()).collect();
+    said.push(match wired.is_empty() {
+        true => "not wired".to_owned(),
+        false => format!("wired ({})", wired.join(", ")),
+    });
+    if let Some((known, trusted)) = standing.trust {
+        said.push(format!("{trusted} of {known} hooks trusted"));
+    }
+    let todo = todo(standing);
+    let severity = if todo.is_empty() { Severity::Ok } else { Severity::Note };
+    let detail = std::iter::once(said.join("; ")).chain(todo).collect::<Vec<_>>().join("\n");
+    Finding::new(title(standing.host), severity, detail)
+}
+
+/// What a person should do about it.
+fn todo(standing: &Standing) -> Vec<String> {
+    let name = standing.host.name();
+    let mut out = Vec::new();
+    for (level, wiring) in [(Level::Project, &standing.project), (Level::User, &standing.user)] {
+        let flag = if level == Level::User { " --user" } else { "" };
+        match wiring {
+            Wiring::Unreadable(why) => out.push(format!("{why}; mend it, then `punch install{flag} {name}`")),
+            Wiring::Is(Wired::Partly) => {
+                let why = "something is missing or calls another punch";
+                out.push(format!("{}: {why}; `punch install{flag} {name}` mends it", level.name()));
+            }
+            Wiring::Is(Wired::Yes | Wired::No) => {}
+        }
+    }
+    match (standing.project.is_there(), standing.user.is_there()) {
+        (false, false) if out.is_empty() => out.push(format!("`punch install {name}` wires it")),
+        (true, true) => out.push(format!("its hooks run twice: `punch uninstall {name}` takes the project's out")),
+        _ => {}
+    }
+    match (standing.host, standing.trust) {
+        (Host::Codex, Some((0, _))) => {
+            out.push("it does not see them yet: start `codex` here, trust the project, then type `/hooks`".to_owned());
+        }
+        (Host::Codex, Some((known, trusted))) if trusted < known => {
+            out.push("hooks that are not trusted do not run: start `codex` here and type `/hooks`".to_owned());
+        }
+        (Host::Claude, _) if standing.folder_trusted == Some(false) => {
+            out.push("it reads a project's settings only in a trusted folder: start `claude` here once".to_owned());
+        }
+        (Host::Codex, None) if standing.is_wired() => {
+            out.push("whether its hooks are trusted is told by `/hooks` inside `codex`".to_owned());
+        }
+        _ => {}
+    }
+    out
+}
+
+fn as_json(standing: &Standing) -> Value {
+    json!({
+        "agent": standing.host.name(),
+        "program": standing.program,
+        "version": standing.version,
+        "project": standing.project.name(),
+        "user": standing.user.name(),
+        "hooks": standing.trust.map(|(known, trusted)| json!({"known": known, "trusted": trusted})),
+        "folderTrusted": standing.folder_trusted,
+        "todo": if standing.program.is_some() || standing.is_wired() { todo(standing) } else { Vec::new() },
+    })
+}

@@ -1,0 +1,34 @@
+//! `punch guide`: the few lines about the list for a system prompt or a file of standing advice.
+
+use clap::Args;
+use punch_serve::guide;
+use punch_serve::hook::Host;
+use serde_json::json;
+
+use super::install::agents;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch guide >> AGENTS.md
+  punch guide --agent claude     # with the names that its tools have there
+  punch install claude --guide   # puts it into CLAUDE.md between markers; `uninstall` takes it out
+
+An agent that is connected to `punch mcp` is told the same in fewer words by the server.";
+
+/// The arguments of `punch guide`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Guide {
+    /// For this agent
+    #[arg(long, value_name = "NAME", value_parser = agents())]
+    agent: Option<Host>,
+}
+
+impl Guide {
+    /// Runs the verb.
+    pub fn run(self) -> Reply {
+        let text = guide::standing(self.agent);
+        Reply::new(text.clone(), json!({"agent": self.agent.map(Host::name), "text": text}))
+    }
+}

@@ -1,0 +1,98 @@
+//! Other programs asked for a word, with a limit to how long: their version, or an answer over their standard input and
+//! output. Whoever does not answer has not answered; nothing here fails.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Some of these programs take seconds to start.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Longer lines are nobody's answer.
+const LONGEST: u64 = 4 << 20;
+
+/// A child that ends when nobody looks at it any more.
+struct Asked(Child);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What a program says about its version: the first word with a digit in it.
+pub fn version(program: &Path) -> Option<String> {
+    let first = lines(Command::new(program).arg("--version"), &[], |line| Some(line.to_owned()))?;
+    let number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    let word = first.split([' ', 'v', '(']).find(number).unwrap_or(&first).to_owned();
+    Some(word.chars().take(40).collect())
+}
+
+/// Whether our server answers where it is called from: its name and version.
+pub fn server(program: &str, folder: &Path) -> Option<String> {
+    let client = json!({"name": "punch doctor", "version": env!("CARGO_PKG_VERSION")});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    answer(Command::new(program).arg("mcp").current_dir(folder), &[hello], 1, |result| {
+        let about = &result["serverInfo"];
+        Some(format!("{} {}", about["name"].as_str()?, about["version"].as_str()?))
+    })
+}
+
+/// How many of our hooks Codex knows in a folder, and how many of them its user trusts.
+pub fn codex_hooks(program: &Path, folder: &Path) -> Option<(usize, usize)> {
+    let client = json!({"name": "punch", "version": env!("CARGO_PKG_VERSION")});
+    let hello = json!({"id": 1, "method": "initialize", "params": {"clientInfo": client}});
+    let list = json!({"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}});
+    let said = [hello, json!({"method": "initialized"}), list];
+    answer(Command::new(program).arg("app-server").current_dir(folder), &said, 2, |result| {
+        let folders = result["data"].as_array()?;
+        let hooks = folders.iter().filter_map(|folder| folder["hooks"].as_array()).flatten();
+        let ours = |hook: &&Value| hook["command"].as_str().is_some_and(|c| c.contains(" hook --agent codex "));
+        let ours: Vec<&Value> = hooks.filter(ours).collect();
+        let trusted = |hook: &&&Value| hook["trustStatus"] == "trusted" || hook["isManaged"] == true;
+        Some((ours.len(), ours.iter().filter(trusted).count()))
+    })
+}
+
+/// The result of the request with this number.
+fn answer<T>(command: &mut Command, said: &[Value], id: u64, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+    let said: Vec<String> = said.iter().map(Value::to_string).collect();
+    lines(command, &said, |line| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        if line["id"] == id { Some(read(&line["result"])) } else { None }
+    })?
+}
+
+/// Says some lines to a program and reads its lines until one is what was asked for.
+fn lines<T>(command: &mut Command, said: &[String], pick: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let end = Instant::now() + PATIENCE;
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut asked = Asked(child);
+    let (mut stdin, stdout) = (asked.0.stdin.take()?, asked.0.stdout.take()?);
+    // Few short lines fit into any pipe.
+    for line in said {
+        writeln!(stdin, "{line}").ok()?;
+    }
+    stdin.flush().ok()?;
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout.take(LONGEST)).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    loop {
+        let line = receive.recv_timeout(end.saturating_duration_since(Instant::now())).ok()?;
+        if let Some(found) = pick(&line) {
+            return Some(found);
+        }
+    }
+}

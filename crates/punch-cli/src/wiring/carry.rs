@@ -1,0 +1,130 @@
+//! Steps written to disk: all of them, or none. The record of a file is there before the file changes, so that a run that
+//! is cut off can be undone.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use punch_serve::wiring::Patch;
+
+use super::file;
+use super::place::Place;
+use super::record::Record;
+use super::step::Step;
+use crate::failure::Failure;
+use crate::files;
+
+/// What copies beside files are called.
+const BACKUP: &str = "before-punch";
+
+/// Writes every step; what was written is taken back if one fails. The caller has the turn.
+pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
+    for step in steps.iter() {
+        // Agents and editors ask for no turn.
+        if file::read(&step.real)? != step.before {
+            return Err(changed_meanwhile(step));
+        }
+    }
+    for index in 0..steps.len() {
+        if let Err(failure) = carry(place, &mut steps[index]) {
+            steps[..=index].iter().rev().for_each(|step| take_back(place, step));
+            return Err(failure);
+        }
+    }
+    for step in steps.iter() {
+        if let (Some(old), None) = (&step.old, &step.new) {
+            clear(old);
+            Record::forget(&place.records, &step.real);
+        }
+    }
+    Ok(())
+}
+
+/// Somebody else was faster.
+pub fn changed_meanwhile(step: &Step) -> Failure {
+    let message = format!("`{}` was changed by somebody else meanwhile", step.path.display());
+    Failure::refused("changed_meanwhile", message, "run the same command again")
+}
+
+/// One at a time: two runs at once would each believe what the other replaces. Lasts until it is dropped.
+pub fn turn(place: &Place) -> Result<File, Failure> {
+    let path = place.records.join("lock");
+    let open = || {
+        fs::create_dir_all(&place.records)?;
+        let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    open().map_err(|cause: io::Error| files::failed(&path, cause))
+}
+
+fn carry(place: &Place, step: &mut Step) -> Result<(), Failure> {
+    if step.before != step.after {
+        if let (Some(before), Some(new)) = (&step.before, &mut step.new)
+            && new.backup.is_none()
+        {
+            new.backup = Some((back_up(&step.real, before)?, Patch::back("", before)));
+        }
+        for folder in step.new.iter().flat_map(|record| &record.made_folders) {
+            match fs::create_dir(folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(files::failed(folder, error)),
+                _ => {}
+            }
+        }
+    }
+    if let Some(new) = step.new.as_ref().filter(|new| step.old.as_ref() != Some(*new)) {
+        new.save(&place.records)?;
+    }
+    match (&step.before, &step.after) {
+        (before, after) if before == after => {}
+        (_, Some(after)) => files::replace(&step.real, after)?,
+        (_, None) => fs::remove_file(&step.real).map_err(|cause| files::failed(&step.path, cause))?,
+    }
+    Ok(())
+}
+
+/// A copy beside the file that only its owner may read, under a name that nobody has.
+fn back_up(real: &Path, text: &str) -> Result<PathBuf, Failure> {
+    let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for number in 0..100 {
+        let number = if number == 0 { String::new() } else { format!(".{number}") };
+        let path = real.with_file_name(format!("{name}.{BACKUP}{number}"));
+        match files::create(&path, 0o600) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(files::failed(&path, error)),
+            Ok(_) => {
+                files::replace(&path, text)?;
+                return Ok(path);
+            }
+        }
+    }
+    Err(files::failed(real, io::ErrorKind::AlreadyExists.into()))
+}
+
+/// The copy, if it still is what we wrote, and the folders that we made, if nothing else is in them.
+fn clear(record: &Record) {
+    if let Some((path, mark)) = &record.backup
+        && file::read(path).ok().flatten().is_some_and(|text| mark.fits(&text))
+    {
+        let _ = fs::remove_file(path);
+    }
+    record.made_folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+}
+
+/// As before the step, as far as it came.
+fn take_back(place: &Place, step: &Step) {
+    let now = file::read(&step.real).ok().flatten();
+    if now == step.after && now != step.before {
+        match &step.before {
+            Some(before) => drop(files::replace(&step.real, before)),
+            None => drop(fs::remove_file(&step.real)),
+        }
+    }
+    match &step.old {
+        Some(old) => drop(old.save(&place.records)),
+        None => Record::forget(&place.records, &step.real),
+    }
+    if let (None, Some(new)) = (&step.old, &step.new) {
+        clear(new);
+    }
+}

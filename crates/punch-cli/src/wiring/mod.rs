@@ -1,0 +1,15 @@
+//! punch inside the configuration of agents, as files: what would change, the record of what was done, and the writing,
+//! all or nothing. What goes into the files is `punch_serve::wiring`'s part.
+
+mod asking;
+mod carry;
+mod change;
+mod file;
+mod inspect;
+mod place;
+mod record;
+mod step;
+
+pub use change::{Change, Consent, Way};
+pub use inspect::{Standing, Wiring, inspect, look, look_at, reachable};
+pub use place::{Form, Place, found_agents};

@@ -1,0 +1,99 @@
+//! Where agents' files are, how punch is called in them, and where the record of changes is kept.
+
+use std::path::{Path, PathBuf};
+
+use punch_engine::locate;
+use punch_serve::hook::Host;
+use punch_serve::wiring::{Level, Program, Roots, Target, plugin, wiring};
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+
+/// How an agent is wired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By entries in its settings.
+    Settings,
+    /// By a plugin or extension.
+    Plugin,
+}
+
+/// Everything that decides which files are meant.
+pub struct Place {
+    /// For the project or for the person.
+    pub level: Level,
+    /// The folders of the agents.
+    pub roots: Roots,
+    /// How punch is called.
+    pub program: Program,
+    /// The folder of the records.
+    pub records: PathBuf,
+}
+
+impl Place {
+    /// Finds it from the working folder.
+    pub fn find(global: &Global, level: Level) -> Result<Self, Failure> {
+        let around = environment::surroundings(global)?;
+        let project = match (locate::locate(&around), level) {
+            (Ok(location), _) => location.project_root,
+            (Err(_), Level::User) => around.cwd.clone(),
+            (Err(error), Level::Project) => return Err(error.into()),
+        };
+        let no_home = || Failure::refused("no_home", "there is no home folder", "set HOME");
+        let roots = environment::agent_roots(project).ok_or_else(no_home)?;
+        let records = environment::state_home().ok_or_else(no_home)?.join("punch").join("wiring");
+        Ok(Self { level, roots, program: program()?, records })
+    }
+
+    /// The same at another level.
+    pub fn at(&self, level: Level) -> Self {
+        let Self { roots, program, records, .. } = self;
+        Self { level, roots: roots.clone(), program: program.clone(), records: records.clone() }
+    }
+
+    /// The files of an agent.
+    pub fn targets(&self, host: Host) -> Vec<Target> {
+        wiring(host, self.level, &self.roots, &self.program, &|path: &Path| path.exists())
+    }
+
+    /// The files of an agent in a form; none in a form that it does not have.
+    pub fn targets_as(&self, host: Host, form: Form) -> Vec<Target> {
+        match (form, self.level) {
+            (Form::Settings, _) => self.targets(host),
+            (Form::Plugin, Level::User) => plugin(host, &self.roots, &self.program).unwrap_or_default(),
+            (Form::Plugin, Level::Project) => Vec::new(),
+        }
+    }
+
+    /// A path as people read it: from the project or the home.
+    pub fn shown(&self, path: &Path) -> String {
+        if let Ok(inside) = path.strip_prefix(&self.roots.project) {
+            return inside.display().to_string();
+        }
+        path.strip_prefix(&self.roots.home)
+            .map_or(path.display().to_string(), |inside| format!("~/{}", inside.display()))
+    }
+}
+
+/// `punch` where that name leads to this very program, so that files that are shared fit other machines; else the path.
+fn program() -> Result<Program, Failure> {
+    let own = environment::program()?;
+    let real = |path: &Path| path.canonicalize().ok();
+    let by_name = environment::find_program("punch").is_some_and(|found| real(&found) == real(&own));
+    let path = if by_name { "punch".to_owned() } else { real(&own).unwrap_or(own).display().to_string() };
+    Ok(Program(path))
+}
+
+/// The name of an agent's program.
+pub fn program_of(host: Host) -> &'static str {
+    match host {
+        Host::Cursor => "cursor-agent",
+        Host::Claude | Host::Codex | Host::Qwen | Host::Gemini | Host::Opencode => host.name(),
+    }
+}
+
+/// The agents that are on PATH.
+pub fn found_agents() -> Vec<Host> {
+    Host::ALL.iter().copied().filter(|host| environment::find_program(program_of(*host)).is_some()).collect()
+}

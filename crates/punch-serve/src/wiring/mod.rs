@@ -1,0 +1,22 @@
+//! An agent's own configuration with punch in it: which files, what goes into them, and how it comes out again. Texts in,
+//! texts out; reading and writing files is the caller's part. Everything that is not ours stays as it is, to the byte.
+
+mod agents;
+mod commands;
+mod json;
+mod jsonc;
+mod markdown;
+mod patch;
+mod plugin;
+mod syntax;
+mod table;
+mod target;
+mod wrong;
+
+pub use agents::{Level, Program, Roots, guide_file, title, wiring};
+pub use commands::Entry;
+pub use patch::{Patch, changes};
+pub use plugin::{MARKETPLACE, extension, marketplace, marketplace_folder, plugin, plugin_name};
+pub use syntax::Syntax;
+pub use target::{Content, Target, Wired};
+pub use wrong::Wrong;

@@ -1,0 +1,157 @@
+//! One table of a TOML file, put in and taken out as lines of text: the rest of the file stays as it is.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use toml_edit::{Document, Item, Table, TableLike};
+
+use super::Wrong;
+
+/// The text with the table and these keys in it. Other keys of the table stay.
+pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<String, Wrong> {
+    let document = read(text)?;
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let line = |(key, value): &(&str, Value)| format!("{key} = {}{newline}", toml(value));
+    let Some(item) = find(&document, name) else {
+        let ended = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
+        let blank = if text.trim_start_matches('\u{feff}').trim().is_empty() { "" } else { newline };
+        let lines: String = fields.iter().map(line).collect();
+        let with = format!("{text}{ended}{blank}[{}]{newline}{lines}", name.join("."));
+        return checked(with, name);
+    };
+    let Some(table) = item.as_table_like() else {
+        let at = item.span().map_or(0, |span| span.start);
+        return Err(Wrong::at(text, at, format!("`{}` is no table", name.join("."))));
+    };
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut missing = String::new();
+    for field in fields {
+        match table.get(field.0) {
+            Some(found) if same(found, &field.1) => {}
+            Some(found) => edits.push((found.span().unwrap_or_default(), toml(&field.1))),
+            None => missing.push_str(&line(field)),
+        }
+    }
+    if !missing.is_empty() {
+        let header = item.as_table().filter(|table| !table.is_dotted() && !table.is_implicit()).and_then(Table::span);
+        let Some(header) = header else {
+            let at = item.span().map_or(0, |span| span.start);
+            let what = format!("write `{0}` as a section `[{0}]`, or take it out", name.join("."));
+            return Err(Wrong::at(text, at, what));
+        };
+        let at = line_end(text, header.end);
+        let ended = if text[..at].ends_with('\n') { "" } else { newline };
+        edits.push((at..at, format!("{ended}{missing}")));
+    }
+    edits.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
+    let with = edits.into_iter().fold(text.to_owned(), |text, (span, new)| splice(&text, span, &new));
+    checked(with, name)
+}
+
+/// The text without the table and the tables inside it.
+pub fn unwire(text: &str, name: &[&str]) -> Result<String, Wrong> {
+    let document = read(text)?;
+    let Some(item) = find(&document, name) else { return Ok(text.to_owned()) };
+    let mut cuts = Vec::new();
+    match item.as_table().filter(|table| !table.is_dotted()) {
+        Some(table) => blocks(text, table, &mut cuts),
+        None => {
+            let at = item.span().map_or(0, |span| span.start);
+            let what = format!("`{}` is not a section of its own: take it out by hand", name.join("."));
+            return Err(Wrong::at(text, at, what));
+        }
+    }
+    cuts.sort_by_key(|cut| std::cmp::Reverse(cut.start));
+    let mut out = text.to_owned();
+    for mut cut in cuts {
+        // The blank line that set it apart, unless it now sets others apart.
+        let blank = ["\r\n", "\n"].into_iter().find(|newline| out[..cut.start].ends_with(&format!("\n{newline}")));
+        let rest = out[cut.end..].trim_start_matches([' ', '\t', '\r']);
+        if let Some(newline) = blank.filter(|_| rest.is_empty() || rest.starts_with('\n')) {
+            cut.start -= newline.len();
+        }
+        out = splice(&out, cut, "");
+    }
+    read(&out)?;
+    Ok(out)
+}
+
+/// The lines of a table and of the tables inside it.
+fn blocks(text: &str, table: &Table, out: &mut Vec<Range<usize>>) {
+    let mut end = None;
+    for (_, item) in table.iter() {
+        match item {
+            Item::Table(inner) if !inner.is_dotted() => blocks(text, inner, out),
+            Item::ArrayOfTables(tables) => tables.iter().for_each(|inner| blocks(text, inner, out)),
+            other => end = end.max(last(other)),
+        }
+    }
+    if let Some(header) = table.span().filter(|_| !table.is_implicit()) {
+        let start = text[..header.start].rfind('\n').map_or(bom(text), |newline| newline + 1);
+        out.push(start..line_end(text, end.unwrap_or(header.end).max(header.end)));
+    }
+}
+
+/// Where a value ends, or the last of the values written with dots.
+fn last(item: &Item) -> Option<usize> {
+    match item {
+        Item::Table(table) => table.iter().filter_map(|(_, item)| last(item)).max(),
+        other => other.span().map(|span| span.end),
+    }
+}
+
+fn find<'a>(document: &'a Document<&str>, name: &[&str]) -> Option<&'a Item> {
+    let mut current: &dyn TableLike = document.as_table();
+    let (last, holders) = name.split_last()?;
+    for holder in holders {
+        current = current.get(holder)?.as_table_like()?;
+    }
+    current.get(last)
+}
+
+fn read(text: &str) -> Result<Document<&str>, Wrong> {
+    Document::parse(text.strip_prefix('\u{feff}').map_or(text, |_| text)).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        Wrong::at(text, at, error.message().to_owned())
+    })
+}
+
+/// A form that cannot be extended, such as an inline table around ours, shows only now.
+fn checked(text: String, name: &[&str]) -> Result<String, Wrong> {
+    let found = read(&text).is_ok_and(|document| find(&document, name).is_some());
+    let holder = name.first().copied().unwrap_or_default();
+    let what = || format!("`{holder}` is written in a form that takes no more: use sections `[{holder}.NAME]`");
+    if found { Ok(text) } else { Err(Wrong::whole(what())) }
+}
+
+fn same(item: &Item, wanted: &Value) -> bool {
+    match wanted {
+        Value::String(text) => item.as_str() == Some(text),
+        Value::Bool(truth) => item.as_bool() == Some(*truth),
+        Value::Number(number) => item.as_integer() == number.as_i64(),
+        Value::Array(items) => item.as_array().is_some_and(|array| {
+            array.len() == items.len() && array.iter().zip(items).all(|(have, want)| have.as_str() == want.as_str())
+        }),
+        Value::Null | Value::Object(_) => false,
+    }
+}
+
+/// Texts, numbers, truth values and lists of them look the same in TOML and JSON.
+fn toml(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
+fn bom(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { 3 } else { 0 }
+}
+
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
+}
+
+fn splice(text: &str, at: Range<usize>, new: &str) -> String {
+    format!("{}{new}{}", &text[..at.start], &text[at.end..])
+}
