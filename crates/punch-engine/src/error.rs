@@ -3,6 +3,8 @@
 use punch_core::Refusal;
 use punch_store::StoreError;
 
+use crate::plan_file::FileError;
+
 /// Why a request failed. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError {
@@ -48,6 +50,8 @@ pub enum EngineError {
         /// How many there may be.
         limit: u64,
     },
+    /// The plan file said no.
+    PlanFile(FileError),
     /// A reference fits nothing.
     NotFound {
         /// What was given.
@@ -69,6 +73,7 @@ impl EngineError {
             Self::Ambiguous { .. } => "ambiguous",
             Self::NotAllowed { .. } => "not_allowed",
             Self::TooMany { .. } => "too_many",
+            Self::PlanFile(error) => error.code(),
             Self::NotFound { .. } => "unknown_todo",
         }
     }
@@ -98,6 +103,7 @@ impl EngineError {
             }
             Self::NotAllowed { what } => format!("a worker session may not {what}"),
             Self::TooMany { open, limit } => format!("the plan would have {open} open todos, the limit is {limit}"),
+            Self::PlanFile(error) => error.message(),
             Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
         }
     }
@@ -119,6 +125,7 @@ impl EngineError {
                 "report on the todos that were assigned to you: start, done, fail, note, hold".into()
             }
             Self::TooMany { .. } => "finish or remove some first, or keep several steps in one todo".into(),
+            Self::PlanFile(error) => error.hint(),
             Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
         }
     }
@@ -135,6 +142,12 @@ fn nearest(near: &[String]) -> String {
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl From<FileError> for EngineError {
+    fn from(error: FileError) -> Self {
+        Self::PlanFile(error)
     }
 }
 

@@ -15,6 +15,7 @@ mod history;
 mod host;
 mod link;
 pub mod locate;
+pub mod plan_file;
 mod plans;
 mod platform;
 mod prune;
@@ -24,7 +25,7 @@ mod submit;
 
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
-pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
+pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
 pub use history::{Entry, at_revision};

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::format::plan_file::front_matter;
 use crate::format::yaml;
-use crate::{Format, Parsed, Record, Refusal, State, Status};
+use crate::{Document, Format, Parsed, Plan, Record, Refusal, State, Status};
 pub use merge::{Conflict, Field, Known, Merged, Side, merge, settled};
 pub use write::Write;
 
@@ -32,6 +32,37 @@ pub struct Item {
     /// Ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
+}
+
+impl Item {
+    fn of(record: &Record) -> Self {
+        Self {
+            id: record.id.clone().unwrap_or_default(),
+            content: record.content.trim().to_owned(),
+            status: record.status.stored(),
+            dependencies: record.depends_on.clone(),
+        }
+    }
+
+    fn record(&self) -> Record {
+        Record {
+            id: Some(self.id.clone()).filter(|id| !id.is_empty()),
+            content: self.content.clone(),
+            status: State::Stored(self.status),
+            depends_on: self.dependencies.clone(),
+            ..Record::default()
+        }
+    }
+}
+
+/// The live todos of a whole plan, in list order.
+pub fn items_of(plan: &Plan) -> Vec<Item> {
+    Document::of(plan).records.iter().map(Item::of).collect()
+}
+
+/// Todos as a document, of which the difference to another can be asked for.
+pub fn document(items: &[Item]) -> Document {
+    Document { records: items.iter().map(Item::record).collect(), ..Document::default() }
 }
 
 /// A plan file that was understood.
@@ -55,13 +86,8 @@ impl<'a> PlanFile<'a> {
         let (front, below) = front_matter(bare).ok_or_else(|| unusual("its front matter"))?;
         let offset = text.len() - bare.len() + bare.find('\n').map_or(0, |at| at + 1);
         let tree = tree::read(front).ok_or_else(|| unusual("its front matter"))?;
-        let items = parsed.document.records.iter().map(|record| Item {
-            id: record.id.clone().unwrap_or_default(),
-            content: record.content.trim().to_owned(),
-            status: record.status.stored(),
-            dependencies: record.depends_on.clone(),
-        });
-        let file = Self { text, front, offset, below, items: items.collect(), parsed, tree };
+        let items = parsed.document.records.iter().map(Item::of).collect();
+        let file = Self { text, front, offset, below, items, parsed, tree };
         if file.places().count() == file.items.len() { Ok(file) } else { Err(unusual("its list of todos")) }
     }
 

@@ -26,7 +26,8 @@ impl EngineError {
             | Self::PlanExists { .. }
             | Self::Ambiguous { .. }
             | Self::NotAllowed { .. }
-            | Self::TooMany { .. } => self.hint(),
+            | Self::TooMany { .. }
+            | Self::PlanFile(_) => self.hint(),
         }
     }
 }

@@ -15,4 +15,5 @@ mod locate_in_tree;
 mod locate_outside;
 mod locate_read_only;
 mod mirror;
+mod plan_file;
 mod sandbox;
