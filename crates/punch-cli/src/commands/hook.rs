@@ -3,14 +3,14 @@
 
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 use std::{panic, thread};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use punch_engine::Engine;
 use punch_engine::locate::Kind;
+use punch_engine::{Engine, EngineError};
 use punch_serve::hook::{Heard, Hook as Taken, Host, INPUT_CAP, Meaning, answer, hear};
 use punch_serve::{Problem, Project as Source};
 use punch_store::SessionKey;
@@ -126,7 +126,9 @@ impl Hook {
         let project = Project::find_from(global.clone(), environment::host_folder(), flags)?;
         let (settings, worktree) = (project.config.for_agent(self.agent.name()).clone(), Some(project.worktree()));
         let safety = project.safety();
-        let found = Found { project };
+        let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name(), self.event));
+        let said = move |error: &EngineError| hook_log::say(log.clone(), &format!("{what}: {}", error.message()));
+        let found = Found { project, said: Arc::new(said) };
         let hook = Taken {
             project: &found,
             settings: &settings,
@@ -182,6 +184,7 @@ fn told(failure: &Failure) -> String {
 /// gets a store from its user, not from a hook.
 struct Found {
     project: Project,
+    said: Arc<dyn Fn(&EngineError) + Send + Sync>,
 }
 
 impl Source for Found {
@@ -191,6 +194,8 @@ impl Source for Found {
             true => self.project.engine_or_new().map(Some),
             false => self.project.engine(),
         };
+        let said = Arc::clone(&self.said);
+        let opened = opened.map(|engine| engine.map(|engine| engine.telling(Box::new(move |error| said(error)))));
         opened.map_err(|failure| Problem::new(failure.code(), told(&failure), ""))
     }
 }

@@ -27,6 +27,7 @@ mod move_to;
 mod next;
 mod note;
 mod plan;
+mod plan_file;
 mod ready;
 mod release;
 mod renew;
@@ -121,6 +122,8 @@ pub enum Command {
     Undo(Later<undo::Undo>),
     /// Make, list, choose, rename and archive plans
     Plan(Later<plan::Plan>),
+    /// Share a `.plan.md` with people: link, status, sync, unlink
+    PlanFile(Later<plan_file::PlanFile>),
     /// Bring todos in from a file
     Import(Later<import::Import>),
     /// Write the whole plan out
@@ -187,6 +190,7 @@ impl Command {
             Self::Log(Later(verb)) => verb.run(project()?),
             Self::Undo(Later(verb)) => verb.run(project()?),
             Self::Plan(Later(verb)) => verb.run(project()?),
+            Self::PlanFile(Later(verb)) => verb.run(project()?),
             Self::Import(Later(verb)) => verb.run(project()?),
             Self::Export(Later(verb)) => verb.run(project()?),
             Self::Todo(Later(verb)) => verb.run(project()?),

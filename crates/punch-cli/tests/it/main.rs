@@ -20,6 +20,7 @@ mod killed;
 mod looks;
 mod many;
 mod mcp;
+mod plan_file;
 mod plans;
 mod punch;
 mod reasons;

@@ -17,7 +17,7 @@ impl Engine {
     /// Writes what changed; trouble is told and fails nothing.
     pub(crate) fn tell_file(&self, plan: PlanId, body: &str) {
         let link = Link::read(body);
-        let told = self.changed_since(plan, &link).and_then(|changed| match changed.is_empty() {
+        let told = self.changed_since(plan, &link).and_then(|(changed, _)| match changed.is_empty() {
             true => Ok(()),
             false => self.write_statuses(plan, &link),
         });
@@ -26,25 +26,25 @@ impl Engine {
         }
     }
 
-    /// Statuses that are others than when both last agreed. Touches no file.
-    fn changed_since(&self, plan: PlanId, link: &Link) -> Result<HashMap<String, Status>, EngineError> {
+    /// Statuses that are others than when both last agreed, and the revision now. Touches no file.
+    fn changed_since(&self, plan: PlanId, link: &Link) -> Result<(HashMap<String, Status>, u64), EngineError> {
         let ids: BTreeSet<String> = link.base.iter().map(|known| known.plan.id.clone()).collect();
         if ids.is_empty() {
-            return Ok(HashMap::new());
+            return Ok((HashMap::new(), link.revision));
         }
         let now: Plan = self.slice(plan, &Footprint { ids, ..Footprint::default() })?;
         let status = |known: &Known| {
             let todo = now.by_id(&known.plan.id).filter(|todo| todo.status != known.plan.status)?;
             Some((todo.id.clone(), todo.status))
         };
-        Ok(link.base.iter().filter_map(status).collect())
+        Ok((link.base.iter().filter_map(status).collect(), now.row.revision))
     }
 
     fn write_statuses(&self, plan: PlanId, link: &Link) -> Result<(), EngineError> {
         let _turn = disk::turn(&link.path)?;
         // Somebody else may have written while we waited.
         let Some(mut link) = self.plan_file(plan)? else { return Ok(()) };
-        let changed = self.changed_since(plan, &link)?;
+        let (changed, revision) = self.changed_since(plan, &link)?;
         for _ in 0..ATTEMPTS {
             let seen = disk::look(&link.path);
             let before = disk::read(&link.path)?;
@@ -74,6 +74,7 @@ impl Engine {
                 if link.look == seen {
                     link.look = disk::look(&link.path);
                 }
+                (link.revision, link.at) = (revision, self.now());
                 self.keep_link(plan, Some(&link))?;
             }
             return Ok(());

@@ -74,7 +74,7 @@ impl FileError {
             Self::Taken(_, plan) => format!("`punch plan-file unlink --plan {}` first", text::shell(plan)),
             Self::Missing(path) => {
                 let path = path.display().to_string();
-                format!("`punch export --format cursor-plan --output {}` makes one", text::shell(&path))
+                format!("`punch export --format cursor-plan {}` makes one", text::shell(&path))
             }
             Self::Link(_, to) => format!("name the file itself: {}", text::shell(&to.display().to_string())),
             Self::NotFile(_) => "name a file whose name ends with `.plan.md`".to_owned(),

@@ -1,7 +1,7 @@
 //! `punch mcp` as a client meets it.
 
 mod abuse;
-mod client;
+pub mod client;
 mod golden;
 mod handshake;
 mod http;
