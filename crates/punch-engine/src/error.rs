@@ -50,6 +50,8 @@ pub enum EngineError {
         /// How many there may be.
         limit: u64,
     },
+    /// Work is not handed out here (rule 40).
+    SubagentsOff,
     /// The plan file said no.
     PlanFile(FileError),
     /// A reference fits nothing.
@@ -73,6 +75,7 @@ impl EngineError {
             Self::Ambiguous { .. } => "ambiguous",
             Self::NotAllowed { .. } => "not_allowed",
             Self::TooMany { .. } => "too_many",
+            Self::SubagentsOff => "subagents_off",
             Self::PlanFile(error) => error.code(),
             Self::NotFound { .. } => "unknown_todo",
         }
@@ -103,6 +106,7 @@ impl EngineError {
             }
             Self::NotAllowed { what } => format!("a worker session may not {what}"),
             Self::TooMany { open, limit } => format!("the plan would have {open} open todos, the limit is {limit}"),
+            Self::SubagentsOff => "the setting `subagents` is off: nothing is assigned to other agents".into(),
             Self::PlanFile(error) => error.message(),
             Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
         }
@@ -125,6 +129,7 @@ impl EngineError {
                 "report on the todos that were assigned to you: start, done, fail, note, hold".into()
             }
             Self::TooMany { .. } => "finish or remove some first, or keep several steps in one todo".into(),
+            Self::SubagentsOff => "`punch config set subagents conservative` allows it".into(),
             Self::PlanFile(error) => error.hint(),
             Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
         }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
 
+mod assign;
 pub mod call;
 mod claim;
 pub mod config;
@@ -23,6 +24,7 @@ mod reference;
 mod session;
 mod submit;
 
+pub use assign::{Assignment, assigned_name};
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, Tell, used_by};

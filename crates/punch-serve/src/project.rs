@@ -10,7 +10,7 @@ use punch_core::{Footprint, Patch, Plan};
 use punch_engine::call::{Answer, Caller, TEXT_CAP, Tool};
 use punch_engine::config::{Settings, Subagents};
 use punch_engine::{Choice, Engine, EngineError, Role, owner_of};
-use punch_store::{Changes, PlanId, StoreError};
+use punch_store::{Changes, PlanId, SessionKey, StoreError};
 use serde_json::json;
 
 use crate::desk::{Ask, Desk, Reading, Reply};
@@ -36,6 +36,8 @@ pub struct Opened {
     pub worktree: Option<String>,
     /// What callers may do, if that is said from outside.
     pub role: Option<Role>,
+    /// The assignment that this process was started for.
+    pub assigned: Option<SessionKey>,
 }
 
 /// Runs calls on the plan that is meant.
@@ -94,7 +96,12 @@ impl PlanDesk {
     /// A session of our own making acts as the conversation that a hook has linked it to.
     fn identified<'a>(&self, ask: &'a Ask) -> Result<Cow<'a, Ask>, Problem> {
         let linked = match self.engine(false)? {
-            Some(engine) => engine.linked(&ask.session)?,
+            Some(engine) => {
+                if let Some(assigned) = &self.opened.assigned {
+                    engine.adopt(assigned, &ask.session)?;
+                }
+                engine.linked(&ask.session)?
+            }
             None => None,
         };
         Ok(match linked {

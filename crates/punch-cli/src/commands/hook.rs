@@ -134,6 +134,7 @@ impl Hook {
             settings: &settings,
             worktree,
             host_cap: self.agent.cap(environment::claude_stop_cap()),
+            assigned: environment::assigned().map(|name| SessionKey::new(name, None)),
         };
         let done = hook.run(&heard).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
         Ok(TakenUp {

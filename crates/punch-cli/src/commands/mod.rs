@@ -1,6 +1,7 @@
 //! The verbs: one file each. A verb reads its arguments, calls the library and hands the result to `output`.
 
 mod add;
+mod assign;
 mod claim;
 mod completions;
 mod config;
@@ -104,6 +105,8 @@ pub enum Command {
     Claim(Later<claim::Claim>),
     /// Lengthen the lease of a claim
     Renew(Later<renew::Renew>),
+    /// Give todos to a new conversation of an agent, or print its first message
+    Assign(Later<assign::Assign>),
     /// Make the store of this project and say where it is
     Init(Later<init::Init>),
     /// Show and change settings
@@ -122,7 +125,7 @@ pub enum Command {
     Undo(Later<undo::Undo>),
     /// Make, list, choose, rename and archive plans
     Plan(Later<plan::Plan>),
-    /// Share a `.plan.md` with people: link, status, sync, unlink
+    /// Share a `.plan.md` with people: link, status, sync, build, unlink
     PlanFile(Later<plan_file::PlanFile>),
     /// Bring todos in from a file
     Import(Later<import::Import>),
@@ -183,6 +186,7 @@ impl Command {
             Self::Move(Later(verb)) => verb.run(project()?),
             Self::Claim(Later(verb)) => verb.run(project()?),
             Self::Renew(Later(verb)) => verb.run(project()?),
+            Self::Assign(Later(verb)) => verb.run(project()?),
             Self::Edit(Later(verb)) => verb.run(project()?),
             Self::Why(Later(verb)) => verb.run(project()?),
             Self::Graph(Later(verb)) => verb.run(project()?),

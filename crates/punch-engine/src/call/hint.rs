@@ -27,6 +27,7 @@ impl EngineError {
             | Self::Ambiguous { .. }
             | Self::NotAllowed { .. }
             | Self::TooMany { .. }
+            | Self::SubagentsOff
             | Self::PlanFile(_) => self.hint(),
         }
     }

@@ -10,6 +10,7 @@ mod take;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use punch_core::Uid;
 use punch_core::plan_file::{Conflict, Known, Merged, PlanFile, items_of, merge};
 use punch_store::{Durability, PlanId};
 use serde::{Deserialize, Serialize};
@@ -138,6 +139,14 @@ impl Engine {
         let file = understood(&link.path, &text)?;
         let merged = merge(&link.base, file.items(), &items_of(&self.whole(plan)?));
         Ok(Standing { todos: file.items().len(), link, merged })
+    }
+
+    /// The todos of the plan file that are neither completed nor cancelled, in the order of the file.
+    pub fn to_build(&self, plan: PlanId) -> Result<Vec<Uid>, EngineError> {
+        let link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
+        let whole = self.whole(plan)?;
+        let todo = |known: &Known| whole.by_id(&known.file.id).filter(|todo| todo.status.is_open());
+        Ok(link.base.iter().filter_map(todo).map(|todo| todo.uid).collect())
     }
 
     /// Remembers that todos of the plan file were given to a session.

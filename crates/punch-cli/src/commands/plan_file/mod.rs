@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use punch_engine::plan_file::{FileError, How};
 use punch_engine::{EngineError, Request};
+use serde_json::json;
 
+use crate::commands::assign::{To, hand_out};
 use crate::failure::Failure;
 use crate::files;
 use crate::project::{Open, Project};
@@ -21,6 +23,7 @@ Examples:
   punch plan-file sync                   # brings over what was changed on both sides
   punch plan-file sync --add             # puts the other todos of the plan into the file too
   punch plan-file sync --watch           # until ctrl-c
+  punch plan-file build --to claude      # a new conversation for all that is not completed or cancelled
   punch plan-file unlink                 # the file stays";
 
 /// The arguments of `punch plan-file`.
@@ -53,6 +56,11 @@ enum What {
         #[arg(long)]
         watch: bool,
     },
+    /// Give what is still to be done in the file to a new conversation of an agent
+    Build {
+        #[command(flatten)]
+        to: To,
+    },
     /// Forget the file; it stays as it is
     Unlink,
 }
@@ -78,12 +86,23 @@ impl PlanFile {
                 Ok(told::synced(&synced))
             }
             What::Sync { add, watch: true } => watch::run(&linked(project)?, How { add }),
+            What::Build { to } => build(&linked(project)?, &to),
             What::Unlink => {
                 let open = linked(project)?;
                 Ok(told::unlinked(&open.engine.unlink_plan_file(open.plan)?))
             }
         }
     }
+}
+
+/// What people just wrote counts; what is completed or cancelled does not.
+fn build(open: &Open, to: &To) -> Result<Reply, Failure> {
+    open.engine.sync_plan_file(open.plan, &request(open), How::default())?;
+    let todos = open.engine.to_build(open.plan)?;
+    if todos.is_empty() {
+        return Ok(Reply::new("Nothing in the plan file is left to be done.", json!({"ids": []})));
+    }
+    hand_out(open, &todos, to, |session, ids| Ok(open.engine.note_built(open.plan, session, ids)?))
 }
 
 /// A project without a store has no plan file.
