@@ -17,11 +17,17 @@ impl Engine {
     /// Writes what changed; trouble is told and fails nothing.
     pub(crate) fn tell_file(&self, plan: PlanId, body: &str) {
         let link = Link::read(body);
-        let told = self.changed_since(plan, &link).and_then(|(changed, _)| match changed.is_empty() {
-            true => Ok(()),
-            false => self.write_statuses(plan, &link),
-        });
-        if let Err(error) = told {
+        let tell = || -> Result<(), EngineError> {
+            // Most writes of a session are about itself.
+            if self.read(plan, |snapshot| Ok(snapshot.row()?.revision))? == link.revision {
+                return Ok(());
+            }
+            match self.changed_since(plan, &link)?.0.is_empty() {
+                true => Ok(()),
+                false => self.write_statuses(plan, &link),
+            }
+        };
+        if let Err(error) = tell() {
             self.trouble(&error);
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use punch_core::plan_file::{Conflict, Field, Item, Merged, PlanFile, Side, document};
-use punch_core::{Footprint, Keep, Op, PhaseRef, Plan, Ref, Stop, Uid, text};
+use punch_core::{Footprint, Keep, Op, PhaseRef, Plan, Ref, Stop, Todo, Uid, text};
 use punch_store::PlanId;
 
 use crate::exchange::lenient;
@@ -72,6 +72,9 @@ impl Engine {
             }
             Err(error) => return Err(error),
         }
+        // Words and status of one todo may have come in two writes.
+        taken.changed.sort_unstable();
+        taken.changed.dedup();
         Ok(taken)
     }
 
@@ -119,12 +122,12 @@ impl Taken {
     fn count(&mut self, changed: &Changed) {
         let plan = &changed.plan;
         let id = |uid: &Uid| plan.get(*uid).map(|todo| todo.id.clone());
+        let new: HashSet<Uid> = changed.outcome.added.iter().copied().collect();
         self.added.extend(changed.outcome.added.iter().filter_map(id));
-        for todo in changed.outcome.rows.iter().filter(|todo| todo.updated_at == changed.now) {
+        let touched = |todo: &&Todo| todo.updated_at == changed.now && !new.contains(&todo.uid);
+        for todo in changed.outcome.rows.iter().filter(touched) {
             let list = if todo.is_live() { &mut self.changed } else { &mut self.archived };
-            if !list.contains(&todo.id) && !self.added.contains(&todo.id) {
-                list.push(todo.id.clone());
-            }
+            list.push(todo.id.clone());
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What is told about a plan file, to people and to programs.
 
-use punch_core::plan_file::{Conflict, Field, Merged, Side};
+use std::collections::HashMap;
+
+use punch_core::plan_file::{Conflict, Field, Item, Merged, Side};
 use punch_core::text;
 use punch_engine::plan_file::{Link, Standing, Synced};
 use serde_json::{Value, json};
@@ -85,7 +87,7 @@ pub fn standing(standing: &Standing, now: i64) -> Reply {
     for (session, ids) in link.built_by.iter().take(NAMED) {
         lines.push(format!("built by {}: {}", text::neutral(session), named(ids)));
     }
-    let ids = |ids: &[punch_core::plan_file::Item]| ids.iter().map(|item| item.id.clone()).collect::<Vec<_>>();
+    let ids = |ids: &[Item]| ids.iter().map(|item| item.id.clone()).collect::<Vec<_>>();
     Reply::new(
         lines.join("\n"),
         json!({
@@ -106,8 +108,9 @@ pub fn unlinked(link: &Link) -> Reply {
 
 /// Todos that people changed, brought in or deleted.
 fn coming(merged: &Merged) -> usize {
-    let same = |item| merged.before.contains(item);
-    merged.after.iter().filter(|item| !same(*item)).count() + merged.deleted.len()
+    let before: HashMap<&str, &Item> = merged.before.iter().map(|item| (item.id.as_str(), item)).collect();
+    let changed = |item: &&Item| before.get(item.id.as_str()) != Some(item);
+    merged.after.iter().filter(changed).count() + merged.deleted.len()
 }
 
 fn conflicts(all: &[Conflict]) -> Vec<String> {

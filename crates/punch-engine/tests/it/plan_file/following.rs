@@ -90,3 +90,32 @@ fn permissions_of_the_file_stay() {
         assert_eq!(fs::metadata(&world.path).unwrap().permissions().mode() & 0o777, 0o640);
     }
 }
+
+#[test]
+fn many_writers_at_once_leave_the_file_as_the_plan_is() {
+    let todos: String = (0..8).map(|n| format!("  - id: t{n}\n    content: Todo {n}\n    status: pending\n")).collect();
+    let text = format!("---\nname: x\ntodos:\n{todos}---\nBelow.\n");
+    let world = linked(&text);
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let engine = &world.engine;
+            let (plan, own) = (world.plan, format!("t{n}"));
+            scope.spawn(move || {
+                for _ in 0..5 {
+                    engine.submit(plan, &Request::by("agent", Some(&own)), &[Op::Start(id(&own))]).unwrap();
+                    engine.submit(plan, &Request::by("agent", Some(&own)), &[Op::Reopen(id(&own))]).unwrap();
+                }
+                if n % 2 == 0 {
+                    engine.submit(plan, &Request::by("agent", Some(&own)), &[done(&own)]).unwrap();
+                }
+            });
+        }
+    });
+    let mut expected = text;
+    for n in [0, 2, 4, 6] {
+        let line = format!("content: Todo {n}\n    status: ");
+        expected = expected.replace(&format!("{line}pending"), &format!("{line}completed"));
+    }
+    assert_eq!((world.text(), world.troubles()), (expected, Vec::new()));
+    world.untouched(|| assert!(!world.sync().took()));
+}
