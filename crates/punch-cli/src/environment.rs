@@ -119,6 +119,24 @@ pub fn inside_agent() -> Option<&'static str> {
     names.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
+/// Names the assignment that an agent was started for, to hooks and servers that it starts.
+pub const ASSIGNED: &str = "PUNCH_ASSIGNED";
+
+/// The assignment that the agent around this process was started for.
+pub fn assigned() -> Option<String> {
+    std::env::var(ASSIGNED).ok().filter(|name| !name.is_empty() && name.len() <= 200)
+}
+
+/// What an agent that is started from inside another one must not take for its own.
+pub const FOREIGN: &[&str] = &[
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDECODE",
+    "CLAUDE_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+    "CURSOR_PROJECT_DIR",
+];
+
 /// The project that the host of a hook works on, where it says so: a shell may have changed the working folder.
 pub fn host_folder() -> Option<PathBuf> {
     let names = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR", "CURSOR_PROJECT_DIR"];

@@ -4,6 +4,7 @@ use punch_core::Refusal;
 use punch_store::StoreError;
 
 use crate::VerifyError;
+use crate::plan_file::FileError;
 
 /// Why a request failed. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,10 @@ pub enum EngineError {
     },
     /// A check did not pass, or could not run.
     Verify(VerifyError),
+    /// Work is not handed out here (rule 40).
+    SubagentsOff,
+    /// The plan file said no.
+    PlanFile(FileError),
     /// A reference fits nothing.
     NotFound {
         /// What was given.
@@ -74,6 +79,8 @@ impl EngineError {
             Self::NotAllowed { .. } => "not_allowed",
             Self::TooMany { .. } => "too_many",
             Self::Verify(error) => error.code(),
+            Self::SubagentsOff => "subagents_off",
+            Self::PlanFile(error) => error.code(),
             Self::NotFound { .. } => "unknown_todo",
         }
     }
@@ -104,6 +111,8 @@ impl EngineError {
             Self::NotAllowed { what } => format!("a worker session may not {what}"),
             Self::TooMany { open, limit } => format!("the plan would have {open} open todos, the limit is {limit}"),
             Self::Verify(error) => error.message(),
+            Self::SubagentsOff => "the setting `subagents` is off: nothing is assigned to other agents".into(),
+            Self::PlanFile(error) => error.message(),
             Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
         }
     }
@@ -126,6 +135,8 @@ impl EngineError {
             }
             Self::TooMany { .. } => "finish or remove some first, or keep several steps in one todo".into(),
             Self::Verify(error) => error.hint(),
+            Self::SubagentsOff => "`punch config set subagents conservative` allows it".into(),
+            Self::PlanFile(error) => error.hint(),
             Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
         }
     }
@@ -148,6 +159,12 @@ impl From<StoreError> for EngineError {
 impl From<VerifyError> for EngineError {
     fn from(error: VerifyError) -> Self {
         Self::Verify(error)
+    }
+}
+
+impl From<FileError> for EngineError {
+    fn from(error: FileError) -> Self {
+        Self::PlanFile(error)
     }
 }
 

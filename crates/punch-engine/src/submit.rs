@@ -5,7 +5,7 @@ use punch_core::{Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, R
 use punch_store::{Durability, PlanId, StoreError, Tx};
 
 use crate::config::Settings;
-use crate::{Engine, EngineError, Proofs};
+use crate::{Engine, EngineError, Proofs, plan_file};
 
 /// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -91,6 +91,17 @@ impl Engine {
         self.write(plan, request.durability, |tx, now| settle(tx, now, request, first, ask))
     }
 
+    /// The same for what comes from the plan file: the caller writes the file itself.
+    pub(crate) fn submit_unheard(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        first: &Footprint,
+        ask: Ask<'_>,
+    ) -> Result<Changed, EngineError> {
+        self.transact(plan, request.durability, |tx, now| settle(tx, now, request, first, ask)).map(|(done, _)| done)
+    }
+
     /// Does everything that [`Engine::submit_with`] does, and takes it back.
     pub fn rehearse(
         &self,
@@ -131,16 +142,33 @@ impl Engine {
         })
     }
 
-    /// Runs a body in one write transaction; its refusals come back as they are and leave no trace.
+    /// Runs a body in one write transaction; its refusals come back as they are and leave no trace. Behind it the plan
+    /// file is told, where there is one.
     pub(crate) fn write<T>(
         &self,
         plan: PlanId,
         durability: Durability,
-        mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
+        body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
+        let (done, linked) = self.transact(plan, durability, body)?;
+        if let Some(linked) = linked {
+            self.tell_file(plan, &linked);
+        }
+        Ok(done)
+    }
+
+    /// The transaction itself, and what is known about the plan file.
+    fn transact<T>(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
+    ) -> Result<(T, Option<String>), EngineError> {
         let mut out = None;
+        let kept_as = plan_file::kept_as(plan);
         let done = self.store.write(plan, durability, &mut |tx| {
             let result = body(tx, self.now());
+            let result = result.and_then(|value| Ok((value, tx.setting(&kept_as)?)));
             let end = if result.is_ok() { Ok(()) } else { Err(StoreError::Abort) };
             out = Some(result);
             end

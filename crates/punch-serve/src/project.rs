@@ -39,6 +39,8 @@ pub struct Opened {
     pub tree: Option<WorkTree>,
     /// What callers may do, if that is said from outside.
     pub role: Option<Role>,
+    /// The assignment that this process was started for.
+    pub assigned: Option<SessionKey>,
 }
 
 /// Runs calls on the plan that is meant.
@@ -101,13 +103,24 @@ impl PlanDesk {
     /// A session of our own making acts as the conversation that a hook has linked it to.
     fn identified<'a>(&self, ask: &'a Ask) -> Result<Cow<'a, Ask>, Problem> {
         let linked = match self.engine(false)? {
-            Some(engine) => engine.linked(&ask.session)?,
+            Some(engine) => {
+                self.adopt(&engine, ask)?;
+                engine.linked(&ask.session)?
+            }
             None => None,
         };
         Ok(match linked {
             Some(session) => Cow::Owned(Ask { session, ..ask.clone() }),
             None => Cow::Borrowed(ask),
         })
+    }
+
+    /// What was assigned to this process is the business of whoever speaks through it.
+    fn adopt(&self, engine: &Engine, ask: &Ask) -> Result<(), Problem> {
+        match &self.opened.assigned {
+            Some(assigned) => Ok(engine.adopt(assigned, &ask.session).map(drop)?),
+            None => Ok(()),
+        }
     }
 
     /// Answers a reading call; `None` if there is no plan. Who asks is looked up only for what is not known already.
@@ -117,6 +130,7 @@ impl PlanDesk {
         if let Some(known) = stamp.and_then(|stamp| self.readings.find(ask, stamp, engine.now())) {
             return Ok(Some(known));
         }
+        self.adopt(&engine, ask)?;
         let last = Some(self.last.load(Ordering::Relaxed)).filter(|id| *id != 0).map(PlanId);
         let who = |session: &SessionKey| {
             let ask = match *session == ask.session {

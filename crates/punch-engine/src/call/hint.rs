@@ -27,7 +27,9 @@ impl EngineError {
             | Self::PlanExists { .. }
             | Self::Ambiguous { .. }
             | Self::NotAllowed { .. }
-            | Self::TooMany { .. } => self.hint(),
+            | Self::TooMany { .. }
+            | Self::SubagentsOff
+            | Self::PlanFile(_) => self.hint(),
         }
     }
 }

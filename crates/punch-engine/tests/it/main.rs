@@ -16,6 +16,7 @@ mod locate_in_tree;
 mod locate_outside;
 mod locate_read_only;
 mod mirror;
+mod plan_file;
 mod sandbox;
 #[cfg(unix)]
 mod verify;

@@ -25,6 +25,8 @@ pub struct Hook<'a> {
     pub root: Option<PathBuf>,
     /// The host's own limit of continuations in a row.
     pub host_cap: Option<u32>,
+    /// The assignment that the agent was started for.
+    pub assigned: Option<SessionKey>,
 }
 
 /// What came of a report.
@@ -50,6 +52,11 @@ impl Hook<'_> {
         let told = used.filter(|_| named).and_then(|used| todos::told(heard, &used.name));
         let Some(engine) = self.project.open(told.is_some())? else { return Ok(Done::default()) };
         let mut done = Done::default();
+        if let Some(assigned) = self.assigned.as_ref().filter(|_| named)
+            && let Err(error) = engine.adopt(assigned, &heard.key)
+        {
+            done.problems.push(error.into());
+        }
         if let (Some((family, told)), Some(used)) = (told, used) {
             let once = used.call.as_deref().map(|call| self.once(heard, &used.name, call));
             let mirrored = engine

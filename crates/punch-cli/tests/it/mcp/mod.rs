@@ -2,7 +2,7 @@
 
 mod abuse;
 mod checks;
-mod client;
+pub mod client;
 mod golden;
 mod handshake;
 mod http;
