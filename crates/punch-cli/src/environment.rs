@@ -217,3 +217,18 @@ pub fn width() -> usize {
     let screen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     columns.or_else(screen).unwrap_or(80).clamp(20, 400)
 }
+
+/// Whether standard input has something to read, or has ended: reading it does not wait.
+#[cfg(unix)]
+pub fn input_is_ready() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let input = std::io::stdin();
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
+}
+
+/// There is no way to know.
+#[cfg(not(unix))]
+pub fn input_is_ready() -> bool {
+    false
+}

@@ -1,6 +1,7 @@
 //! The project a command works on: where its store is, its settings, the plan that is meant.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use punch_core::view::{ClearDelay, Glyphs};
 use punch_engine::config::Config;
@@ -21,6 +22,8 @@ pub struct Project {
     pub location: Location,
     /// Every setting with its source.
     pub config: Config,
+    /// How long a transaction waits for other processes, if not as long as usual.
+    pub wait: Option<Duration>,
 }
 
 /// An engine that says on standard error what went wrong behind a write.
@@ -46,7 +49,7 @@ impl Project {
     pub fn find(global: Global) -> Result<Self, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
         let config = environment::config(&global, Some(&location.config))?;
-        Ok(Self { global, location, config })
+        Ok(Self { global, location, config, wait: None })
     }
 
     /// Finds the project from another folder than the working folder, with settings that flags of the verb give.
@@ -55,7 +58,15 @@ impl Project {
         around.cwd = folder.unwrap_or(around.cwd);
         let location = locate::locate(&around)?;
         let config = environment::config_with(&global, Some(&location.config), flags)?;
-        Ok(Self { global, location, config })
+        Ok(Self { global, location, config, wait: None })
+    }
+
+    fn store(&self, mode: OpenMode) -> Result<SqliteStore, Failure> {
+        let database = &self.location.database;
+        Ok(match self.wait {
+            Some(wait) => SqliteStore::open_waiting(database, mode, wait)?,
+            None => SqliteStore::open(database, mode)?,
+        })
     }
 
     /// Opens the store if there is one.
@@ -63,7 +74,7 @@ impl Project {
         if !self.location.exists {
             return Ok(None);
         }
-        let store = SqliteStore::open(&self.location.database, OpenMode::Existing)?;
+        let store = self.store(OpenMode::Existing)?;
         Ok(Some(engine(store)))
     }
 
@@ -99,7 +110,7 @@ impl Project {
                 safety.put_aside();
             }
         }
-        let store = SqliteStore::open(&self.location.database, OpenMode::Create)?;
+        let store = self.store(OpenMode::Create)?;
         Ok(engine(store))
     }
 

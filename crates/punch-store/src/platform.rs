@@ -95,10 +95,10 @@ pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
     Ok(Identity(device, number))
 }
 
-/// What tells a file from every other one and from its own earlier states, as text.
+/// What tells a file from every other one and from its own earlier states, as text of always the same length.
 pub(crate) fn appearance(path: &Path) -> io::Result<String> {
     let meta = fs::symlink_metadata(path)?;
     let (device, number) = system::identity(&meta);
     let changed = meta.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-    Ok(format!("{device} {number} {} {changed}\n", meta.len()))
+    Ok(format!("{device:020} {number:020} {:020} {changed:020}\n", meta.len()))
 }

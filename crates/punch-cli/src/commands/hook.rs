@@ -43,6 +43,9 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// Some hosts end a hook about the end of a session after three seconds.
 const PATIENCE_AT_END: Duration = Duration::from_millis(2_500);
 
+/// Bytes of a report that are read at once.
+const PIECE: usize = 8 * 1024;
+
 /// The one who watches the time needs little.
 const WATCH_STACK: usize = 64 * 1024;
 
@@ -93,11 +96,7 @@ impl Hook {
             Some(Meaning::SessionEnd | Meaning::Interrupt) => PATIENCE_AT_END,
             _ => PATIENCE,
         };
-        if let Err(error) = self.give_up_after(patience) {
-            said(&format!("no thread: {error}"));
-            return Exit::Ok;
-        }
-        let taken = panic::catch_unwind(AssertUnwindSafe(|| self.take(&global)));
+        let taken = panic::catch_unwind(AssertUnwindSafe(|| self.take(&global, patience)));
         if OVER.swap(true, Ordering::AcqRel) {
             // Too late: the host has been let go, and the process is about to end.
             thread::sleep(PATIENCE);
@@ -123,8 +122,8 @@ impl Hook {
         Exit::Ok
     }
 
-    /// A store that is locked, or a host that never ends its report, keeps us waiting; the host must not wait with us.
-    /// A write that is under way then has not happened. The work stays on the main thread, whose memory is cheaper.
+    /// A host that does not end its report keeps us waiting, but must not wait with us. Called only where there is
+    /// something to wait for: a thread costs more than most reports. Whatever is under way then has not happened.
     fn give_up_after(&self, patience: Duration) -> io::Result<()> {
         let (agent, event, log) = (self.agent.name(), self.event.clone(), self.log.clone());
         let watch = move || {
@@ -137,14 +136,16 @@ impl Hook {
         thread::Builder::new().stack_size(WATCH_STACK).spawn(watch).map(drop)
     }
 
-    fn take(&self, global: &Global) -> Result<TakenUp, Failure> {
-        let Some(report) = report()? else { return Ok(TakenUp::default()) };
+    fn take(&self, global: &Global, patience: Duration) -> Result<TakenUp, Failure> {
+        let Some(report) = self.report(patience)? else { return Ok(TakenUp::default()) };
         let Some(mut heard) = hear(self.agent, &self.event, &report) else { return Ok(TakenUp::default()) };
         self.name_session(&mut heard);
         let mut flags = Vec::new();
         flags.extend(self.keep_going.iter().map(|word| ("keep_going.enabled".to_owned(), word.clone())));
         flags.extend(self.max_continuations.iter().map(|n| ("keep_going.max_continuations".to_owned(), n.clone())));
-        let project = Project::find_from(global.clone(), environment::host_folder(), flags)?;
+        let mut project = Project::find_from(global.clone(), environment::host_folder(), flags)?;
+        // A report is taken in a few transactions, and each may have to wait for others.
+        project.wait = Some(patience / 3);
         let (settings, worktree) = (project.config.for_agent(self.agent.name()).clone(), Some(project.worktree()));
         let (safety, root) = (project.safety(), Some(project.location.project_root.clone()));
         let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name(), self.event));
@@ -166,6 +167,33 @@ impl Hook {
         })
     }
 
+    /// The report; `None` if there is none. What is no JSON cannot be answered, but it can be told.
+    fn report(&self, patience: Duration) -> Result<Option<Value>, Failure> {
+        let (mut input, mut bytes, mut watched) = (io::stdin().lock(), Vec::new(), false);
+        let mut piece = [0; PIECE];
+        loop {
+            if !watched && !environment::input_is_ready() {
+                self.give_up_after(patience).map_err(Failure::Input)?;
+                watched = true;
+            }
+            let read = match input.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Failure::Input(error)),
+            };
+            bytes.extend_from_slice(&piece[..read]);
+            if bytes.len() > INPUT_CAP {
+                return Err(Failure::refused("too_large", format!("the report has more than {INPUT_CAP} bytes"), ""));
+            }
+        }
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Ok(None);
+        }
+        let wrong = |error| Failure::refused("no_json", format!("the report is not JSON: {error}"), "");
+        serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+    }
+
     /// What the report does not name, the file may.
     fn name_session(&self, heard: &mut Heard) {
         let Some(path) = self.session_file.as_ref().filter(|_| heard.key.host().is_empty()) else { return };
@@ -182,20 +210,6 @@ struct TakenUp {
     answer: String,
     problems: Vec<String>,
     safety: Option<crate::safety::Safety>,
-}
-
-/// The report; `None` if there is none. What is no JSON cannot be answered, but it can be told.
-fn report() -> Result<Option<Value>, Failure> {
-    let mut bytes = Vec::new();
-    io::stdin().lock().take(INPUT_CAP as u64 + 1).read_to_end(&mut bytes).map_err(Failure::Input)?;
-    if bytes.len() > INPUT_CAP {
-        return Err(Failure::refused("too_large", format!("the report has more than {INPUT_CAP} bytes"), ""));
-    }
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Ok(None);
-    }
-    let wrong = |error| Failure::refused("no_json", format!("the report is not JSON: {error}"), "");
-    serde_json::from_slice(&bytes).map(Some).map_err(wrong)
 }
 
 fn told(failure: &Failure) -> String {

@@ -5,7 +5,7 @@
 //! who is last. Missing notes and unsupported locks do no harm: they only mean that nothing is known.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +14,9 @@ use crate::platform;
 
 /// Longer is no note of ours.
 const LONGEST: u64 = 128;
+
+/// What a note that was taken away begins with.
+const GONE: &str = "-";
 
 /// Held as long as the store is open.
 #[derive(Debug)]
@@ -31,6 +34,9 @@ impl Presence {
         file.try_lock_shared().ok()?;
         let mut note = String::new();
         (&file).take(LONGEST).read_to_string(&mut note).ok()?;
+        if note.starts_with(GONE) {
+            note.clear();
+        }
         Some(Self { store: store.to_owned(), file, note: Mutex::new(note) })
     }
 
@@ -43,7 +49,7 @@ impl Presence {
     /// The file is about to change: what is noted about it is not true any more.
     pub fn stir(&self) {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
-        if !note.is_empty() && self.file.set_len(0).is_ok() {
+        if !note.is_empty() && self.write(GONE).is_ok() {
             note.clear();
         }
     }
@@ -53,10 +59,16 @@ impl Presence {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(now) = look(&self.store).filter(|now| *now != *note) else { return };
         if self.file.try_lock().is_ok() {
-            let mut file = &self.file;
-            let _ = file.rewind().and_then(|()| file.set_len(0)).and_then(|()| file.write_all(now.as_bytes()));
+            let _ = self.write(&now);
             *note = now;
         }
+    }
+
+    /// In place: every note is as long as the one before, and changing the length of a file costs much more.
+    fn write(&self, text: &str) -> io::Result<()> {
+        let mut file = &self.file;
+        file.rewind()?;
+        file.write_all(text.as_bytes())
     }
 }
 
