@@ -178,3 +178,34 @@ fn building_a_plan_file_takes_what_is_left_and_remembers_who_does_it() {
     assert_eq!(built, [json!(["b", "d"])]);
     assert_eq!(world.json(&["plan-file", "build", "--to", "print"])["ids"], json!([]));
 }
+
+#[test]
+fn a_conversation_whose_process_ends_early_is_gone_on_with() {
+    let world = planned();
+    let rounds = world.project.join("rounds.txt");
+    // The first round stops early, the second finishes; a third would say so.
+    install(
+        &world,
+        "opencode",
+        r#"echo "$1 $3 $4" >> rounds.txt
+echo '{"sessionID":"ses_1","parts":"x"}' | punch hook --agent opencode chat.message > /dev/null
+test "$3" = --session && punch done T-1
+echo '{"sessionID":"ses_1"}' | punch hook --agent opencode session.idle > /dev/null
+exit 0"#,
+    );
+    let done = run(&world, &["assign", "T-1", "--to", "opencode"]);
+    assert_eq!(done.exit, Some(0), "{}", done.render());
+    assert_eq!(fs::read_to_string(&rounds).unwrap(), "run  \nrun --session ses_1\n");
+    // One that never gets anywhere is let go.
+    fs::remove_file(&rounds).unwrap();
+    install(
+        &world,
+        "opencode",
+        r#"echo round >> rounds.txt
+echo '{"sessionID":"ses_2","parts":"x"}' | punch hook --agent opencode chat.message > /dev/null
+echo '{"sessionID":"ses_2"}' | punch hook --agent opencode session.idle > /dev/null
+exit 0"#,
+    );
+    assert_eq!(run(&world, &["assign", "T-2", "--to", "opencode"]).exit, Some(1));
+    assert_eq!(fs::read_to_string(&rounds).unwrap().lines().count(), 4);
+}

@@ -51,9 +51,36 @@ impl Agent {
     /// Starts it and waits for its end; `None` if there is nobody to start. What it says goes to standard error:
     /// standard output is for the outcome.
     pub fn run(self, open: &Open, given: &Assignment, more: &[OsString]) -> Result<Option<ExitStatus>, Failure> {
+        self.say(open, given, &given.prompt, more)
+    }
+
+    /// Goes on with a conversation whose process ends with its turn, so that no hook can keep it going; `None` for
+    /// those that a hook keeps going.
+    pub fn go_on(
+        self,
+        open: &Open,
+        given: &Assignment,
+        (conversation, text): (&str, &str),
+        more: &[OsString],
+    ) -> Result<Option<ExitStatus>, Failure> {
+        if self != Self::Opencode {
+            return Ok(None);
+        }
+        let again = ["--session".into(), conversation.into()];
+        let more: Vec<OsString> = again.into_iter().chain(more.iter().cloned()).collect();
+        self.say(open, given, text, &more)
+    }
+
+    fn say(
+        self,
+        open: &Open,
+        given: &Assignment,
+        text: &str,
+        more: &[OsString],
+    ) -> Result<Option<ExitStatus>, Failure> {
         let Some((program, told)) = self.program() else { return Ok(None) };
         let mut command = Command::new(program);
-        command.arg(told).arg(&given.prompt).args(more);
+        command.arg(told).arg(text).args(more);
         command.env(environment::ASSIGNED, given.key.host());
         for name in environment::FOREIGN {
             command.env_remove(name);

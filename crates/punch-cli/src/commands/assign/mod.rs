@@ -1,6 +1,7 @@
 //! `punch assign`: a new conversation for some todos, that answers for these and for nothing else.
 
 mod agent;
+mod keep_going;
 
 use std::ffi::OsString;
 
@@ -15,6 +16,7 @@ use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
 use crate::{environment, output};
 pub use agent::Agent;
+use keep_going::keep_going;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,6 +78,7 @@ pub fn hand_out(
         let json = json!({"session": key.host(), "ids": given.ids, "prompt": given.prompt});
         return Ok(Reply::new(given.prompt, json).after_write());
     };
+    let ended = keep_going(open, &given, to, ended)?;
     let part = Footprint { todos: given.todos.iter().copied().collect(), ..Footprint::default() };
     let (plan, now) = (open.engine.slice(open.plan, &part)?, open.engine.now());
     let found: Vec<&Todo> = given.todos.iter().filter_map(|uid| plan.get(*uid)).collect();
