@@ -19,6 +19,8 @@ struct Work<'a> {
     ranked: Vec<u32>,
     rank: Vec<u32>,
     ready: Pick,
+    /// How many of the ready ones are not optional.
+    required: usize,
     /// Dependencies that each still waits for.
     waiting: Vec<u32>,
     /// Who ran each.
@@ -41,6 +43,7 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
     }
     let mut work = Work {
         ready: Pick::new(len),
+        required: 0,
         waiting: (0..jobs.len()).map(|job| jobs.deps.row(job).len() as u32).collect(),
         ran: vec![None; len],
         idle: (0..agents.count()).collect(),
@@ -86,6 +89,12 @@ fn ranked(jobs: &Jobs<'_>, paths: &[u64], order: Order) -> Vec<u32> {
 impl Work<'_> {
     fn offer(&mut self, job: u32) {
         self.ready.insert(self.rank[job as usize], self.jobs.tokens[job as usize]);
+        self.required += usize::from(!self.optional(job));
+    }
+
+    fn take(&mut self, job: u32) {
+        self.ready.remove(self.rank[job as usize]);
+        self.required -= usize::from(!self.optional(job));
     }
 
     fn optional(&self, job: u32) -> bool {
@@ -95,7 +104,7 @@ impl Work<'_> {
     /// Starts one todo now; false if none can.
     fn give(&mut self) -> bool {
         while let Some((job, agent)) = self.choose() {
-            self.ready.remove(self.rank[job as usize]);
+            self.take(job);
             if let Some(other) = self.in_the_way(job) {
                 self.aside[other as usize].push(job);
                 continue;
@@ -118,7 +127,7 @@ impl Work<'_> {
         let widest = self.idle.iter().map(|&agent| self.agents.room(agent)).max()?;
         let best = self.ranked[self.ready.first(u64::MAX)? as usize];
         let fits = widest.and_then(|room| self.ready.first(room)).map(|rank| self.ranked[rank as usize]);
-        let job = fits.filter(|&job| !self.optional(job) || self.optional(best)).filter(|_| !self.critical(best));
+        let job = fits.filter(|&job| !self.optional(job) || self.required == 0).filter(|_| !self.critical(best));
         let job = job.unwrap_or(best);
         Some((job, self.agent_for(job)?))
     }
