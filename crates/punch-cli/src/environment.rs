@@ -112,6 +112,31 @@ pub fn host_session() -> Option<String> {
     std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())
 }
 
+/// The variable by which an agent marks the shells that it runs commands in, where one is set.
+pub fn inside_agent() -> Option<&'static str> {
+    let names =
+        ["CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CURSOR_AGENT"];
+    names.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+/// Names the assignment that an agent was started for, to hooks and servers that it starts.
+pub const ASSIGNED: &str = "PUNCH_ASSIGNED";
+
+/// The assignment that the agent around this process was started for.
+pub fn assigned() -> Option<String> {
+    std::env::var(ASSIGNED).ok().filter(|name| !name.is_empty() && name.len() <= 200)
+}
+
+/// What an agent that is started from inside another one must not take for its own.
+pub const FOREIGN: &[&str] = &[
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDECODE",
+    "CLAUDE_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+    "CURSOR_PROJECT_DIR",
+];
+
 /// The project that the host of a hook works on, where it says so: a shell may have changed the working folder.
 pub fn host_folder() -> Option<PathBuf> {
     let names = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR", "CURSOR_PROJECT_DIR"];

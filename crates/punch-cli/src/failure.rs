@@ -135,7 +135,7 @@ impl Failure {
                     Exit::Refused
                 }
             },
-            Self::Engine(error) if error.code() == "conflict" => Exit::Unavailable,
+            Self::Engine(error) if matches!(error.code(), "conflict" | "plan_file_busy") => Exit::Unavailable,
             Self::Engine(_) => Exit::Refused,
         }
     }

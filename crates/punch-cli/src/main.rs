@@ -1,6 +1,7 @@
 //! The binary `punch`: reads arguments, calls the library crates, prints. No rule about todos is decided here.
 
 mod arguments;
+mod checks;
 mod commands;
 mod editor;
 mod environment;

@@ -2,6 +2,7 @@
 //! the run goes to standard error as `error:` and `hint:` lines.
 
 use std::io::{self, BufRead, BufWriter, IsTerminal, StdoutLock, Write};
+use std::process::Stdio;
 
 use punch_core::text;
 use serde_json::{Value, json};
@@ -79,6 +80,11 @@ pub fn reply(reply: &Reply, as_json: bool) -> Result<(), Failure> {
         out.write_all(b"\n").map_err(Failure::writing)?;
     }
     out.flush().map_err(Failure::writing)
+}
+
+/// Where a program that is started says what it has to say: standard output is for our own answer.
+pub fn aside() -> Stdio {
+    io::stderr().into()
 }
 
 /// Prints a document as it is.

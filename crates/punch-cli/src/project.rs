@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use punch_core::view::{ClearDelay, Glyphs};
 use punch_engine::config::Config;
 use punch_engine::locate::{self, Location};
-use punch_engine::{Choice, Engine, Request};
+use punch_engine::{Choice, Engine, EngineError, Request};
 use punch_store::{OpenMode, PlanId, SqliteStore};
 
 use crate::arguments::Global;
-use crate::environment;
 use crate::failure::Failure;
 use crate::safety::Safety;
+use crate::{environment, output};
 
 /// Place and settings; nothing is opened yet.
 pub struct Project {
@@ -21,6 +21,14 @@ pub struct Project {
     pub location: Location,
     /// Every setting with its source.
     pub config: Config,
+}
+
+/// An engine that says on standard error what went wrong behind a write.
+fn engine(store: SqliteStore) -> Engine {
+    let tell = |error: &EngineError| {
+        output::remark(&format!("note: {}\nhint: {}", error.message(), error.hint()));
+    };
+    Engine::new(Box::new(store), environment::clock()).telling(Box::new(tell))
 }
 
 /// A project with its store open and the plan chosen.
@@ -56,7 +64,7 @@ impl Project {
             return Ok(None);
         }
         let store = SqliteStore::open(&self.location.database, OpenMode::Existing)?;
-        Ok(Some(Engine::new(Box::new(store), environment::clock())))
+        Ok(Some(engine(store)))
     }
 
     /// Opens the store to read. `None` if there is no store or no plan in it: that reads as an empty plan.
@@ -66,9 +74,7 @@ impl Project {
                 safety.offer();
             }
             return match &self.choice().name {
-                Some(name) => {
-                    Err(Failure::from(punch_engine::EngineError::UnknownPlan { name: name.clone(), near: Vec::new() }))
-                }
+                Some(name) => Err(Failure::from(EngineError::UnknownPlan { name: name.clone(), near: Vec::new() })),
                 None => Ok(Err(self)),
             };
         };
@@ -94,7 +100,7 @@ impl Project {
             }
         }
         let store = SqliteStore::open(&self.location.database, OpenMode::Create)?;
-        Ok(Engine::new(Box::new(store), environment::clock()))
+        Ok(engine(store))
     }
 
     /// Where copies of the store go, unless a setting says that none are made.

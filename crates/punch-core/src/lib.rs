@@ -14,6 +14,7 @@ pub mod format;
 pub mod graph;
 mod op;
 mod plan;
+pub mod plan_file;
 mod policy;
 mod record;
 mod refusal;

@@ -162,6 +162,15 @@ pub enum Op {
         /// The fence of the claim the answer belongs to.
         fence: Option<u64>,
     },
+    /// Say of a completed todo whether its completion still stands; its status does not change.
+    Vouch {
+        /// Which.
+        target: Ref,
+        /// It does not stand.
+        stale: bool,
+        /// What speaks for or against it.
+        evidence: Option<Evidence>,
+    },
     /// Give up on purpose.
     Drop(Ref),
     /// Report a failed attempt.
@@ -225,6 +234,7 @@ impl Op {
             | Self::Claim(r, _)
             | Self::Renew(r, _)
             | Self::Done { target: r, .. }
+            | Self::Vouch { target: r, .. }
             | Self::Drop(r)
             | Self::Fail(r, _)
             | Self::Reopen(r)

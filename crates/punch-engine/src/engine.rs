@@ -8,6 +8,9 @@ use crate::EngineError;
 /// Milliseconds since the epoch.
 pub type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 
+/// Takes what went wrong behind a write.
+pub type Tell = Box<dyn Fn(&EngineError) + Send + Sync>;
+
 /// The name of the plan that the first write makes.
 pub const DEFAULT_PLAN: &str = "main";
 
@@ -26,12 +29,27 @@ pub struct Choice {
 pub struct Engine {
     pub(crate) store: Box<dyn Store>,
     clock: Clock,
+    tell: Option<Tell>,
 }
 
 impl Engine {
     /// An engine over a store.
     pub fn new(store: Box<dyn Store>, clock: Clock) -> Self {
-        Self { store, clock }
+        Self { store, clock, tell: None }
+    }
+
+    /// The same, with somebody to tell of what went wrong behind a write that is done: a plan file that could not be
+    /// written is no reason to fail it.
+    #[must_use]
+    pub fn telling(self, tell: Tell) -> Self {
+        Self { tell: Some(tell), ..self }
+    }
+
+    /// Tells of trouble.
+    pub(crate) fn trouble(&self, error: &EngineError) {
+        if let Some(tell) = &self.tell {
+            tell(error);
+        }
     }
 
     /// The store itself, for what has no rules: backups, checks, wake-ups.

@@ -3,6 +3,9 @@
 use punch_core::Refusal;
 use punch_store::StoreError;
 
+use crate::VerifyError;
+use crate::plan_file::FileError;
+
 /// Why a request failed. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError {
@@ -48,6 +51,12 @@ pub enum EngineError {
         /// How many there may be.
         limit: u64,
     },
+    /// A check did not pass, or could not run.
+    Verify(VerifyError),
+    /// Work is not handed out here (rule 40).
+    SubagentsOff,
+    /// The plan file said no.
+    PlanFile(FileError),
     /// A reference fits nothing.
     NotFound {
         /// What was given.
@@ -69,6 +78,9 @@ impl EngineError {
             Self::Ambiguous { .. } => "ambiguous",
             Self::NotAllowed { .. } => "not_allowed",
             Self::TooMany { .. } => "too_many",
+            Self::Verify(error) => error.code(),
+            Self::SubagentsOff => "subagents_off",
+            Self::PlanFile(error) => error.code(),
             Self::NotFound { .. } => "unknown_todo",
         }
     }
@@ -98,6 +110,9 @@ impl EngineError {
             }
             Self::NotAllowed { what } => format!("a worker session may not {what}"),
             Self::TooMany { open, limit } => format!("the plan would have {open} open todos, the limit is {limit}"),
+            Self::Verify(error) => error.message(),
+            Self::SubagentsOff => "the setting `subagents` is off: nothing is assigned to other agents".into(),
+            Self::PlanFile(error) => error.message(),
             Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
         }
     }
@@ -119,6 +134,9 @@ impl EngineError {
                 "report on the todos that were assigned to you: start, done, fail, note, hold".into()
             }
             Self::TooMany { .. } => "finish or remove some first, or keep several steps in one todo".into(),
+            Self::Verify(error) => error.hint(),
+            Self::SubagentsOff => "`punch config set subagents conservative` allows it".into(),
+            Self::PlanFile(error) => error.hint(),
             Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
         }
     }
@@ -135,6 +153,18 @@ fn nearest(near: &[String]) -> String {
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl From<VerifyError> for EngineError {
+    fn from(error: VerifyError) -> Self {
+        Self::Verify(error)
+    }
+}
+
+impl From<FileError> for EngineError {
+    fn from(error: FileError) -> Self {
+        Self::PlanFile(error)
     }
 }
 

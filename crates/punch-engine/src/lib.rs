@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
 
+mod assign;
 pub mod call;
 mod claim;
 pub mod config;
@@ -15,16 +16,19 @@ mod history;
 mod host;
 mod link;
 pub mod locate;
+pub mod plan_file;
 mod plans;
 mod platform;
 mod prune;
 mod reference;
 mod session;
 mod submit;
+mod verify;
 
+pub use assign::{Assignment, assigned_name};
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
-pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
+pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
 pub use history::{Entry, at_revision};
@@ -33,3 +37,4 @@ pub use link::fingerprint;
 pub use plans::PlanEntry;
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
+pub use verify::{Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree};

@@ -6,7 +6,7 @@ use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError};
 use serde_json::{Value, json};
 
 use crate::submit::settle;
-use crate::{Engine, EngineError, Request, SessionState, session};
+use crate::{Engine, EngineError, Request, Role, SessionState, session};
 
 /// The keys that servers make begin with this.
 pub const ANONYMOUS: &str = "mcp-";
@@ -15,7 +15,7 @@ pub const ANONYMOUS: &str = "mcp-";
 const RECEIPT: &str = "receipt";
 
 /// Under which an anonymous session keeps whose it is: a session, or `false` once several claimed it.
-const LINKED: &str = "linked";
+pub(crate) const LINKED: &str = "linked";
 
 /// Anonymous sessions that are looked at, the most recent first.
 const LOOKED_AT: usize = 50;
@@ -100,6 +100,9 @@ impl Engine {
             new.scope.extend(&scope);
             new.shown = new.shown.max(old.shown);
             new.bound |= old.bound;
+            if old.role == Role::Worker {
+                new.role = Role::Worker;
+            }
             new.dialect = old.dialect.clone().or(new.dialect);
             let owner = own_name(to);
             let request = Request {

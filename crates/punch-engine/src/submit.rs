@@ -1,11 +1,11 @@
 //! The one way in which a plan changes: load what the batch needs, apply the rules, keep the outcome, all in one
 //! transaction.
 
-use punch_core::{Context, Dep, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
+use punch_core::{Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
 use punch_store::{Durability, PlanId, StoreError, Tx};
 
 use crate::config::Settings;
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, Proofs, plan_file};
 
 /// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -27,6 +27,10 @@ pub struct Request<'a> {
     pub durability: Durability,
     /// Load what the changed todos depend on and block, so that they can be shown.
     pub detail: bool,
+    /// The commit that the work tree stands on; completions keep it (rule 32).
+    pub commit: Option<&'a str>,
+    /// Checks that passed, for the todos that this finishes.
+    pub proofs: Option<&'a Proofs>,
 }
 
 impl<'a> Request<'a> {
@@ -40,6 +44,8 @@ impl<'a> Request<'a> {
             if_revision: None,
             durability: Durability::Full,
             detail: false,
+            commit: None,
+            proofs: None,
         }
     }
 }
@@ -85,6 +91,17 @@ impl Engine {
         self.write(plan, request.durability, |tx, now| settle(tx, now, request, first, ask))
     }
 
+    /// The same for what comes from the plan file: the caller writes the file itself.
+    pub(crate) fn submit_unheard(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        first: &Footprint,
+        ask: Ask<'_>,
+    ) -> Result<Changed, EngineError> {
+        self.transact(plan, request.durability, |tx, now| settle(tx, now, request, first, ask)).map(|(done, _)| done)
+    }
+
     /// Does everything that [`Engine::submit_with`] does, and takes it back.
     pub fn rehearse(
         &self,
@@ -125,16 +142,33 @@ impl Engine {
         })
     }
 
-    /// Runs a body in one write transaction; its refusals come back as they are and leave no trace.
+    /// Runs a body in one write transaction; its refusals come back as they are and leave no trace. Behind it the plan
+    /// file is told, where there is one.
     pub(crate) fn write<T>(
         &self,
         plan: PlanId,
         durability: Durability,
-        mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
+        body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
+        let (done, linked) = self.transact(plan, durability, body)?;
+        if let Some(linked) = linked {
+            self.tell_file(plan, &linked);
+        }
+        Ok(done)
+    }
+
+    /// The transaction itself, and what is known about the plan file.
+    fn transact<T>(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
+    ) -> Result<(T, Option<String>), EngineError> {
         let mut out = None;
+        let kept_as = plan_file::kept_as(plan);
         let done = self.store.write(plan, durability, &mut |tx| {
             let result = body(tx, self.now());
+            let result = result.and_then(|value| Ok((value, tx.setting(&kept_as)?)));
             let end = if result.is_ok() { Ok(()) } else { Err(StoreError::Abort) };
             out = Some(result);
             end
@@ -190,7 +224,7 @@ pub(crate) fn settle_on(
             if !matches!(ops[..], [Op::Revert { .. }]) {
                 ops.extend(adopt.clone());
             }
-            ops
+            proven(ops, &plan, request)
         });
         match asked.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,
@@ -216,6 +250,29 @@ pub(crate) fn settle_on(
         tx.load(&more, &mut plan)?;
     }
     Ok(Changed { plan, outcome, now })
+}
+
+/// Completions with what the request knows about them: the check that passed, the commit.
+fn proven(ops: Vec<Op>, plan: &Plan, request: &Request<'_>) -> Vec<Op> {
+    if request.commit.is_none() && request.proofs.is_none() {
+        return ops;
+    }
+    let with_proof = |op| match request.proofs {
+        Some(proofs) => proofs.complete(op, Some(plan)),
+        None => op,
+    };
+    let one = |op| match with_proof(op) {
+        // A check knows the commit that it was made at, or that there was none to speak of.
+        Op::Done { target, evidence, fence } if evidence.as_ref().is_none_or(|e| e.command.is_none()) => {
+            let evidence = evidence.or_else(|| request.commit.map(|_| Evidence::default())).map(|evidence| Evidence {
+                commit: evidence.commit.or_else(|| request.commit.map(str::to_owned)),
+                ..evidence
+            });
+            Op::Done { target, evidence, fence }
+        }
+        op => op,
+    };
+    ops.into_iter().map(one).collect()
 }
 
 fn missing(need: &Footprint) -> EngineError {

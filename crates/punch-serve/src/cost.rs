@@ -59,6 +59,7 @@ pub fn replay(surface: Surface, recording: &Value, spent: &mut Spent) -> Result<
         open_limit: u64::MAX,
         settings: None,
         structured: false,
+        work: Default::default(),
     };
     let unreadable =
         || Problem::new("invalid", "a recording has a list `calls` or `batches`", "see `punch replay --help`");

@@ -1,6 +1,9 @@
 //! What the server asks for, without a word of protocol: tool calls, readings, wake-ups.
 
+use std::time::Duration;
+
 use punch_engine::call::{Surface, Tool};
+use punch_engine::{Proof, Proofs};
 use punch_store::{Changes, SessionKey};
 use serde_json::Value;
 
@@ -25,6 +28,8 @@ pub struct Ask {
     pub key: Option<String>,
     /// The answer for programs is wanted too.
     pub structured: bool,
+    /// Checks that were made for it.
+    pub proofs: Proofs,
 }
 
 impl Ask {
@@ -54,6 +59,7 @@ impl Ask {
             plan: None,
             key: None,
             structured: false,
+            proofs: Proofs::default(),
         }
     }
 }
@@ -69,6 +75,8 @@ pub struct Reply {
     pub is_error: bool,
     /// The receipt, where there is a plan.
     pub revision: Option<u64>,
+    /// The call waits for the check of this todo: make it and ask again.
+    pub wants: Option<String>,
 }
 
 /// What can be read as a resource.
@@ -80,10 +88,26 @@ pub enum Reading {
     Todo(String),
 }
 
+/// What came of a check.
+#[derive(Debug)]
+pub enum Checked {
+    /// It passed.
+    Passed(Box<Proof>),
+    /// The answer to the call that waited for it.
+    Answered(Reply),
+}
+
+/// True as soon as nobody wants the answer any more.
+pub type Stopped<'a> = dyn Fn() -> bool + Sync + 'a;
+
 /// Answers calls. Slow and blocking: the server asks on a thread of its own.
 pub trait Desk: Send + Sync {
     /// Runs one call.
     fn call(&self, ask: &Ask) -> Result<Reply, Problem>;
+
+    /// Makes the check that a call waits for, outside the order of calls: others go on meanwhile. Without proof the
+    /// answer is there instead.
+    fn check(&self, ask: &Ask, id: &str, limit: Duration, stopped: &Stopped<'_>) -> Result<Checked, Problem>;
 
     /// The text of a resource; `None` if there is no such todo.
     fn read(&self, reading: &Reading) -> Result<Option<String>, Problem>;

@@ -5,6 +5,7 @@
 //! environment.
 
 mod budget;
+mod checks;
 pub mod cost;
 mod desk;
 mod desk_thread;
@@ -22,7 +23,7 @@ mod watch;
 pub mod wire;
 pub mod wiring;
 
-pub use desk::{Ask, Desk, Reading, Reply};
+pub use desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
 pub use http::{Http, HttpError, loopback};
 pub use identity::{Identity, Tag};
 pub use log::Log;

@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
-use punch_core::{Footprint, Patch, Plan};
-use punch_engine::call::{Answer, Caller, TEXT_CAP, Tool};
+use punch_core::{Footprint, Patch, Plan, Refusal};
+use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work};
 use punch_engine::config::{Settings, Subagents};
-use punch_engine::{Choice, Engine, EngineError, Role, owner_of};
+use punch_engine::{Choice, Engine, EngineError, Role, WorkTree, owner_of};
 use punch_store::{Changes, PlanId, SessionKey, StoreError};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::desk::{Ask, Desk, Reading, Reply};
+use crate::desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
 use crate::readings::Readings;
 use crate::{Problem, budget};
 
@@ -34,8 +35,12 @@ pub struct Opened {
     pub settings: Settings,
     /// What tells worktrees that share a store apart.
     pub worktree: Option<String>,
+    /// The code that is worked on: whose commit completions keep, and where their checks run.
+    pub tree: Option<WorkTree>,
     /// What callers may do, if that is said from outside.
     pub role: Option<Role>,
+    /// The assignment that this process was started for.
+    pub assigned: Option<SessionKey>,
 }
 
 /// Runs calls on the plan that is meant.
@@ -88,19 +93,34 @@ impl PlanDesk {
             open_limit: settings.limits_open_todos.value as u64,
             settings: Some(settings),
             structured: ask.structured,
+            work: Work {
+                commit: self.opened.tree.as_ref().filter(|_| finishes(ask)).and_then(WorkTree::commit),
+                proofs: ask.proofs.clone(),
+            },
         }
     }
 
     /// A session of our own making acts as the conversation that a hook has linked it to.
     fn identified<'a>(&self, ask: &'a Ask) -> Result<Cow<'a, Ask>, Problem> {
         let linked = match self.engine(false)? {
-            Some(engine) => engine.linked(&ask.session)?,
+            Some(engine) => {
+                self.adopt(&engine, ask)?;
+                engine.linked(&ask.session)?
+            }
             None => None,
         };
         Ok(match linked {
             Some(session) => Cow::Owned(Ask { session, ..ask.clone() }),
             None => Cow::Borrowed(ask),
         })
+    }
+
+    /// What was assigned to this process is the business of whoever speaks through it.
+    fn adopt(&self, engine: &Engine, ask: &Ask) -> Result<(), Problem> {
+        match &self.opened.assigned {
+            Some(assigned) => Ok(engine.adopt(assigned, &ask.session).map(drop)?),
+            None => Ok(()),
+        }
     }
 
     /// Answers a reading call; `None` if there is no plan. Who asks is looked up only for what is not known already.
@@ -110,6 +130,7 @@ impl PlanDesk {
         if let Some(known) = stamp.and_then(|stamp| self.readings.find(ask, stamp, engine.now())) {
             return Ok(Some(known));
         }
+        self.adopt(&engine, ask)?;
         let last = Some(self.last.load(Ordering::Relaxed)).filter(|id| *id != 0).map(PlanId);
         let who = |session: &SessionKey| {
             let ask = match *session == ask.session {
@@ -129,10 +150,10 @@ impl PlanDesk {
     }
 
     /// Answers a call that may change the plan; `None` if there is none to claim from.
-    fn writing(&self, ask: &Ask) -> Result<Option<Answer>, Problem> {
+    fn writing(&self, ask: &Ask) -> Result<Option<Called>, Problem> {
         let (caller, choice) = (self.caller(ask), self.choice(Some(ask)));
         let run = |engine: &Engine, plan: PlanId| {
-            engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, ask.key.as_deref())
+            engine.call_or_check(plan, &caller, ask.surface, ask.tool, &ask.arguments, ask.key.as_deref())
         };
         if ask.tool == Tool::Claim {
             return self.on_plan(&choice, run);
@@ -156,17 +177,32 @@ impl PlanDesk {
 
 impl Desk for PlanDesk {
     fn call(&self, ask: &Ask) -> Result<Reply, Problem> {
-        let answer = match ask.tool {
-            Tool::Read => self.reading(ask, |ask| self.choice(Some(ask)))?,
+        let called = match ask.tool {
+            Tool::Read => self.reading(ask, |ask| self.choice(Some(ask)))?.map(Called::Answered),
             Tool::Claim | Tool::Write => self.writing(&*self.identified(ask)?)?,
         };
-        let Some(answer) = answer else { return Ok(empty(ask.tool)) };
-        Ok(Reply {
-            text: answer.text,
-            structured: answer.structured,
-            is_error: answer.is_error,
-            revision: Some(answer.revision),
+        Ok(match called {
+            Some(Called::Answered(answer)) => answer.into(),
+            Some(Called::Wants(id)) => Reply { wants: Some(id), ..empty(ask.tool) },
+            None => empty(ask.tool),
         })
+    }
+
+    fn check(&self, ask: &Ask, id: &str, limit: Duration, stopped: &Stopped<'_>) -> Result<Checked, Problem> {
+        let limit = limit.min(self.opened.settings.verify_timeout.value);
+        let choice = self.choice(Some(&*self.identified(ask)?));
+        let checked = self.on_plan(&choice, |engine, plan| {
+            let proven = match &self.opened.tree {
+                Some(tree) => engine.prove(plan, &tree.checker(limit, stopped), id),
+                None => Err(Refusal::NeedsVerification { id: id.to_owned() }.into()),
+            };
+            match proven {
+                Ok(proof) => Ok(Checked::Passed(Box::new(proof))),
+                Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
+                Err(error) => Ok(Checked::Answered(engine.refused(plan, ask.surface, &error)?.into())),
+            }
+        })?;
+        Ok(checked.unwrap_or_else(|| Checked::Answered(empty(ask.tool))))
     }
 
     fn read(&self, reading: &Reading) -> Result<Option<String>, Problem> {
@@ -228,5 +264,26 @@ fn empty(tool: Tool) -> Reply {
         Tool::Claim => ("Nothing is ready to claim.", json!({"todo": null})),
         Tool::Read | Tool::Write => ("There are no todos yet.", json!({"todos": [], "total": 0})),
     };
-    Reply { text: text.into(), structured, is_error: false, revision: Some(0) }
+    Reply { text: text.into(), structured, is_error: false, revision: Some(0), wants: None }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        let Answer { text, structured, is_error, revision } = answer;
+        Self { text, structured, is_error, revision: Some(revision), wants: None }
+    }
+}
+
+/// Whether a call may complete something, in any dialect's words: only then is the commit of interest.
+fn finishes(ask: &Ask) -> bool {
+    let mut open = vec![&ask.arguments];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(word) if matches!(word.as_str(), "done" | "completed") => return true,
+            Value::Array(values) => open.extend(values),
+            Value::Object(values) => open.extend(values.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    false
 }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use punch_engine::Proofs;
 use punch_store::SessionKey;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
@@ -12,12 +13,12 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Ask, Desk, Reading, Reply};
+use crate::desk::{Ask, Checked, Desk, Reading, Reply};
 use crate::desk_thread::DeskThread;
 use crate::identity::{Identity, Tag, idempotency};
 use crate::offer::{Offer, Offered};
 use crate::watch::Watch;
-use crate::{Log, Problem, budget, guide, resources};
+use crate::{Log, Problem, budget, checks, guide, resources};
 
 /// After so long a caller who asked for progress hears that its call still waits.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -84,37 +85,29 @@ impl Server {
             plan: who.plan,
             key,
             structured: self.settings.structured,
+            proofs: Proofs::default(),
         }
     }
 
-    /// Waits for the desk; whoever asked for progress hears that it takes its time.
+    /// Asks the desk; where it waits for a check, has that made and asks again.
     async fn answer(&self, ask: Ask, context: &RequestContext<RoleServer>) -> Result<Reply, Problem> {
-        let light = ask.is_light();
-        let call = move |desk: &dyn Desk| desk.call(&ask);
-        let call = match light {
-            true => match self.desk.at_once(call) {
-                Ok(answer) => return answer,
-                Err(call) => call,
-            },
-            false => call,
-        };
-        let job = self.desk.run(context.ct.clone(), call);
-        tokio::pin!(job);
-        let mut waited = 0.0;
+        let (mut ask, until) = (Arc::new(ask), Instant::now() + checks::LIMIT);
         loop {
-            tokio::select! {
-                biased;
-                answer = &mut job => return answer,
-                () = context.ct.cancelled() => {
-                    return Err(Problem::new("cancelled", "the call was cancelled", "call again if it is still wanted"));
+            let light = ask.is_light();
+            let asked = ask.clone();
+            let call = move |desk: &dyn Desk| desk.call(&asked);
+            let reply = match if light { self.desk.at_once(call) } else { Err(call) } {
+                Ok(answer) => answer?,
+                Err(call) => {
+                    let job = self.desk.run(context.ct.clone(), call);
+                    patiently(job, context, "waiting for the store").await?
                 }
-                () = tokio::time::sleep(PATIENCE) => {
-                    waited += PATIENCE.as_secs_f64();
-                    if let Some(token) = context.meta.get_progress_token() {
-                        let note = ProgressNotificationParam::new(token, waited).with_message("waiting for the store");
-                        let _ = context.peer.notify_progress(note).await;
-                    }
-                }
+            };
+            let Some(id) = &reply.wants else { return Ok(reply) };
+            let check = checks::make(self.desk.desk(), &ask, id, until, &context.ct);
+            match patiently(check, context, &format!("checking {}", punch_core::text::clip(id, 80))).await? {
+                Checked::Passed(proof) => Arc::make_mut(&mut ask).proofs.push(*proof),
+                Checked::Answered(reply) => return Ok(reply),
             }
         }
     }
@@ -125,6 +118,7 @@ impl Server {
             structured: json!({"error": {"code": problem.code, "message": problem.message, "hint": problem.hint}}),
             is_error: true,
             revision: None,
+            wants: None,
         });
         let text = budget::text(&reply.text, reply.revision);
         let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
@@ -322,6 +316,32 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.subscriptions().values().for_each(CancellationToken::cancel);
+    }
+}
+
+/// Waits for a job; whoever asked for progress hears that it takes its time.
+async fn patiently<T>(
+    job: impl Future<Output = Result<T, Problem>>,
+    context: &RequestContext<RoleServer>,
+    message: &str,
+) -> Result<T, Problem> {
+    tokio::pin!(job);
+    let mut waited = 0.0;
+    loop {
+        tokio::select! {
+            biased;
+            answer = &mut job => return answer,
+            () = context.ct.cancelled() => {
+                return Err(Problem::new("cancelled", "the call was cancelled", "call again if it is still wanted"));
+            }
+            () = tokio::time::sleep(PATIENCE) => {
+                waited += PATIENCE.as_secs_f64();
+                if let Some(token) = context.meta.get_progress_token() {
+                    let note = ProgressNotificationParam::new(token, waited).with_message(message);
+                    let _ = context.peer.notify_progress(note).await;
+                }
+            }
+        }
     }
 }
 

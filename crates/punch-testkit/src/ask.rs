@@ -124,6 +124,8 @@ pub enum Ask {
     Renew(Name, i64),
     /// Finish.
     Done(Name, Option<Evidence>, Option<u64>),
+    /// Say whether a completion is stale, with evidence or without.
+    Vouch(Name, bool, bool),
     /// Give up.
     Drop(Name),
     /// Report a failed attempt.
@@ -157,6 +159,7 @@ impl Ask {
             | Self::Claim(name, _)
             | Self::Renew(name, _)
             | Self::Done(name, _, _)
+            | Self::Vouch(name, _, _)
             | Self::Drop(name)
             | Self::Fail(name, _)
             | Self::Reopen(name)

@@ -79,7 +79,7 @@ impl Scene {
             blocks: if source.one_in(5) { source.list(2, |s| self.name(s)) } else { Vec::new() },
             phase: optional(source, 8, |s| s.pick(&[None, Some("one".to_owned()), Some("two".to_owned())])),
             priority: optional(source, 4, |s| s.pick(&[1, 2, 3, 4, 5, 5, 1, 2, 4, 3, 2, 1, 0, 6])),
-            command: optional(source, 10, |s| s.pick(&[None, Some("check".to_owned())])),
+            command: optional(source, 3, |s| s.pick(&[None, Some("check".to_owned()), Some("check".to_owned())])),
         }
     }
 
@@ -104,7 +104,7 @@ impl Scene {
     }
 
     fn ask(&mut self, source: &mut Source<'_>, now: i64) -> Ask {
-        match source.below(32) {
+        match source.below(34) {
             0..7 => Ask::Add(self.add(source)),
             7..28 if self.live.is_empty() => Ask::Add(self.add(source)),
             7..10 => Ask::Edit(self.name(source), self.fields(source, false)),
@@ -132,7 +132,8 @@ impl Scene {
             28 => Ask::Note(self.name(source), source.pick(&["n", "m"]).to_owned()),
             29 => Ask::Move(self.name(source), self.spot(source)),
             30 => Ask::Arrange(source.list(5, |s| self.name(s))),
-            _ => Ask::Rules(rules(source)),
+            31 => Ask::Rules(rules(source)),
+            _ => Ask::Vouch(self.name(source), source.one_in(2), source.one_in(2)),
         }
     }
 }

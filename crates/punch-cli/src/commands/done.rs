@@ -2,11 +2,11 @@
 
 use clap::Args;
 use punch_core::{Evidence, Op, Ref};
+use punch_engine::{EngineError, Request};
 
 use crate::failure::Failure;
-use crate::named::act;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,6 +34,21 @@ impl Done {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let evidence = self.evidence.map(|text| Evidence { text: Some(text), ..Evidence::default() });
         let done = |r: &Ref| Op::Done { target: r.clone(), evidence: evidence.clone(), fence: self.fence };
-        act(project, &self.todos, &|refs| refs.iter().map(done).collect())
+        let open = match project.read()? {
+            Ok(open) => open,
+            Err(_) => {
+                let given = self.todos.first().cloned().unwrap_or_default();
+                return Err(EngineError::NotFound { given, near: Vec::new() }.into());
+            }
+        };
+        let commit = open.project.tree().commit();
+        let request = Request { commit: commit.as_deref(), ..open.project.request() };
+        let ops = |refs: &[Ref]| refs.iter().map(done).collect();
+        // Where the plan wants proof, the checks run between the first refusal and the last try.
+        let (changed, uids) = open.engine.proving(open.plan, &open.project.checker(), |proofs| {
+            let request = Request { proofs: Some(proofs), ..request.clone() };
+            open.engine.submit_named(open.plan, &request, &self.todos, &ops)
+        })?;
+        Ok(reply::changed(&changed, &uids))
     }
 }

@@ -5,14 +5,14 @@ use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{process, thread};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use punch_engine::Engine;
 use punch_engine::locate::Kind;
+use punch_engine::{Engine, EngineError};
 use punch_serve::hook::{Heard, Hook as Taken, Host, INPUT_CAP, Meaning, answer, hear};
 use punch_serve::{Problem, Project as Source};
 use punch_store::SessionKey;
@@ -146,13 +146,17 @@ impl Hook {
         flags.extend(self.max_continuations.iter().map(|n| ("keep_going.max_continuations".to_owned(), n.clone())));
         let project = Project::find_from(global.clone(), environment::host_folder(), flags)?;
         let (settings, worktree) = (project.config.for_agent(self.agent.name()).clone(), Some(project.worktree()));
-        let safety = project.safety();
-        let found = Found { project };
+        let (safety, root) = (project.safety(), Some(project.location.project_root.clone()));
+        let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name(), self.event));
+        let said = move |error: &EngineError| hook_log::say(log.clone(), &format!("{what}: {}", error.message()));
+        let found = Found { project, said: Arc::new(said) };
         let hook = Taken {
             project: &found,
             settings: &settings,
             worktree,
+            root,
             host_cap: self.agent.cap(environment::claude_stop_cap()),
+            assigned: environment::assigned().map(|name| SessionKey::new(name, None)),
         };
         let done = hook.run(&heard).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
         Ok(TakenUp {
@@ -203,6 +207,7 @@ fn told(failure: &Failure) -> String {
 /// gets a store from its user, not from a hook.
 struct Found {
     project: Project,
+    said: Arc<dyn Fn(&EngineError) + Send + Sync>,
 }
 
 impl Source for Found {
@@ -212,6 +217,8 @@ impl Source for Found {
             true => self.project.engine_or_new().map(Some),
             false => self.project.engine(),
         };
+        let said = Arc::clone(&self.said);
+        let opened = opened.map(|engine| engine.map(|engine| engine.telling(Box::new(move |error| said(error)))));
         opened.map_err(|failure| Problem::new(failure.code(), told(&failure), ""))
     }
 }

@@ -16,6 +16,8 @@ use punch_serve::{
     stdio,
 };
 
+use punch_store::SessionKey;
+
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Exit, Failure};
@@ -116,7 +118,9 @@ impl Mcp {
             false => Offer::none(self.dialect),
         };
         // Over HTTP the variables are those of whoever started the server, not of whoever calls.
-        let session = if http.is_none() { environment::host_session() } else { None };
+        let assigned = environment::assigned().filter(|_| http.is_none());
+        let session = if http.is_none() { environment::host_session().or_else(|| assigned.clone()) } else { None };
+        let assigned = assigned.map(|name| SessionKey::new(name, None));
         let limit = settings.limits_request_bytes.value;
         let presented = Settings {
             offer,
@@ -124,8 +128,9 @@ impl Mcp {
             identity: Identity { session, file: self.session_file },
             tag: Tag::new(&environment::process_tag()),
         };
-        let worktree = Some(project.worktree());
-        let desk = PlanDesk::new(Opened { project: Box::new(Found { global }), settings, worktree, role });
+        let (worktree, tree) = (Some(project.worktree()), Some(project.tree()));
+        let opened = Opened { project: Box::new(Found { global }), settings, worktree, tree, role, assigned };
+        let desk = PlanDesk::new(opened);
         let server = Server::start(presented, Arc::new(desk), log.clone()).map_err(Failure::Output)?;
         match http {
             None => stdio(server, limit, &log).map_err(Failure::writing)?,

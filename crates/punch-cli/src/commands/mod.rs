@@ -1,6 +1,7 @@
 //! The verbs: one file each. A verb reads its arguments, calls the library and hands the result to `output`.
 
 mod add;
+mod assign;
 mod claim;
 mod completions;
 mod config;
@@ -31,6 +32,7 @@ mod move_to;
 mod next;
 mod note;
 mod plan;
+mod plan_file;
 mod ready;
 mod release;
 mod renew;
@@ -46,6 +48,7 @@ mod todo;
 mod tree;
 mod undo;
 mod uninstall;
+mod verify;
 mod why;
 mod why_stop;
 
@@ -86,6 +89,8 @@ pub enum Command {
     Start(Later<start::Start>),
     /// Finish todos
     Done(Later<done::Done>),
+    /// Run the commands that prove todos; finish those that pass
+    Verify(Later<verify::Verify>),
     /// Give todos up on purpose
     Drop(Later<drop::Drop>),
     /// Report a failed attempt; the second one ends the todo
@@ -108,6 +113,8 @@ pub enum Command {
     Claim(Later<claim::Claim>),
     /// Lengthen the lease of a claim
     Renew(Later<renew::Renew>),
+    /// Give todos to a new conversation of an agent, or print its first message
+    Assign(Later<assign::Assign>),
     /// Make the store of this project and say where it is
     Init(Later<init::Init>),
     /// Put punch into the configuration of agents: server and hooks
@@ -132,6 +139,8 @@ pub enum Command {
     Undo(Later<undo::Undo>),
     /// Make, list, choose, rename and archive plans
     Plan(Later<plan::Plan>),
+    /// Share a `.plan.md` with people: link, status, sync, build, unlink
+    PlanFile(Later<plan_file::PlanFile>),
     /// Bring todos in from a file
     Import(Later<import::Import>),
     /// Write the whole plan out
@@ -184,6 +193,7 @@ impl Command {
             Self::Ready(Later(verb)) => verb.run(project()?),
             Self::Start(Later(verb)) => verb.run(project()?),
             Self::Done(Later(verb)) => verb.run(project()?),
+            Self::Verify(Later(verb)) => verb.run(project()?),
             Self::Drop(Later(verb)) => verb.run(project()?),
             Self::Fail(Later(verb)) => verb.run(project()?),
             Self::Reopen(Later(verb)) => verb.run(project()?),
@@ -194,6 +204,7 @@ impl Command {
             Self::Move(Later(verb)) => verb.run(project()?),
             Self::Claim(Later(verb)) => verb.run(project()?),
             Self::Renew(Later(verb)) => verb.run(project()?),
+            Self::Assign(Later(verb)) => verb.run(project()?),
             Self::Edit(Later(verb)) => verb.run(project()?),
             Self::Why(Later(verb)) => verb.run(project()?),
             Self::Graph(Later(verb)) => verb.run(project()?),
@@ -201,6 +212,7 @@ impl Command {
             Self::Log(Later(verb)) => verb.run(project()?),
             Self::Undo(Later(verb)) => verb.run(project()?),
             Self::Plan(Later(verb)) => verb.run(project()?),
+            Self::PlanFile(Later(verb)) => verb.run(project()?),
             Self::Import(Later(verb)) => verb.run(project()?),
             Self::Export(Later(verb)) => verb.run(project()?),
             Self::Todo(Later(verb)) => verb.run(project()?),

@@ -135,7 +135,8 @@ fn look(project: Project) -> Result<(Place, Vec<Phase>), Failure> {
 /// `base`, the list the person was shown, or for a whole new list, they are matched by content.
 fn change(open: &Open, base: Option<&[Phase]>, step: &dyn Fn(&[Phase]) -> Said) -> Result<Reply, Failure> {
     let mut said = None;
-    let request = Request { preset: phases::policy, ..open.project.request() };
+    let commit = open.project.tree().commit();
+    let request = Request { preset: phases::policy, commit: commit.as_deref(), ..open.project.request() };
     let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
         plan.need_whole()?;
         let now = phases::project(plan);

@@ -216,7 +216,7 @@ fn log_tells_every_revision_in_words() {
      7  TIME  user  T-2 put on hold
      6  TIME  user  T-2 dependencies changed
      5  TIME  user  T-2 content and priority changed
-     4  TIME  user  T-1 evidence changed; T-1 completed
+     4  TIME  user  T-1 completed
      3  TIME  ann  T-1 started
      2  TIME  user  ship added: Ship it
      1  TIME  user  T-1, T-2 added

@@ -44,6 +44,7 @@ fn world() -> World {
         open_limit: 100,
         settings: None,
         structured: false,
+        work: Default::default(),
     };
     let ops = json!({"ops": [{"op": "add", "content": "Write it"}, {"op": "start", "id": "T-2"}]});
     engine.call(plan, &caller, Surface::Native, Tool::Write, &ops, None).unwrap();

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
 mod arguments;
+#[cfg(unix)]
+mod assign;
 mod changes;
 mod claims;
 mod copies;
@@ -21,6 +23,7 @@ mod killed;
 mod looks;
 mod many;
 mod mcp;
+mod plan_file;
 mod plans;
 mod punch;
 mod reasons;
@@ -30,4 +33,6 @@ mod scripted_agents;
 mod store;
 mod strange_text;
 mod todo_commands;
+#[cfg(unix)]
+mod verify;
 mod world;

@@ -84,6 +84,13 @@ impl World {
         answer(&run)
     }
 
+    /// Runs it with these very arguments, which ask for JSON; remarks do not matter.
+    pub fn json_of(&self, arguments: &[&str]) -> Value {
+        let run = self.punch(arguments);
+        assert_eq!(run.exit, Some(0), "{arguments:?}: {}", run.render());
+        answer(&run)
+    }
+
     /// Runs it with `--json`; it must be refused. The answer is exit code and error code.
     pub fn refused(&self, arguments: &[&str]) -> (i32, String) {
         let run = self.punch(&[arguments, &["--json"]].concat());

@@ -11,6 +11,7 @@ mod resolve;
 mod revert;
 mod transition;
 mod update;
+mod vouch;
 
 use crate::{Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
 

@@ -96,6 +96,7 @@ const fn target(op: &Op) -> Option<&Ref> {
         | Op::Claim(r, _)
         | Op::Renew(r, _)
         | Op::Done { target: r, .. }
+        | Op::Vouch { target: r, .. }
         | Op::Drop(r)
         | Op::Fail(r, _)
         | Op::Reopen(r)

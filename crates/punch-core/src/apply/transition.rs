@@ -1,8 +1,8 @@
 //! Status changes in payload order, with what follows from them: counters of those who wait, flags, cascades.
 
-use super::Stop;
 use super::draft::Draft;
 use super::resolve::Batch;
+use super::{Stop, vouch};
 use crate::{
     CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, Need, Op, Refusal, StartGate, Status, Todo,
     Uid, VerifyMode, Warning,
@@ -35,6 +35,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::Claim(_, until) => claim(draft, uid, *until)?,
             Op::Renew(_, until) => renew(draft, uid, *until)?,
             Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
+            Op::Vouch { stale, evidence, .. } => vouch::vouch(draft, uid, *stale, evidence.as_ref())?,
             Op::Drop(_) => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
             Op::Fail(_, error) => fail(draft, uid, error)?,
             Op::Reopen(_) => reopen(draft, uid)?,
@@ -263,25 +264,33 @@ fn done(
         }
         return Ok(());
     }
+    // What was started in order may finish even if a dependency was added or reopened meanwhile. Before the proof is
+    // asked for: a check that could change nothing need not run.
+    if todo.status != Status::InProgress || at_end {
+        gate(draft, uid, gated)?;
+    }
+    let todo = draft.get(uid)?;
     if draft.ctx.policy.verify == VerifyMode::Command && todo.verify.is_some() {
         let passed = evidence.is_some_and(|e| e.command == todo.verify && e.exit_code == Some(0));
         if !passed {
             return Err(Refusal::NeedsVerification { id: todo.id.clone() }.into());
         }
     }
-    // What was started in order may finish even if a dependency was added or reopened meanwhile.
-    if todo.status != Status::InProgress || at_end {
-        gate(draft, uid, gated)?;
-    }
-    if let (Some(evidence), false) = (evidence, draft.ctx.policy.verify == VerifyMode::Trust) {
-        let evidence = Evidence { at: draft.now, ..evidence.clone() };
-        draft.touch(uid)?;
-        draft.edit(uid, Kind::Edited, |t| t.evidence.push(evidence))?;
-    }
-    close(draft, uid, Status::Completed, Kind::Completed)
+    let kept = vouch::kept(draft, evidence);
+    close_with(draft, uid, Status::Completed, Kind::Completed, |t| t.evidence.extend(kept))
 }
 
 fn close(draft: &mut Draft<'_>, uid: Uid, status: Status, kind: Kind) -> Result<(), Stop> {
+    close_with(draft, uid, status, kind, |_| {})
+}
+
+fn close_with(
+    draft: &mut Draft<'_>,
+    uid: Uid,
+    status: Status,
+    kind: Kind,
+    f: impl FnOnce(&mut crate::Fields),
+) -> Result<(), Stop> {
     if draft.get(uid)?.status == status {
         return Ok(());
     }
@@ -293,6 +302,7 @@ fn close(draft: &mut Draft<'_>, uid: Uid, status: Status, kind: Kind) -> Result<
         t.finished_at = Some(now);
         t.hold = None;
         t.flags = crate::Flags::default();
+        f(t);
     })?;
     if draft.row.policy.cancelled_dep == CancelledDep::Cascade && status != Status::Completed {
         cascade(draft, uid)?;

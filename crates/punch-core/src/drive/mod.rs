@@ -3,6 +3,7 @@
 //! Everything here is a function of values that can be stored and replayed. Stopping needs neither the model nor a
 //! tool; going on needs every gate to be open.
 
+mod assignment;
 mod block;
 mod counters;
 mod decide;
@@ -16,6 +17,7 @@ mod remind;
 mod rules;
 mod tokens;
 
+pub use assignment::{ASSIGNED, assignment};
 pub use block::{Block, Cause, Roots, roots};
 pub use counters::{Counters, ToolTrouble, Turn};
 pub use decide::{Decision, Input, Scene, Switch, decide, early};

@@ -15,7 +15,7 @@ mod item;
 mod outline;
 mod peek;
 mod phases;
-mod plan_file;
+pub(crate) mod plan_file;
 mod recognise;
 mod session;
 mod spec;
@@ -25,7 +25,7 @@ mod taskmaster_write;
 mod taskwarrior;
 mod time;
 mod todo_list;
-mod yaml;
+pub(crate) mod yaml;
 
 use std::collections::BTreeSet;
 

@@ -10,7 +10,7 @@ use super::{Format, extra, yaml};
 use crate::{Document, Parsed, Record, Refusal, Status};
 
 /// The front matter of a text, and what follows it.
-pub(super) fn front_matter(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
     let (first, rest) = text.split_once('\n')?;
     if first.trim_end() != "---" {
         return None;
@@ -125,7 +125,7 @@ fn todo(out: &mut String, record: &Record, indent: &str, lost: &mut BTreeSet<Str
 }
 
 /// The word of formats that have four statuses.
-pub(super) fn four(status: Status, lost: &mut BTreeSet<String>) -> &'static str {
+pub(crate) fn four(status: Status, lost: &mut BTreeSet<String>) -> &'static str {
     match status {
         Status::Failed => {
             lost.insert("status failed (written as cancelled)".to_owned());

@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 use crate::text;
 
 /// How deep collections may nest.
-const DEPTH: usize = 32;
+pub(crate) const DEPTH: usize = 32;
 /// How many nodes a document may have.
 const NODES: usize = 2_000_000;
 
 /// Why it is no YAML that we read: the line, counted from 1, and what is wrong.
-pub(super) type Wrong = (usize, String);
+pub(crate) type Wrong = (usize, String);
 
 /// Reads a document; an empty one is null.
-pub(super) fn read(input: &str) -> Result<Value, Wrong> {
+pub(crate) fn read(input: &str) -> Result<Value, Wrong> {
     let options = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
     let mut tree = Tree::default();
     let mut documents = 0;
@@ -116,7 +116,7 @@ fn plain(word: &str) -> Value {
 }
 
 /// A string that reads back as it is, quoted if it must be.
-pub(super) fn quoted(value: &str) -> String {
+pub(crate) fn quoted(value: &str) -> String {
     let word = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | ',' | '(' | ')' | '+' | '=');
     let plain_enough = value.chars().all(word)
         && value.starts_with(|c: char| c.is_alphabetic())
@@ -129,7 +129,7 @@ pub(super) fn quoted(value: &str) -> String {
 }
 
 /// A value as JSON, which is YAML too once the characters that only JSON allows bare are escaped.
-pub(super) fn flow(value: &Value) -> String {
+pub(crate) fn flow(value: &Value) -> String {
     let mut out = String::new();
     for c in value.to_string().chars() {
         if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') {

@@ -45,6 +45,7 @@ fn writes(ids: &[&str]) -> Vec<Ask> {
         out.push(Ask::Start(id(a)));
         out.push(Ask::Claim(id(a), 2));
         out.push(Ask::Done(id(a), None, None));
+        out.push(Ask::Vouch(id(a), true, false));
         out.push(Ask::Drop(id(a)));
         out.push(Ask::Fail(id(a), String::new()));
         out.push(Ask::Reopen(id(a)));

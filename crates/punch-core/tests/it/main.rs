@@ -16,6 +16,7 @@ mod markdown;
 mod merge;
 mod pair;
 mod phases;
+mod plan_file;
 mod record;
 mod sample;
 mod schedule;

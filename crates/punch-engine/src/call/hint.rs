@@ -4,7 +4,7 @@
 use punch_core::{Refusal, Status, text};
 
 use super::Surface;
-use crate::EngineError;
+use crate::{EngineError, VerifyError};
 
 impl EngineError {
     /// The hint for callers of a surface.
@@ -22,11 +22,30 @@ impl EngineError {
             Self::NotFound { .. } => known(),
             Self::UnknownPlan { .. } => "leave `plan` out to use the plan of this project".into(),
             Self::ArchivedPlan { .. } => "leave `plan` out to use the plan of this project, or name another".into(),
+            Self::Verify(error) => unproven(error),
             Self::Store(_)
             | Self::PlanExists { .. }
             | Self::Ambiguous { .. }
             | Self::NotAllowed { .. }
-            | Self::TooMany { .. } => self.hint(),
+            | Self::TooMany { .. }
+            | Self::SubagentsOff
+            | Self::PlanFile(_) => self.hint(),
+        }
+    }
+}
+
+/// A check is the one thing for which a model is sent to a shell: it may take longer than a tool call.
+fn unproven(error: &VerifyError) -> String {
+    match error {
+        VerifyError::NoCommand { .. } => "give it a verifyCommand with edit".into(),
+        VerifyError::Consent { .. } => {
+            format!("go on with something else and tell the user: {}", error.hint())
+        }
+        VerifyError::Failed { .. } => "repair what it found, then call done again".into(),
+        VerifyError::NotStarted { .. } => "correct its verifyCommand with edit".into(),
+        VerifyError::Stopped { .. } => "call done again".into(),
+        VerifyError::Timeout { id, .. } => {
+            format!("run `punch verify {}` in a shell: it finishes the todo if it passes", text::shell(id))
         }
     }
 }

@@ -14,13 +14,14 @@ mod step;
 
 use std::cell::RefCell;
 
+use punch_core::Refusal;
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
 use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::config::Settings;
-use crate::{Choice, Engine, EngineError, Request, Role, link};
+use crate::{Choice, Engine, EngineError, Proofs, Request, Role, link};
 
 pub use mirror::Family;
 pub use render::TEXT_CAP;
@@ -82,6 +83,26 @@ pub struct Caller<'a> {
     pub settings: Option<&'a Settings>,
     /// Wants the answer for programs too.
     pub structured: bool,
+    /// What is known about the work.
+    pub work: Work,
+}
+
+/// What speaks for the todos that a call finishes.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// The commit that the work tree stands on.
+    pub commit: Option<String>,
+    /// Checks that passed.
+    pub proofs: Proofs,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Called {
+    /// The answer.
+    Answered(Answer),
+    /// Nothing happened yet: the check of this todo has to pass first.
+    Wants(String),
 }
 
 /// The answer to a call.
@@ -139,8 +160,24 @@ impl Engine {
         arguments: &Value,
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
+        match self.call_or_check(plan, caller, surface, tool, arguments, key)? {
+            Called::Answered(answer) => Ok(answer),
+            Called::Wants(id) => self.refused(plan, surface, &Refusal::NeedsVerification { id }.into()),
+        }
+    }
+
+    /// The same for callers that can run checks: one that is wanting is named in place of the refusal.
+    pub fn call_or_check(
+        &self,
+        plan: PlanId,
+        caller: &Caller<'_>,
+        surface: Surface,
+        tool: Tool,
+        arguments: &Value,
+        key: Option<&str>,
+    ) -> Result<Called, EngineError> {
         let done = match (tool, surface) {
-            (Tool::Read, _) => return self.read(plan, |snapshot| self.reading(snapshot, caller, surface, arguments)),
+            (Tool::Read, _) => self.read(plan, |snapshot| self.reading(snapshot, caller, surface, arguments)),
             (Tool::Claim, _) => self.call_claim(plan, caller, arguments),
             (Tool::Write, Surface::Native) => self.call_native(plan, caller, arguments, key),
             (Tool::Write, Surface::Extended) => self.call_extended(plan, caller, arguments, key),
@@ -150,11 +187,17 @@ impl Engine {
         };
         match done {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-            Err(error) => {
-                Ok(render::refused(&error, surface, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
-            }
-            Ok(answer) => Ok(answer),
+            Err(error) => match caller.work.proofs.wanting(&error) {
+                Some(id) => Ok(Called::Wants(id)),
+                None => self.refused(plan, surface, &error).map(Called::Answered),
+            },
+            Ok(answer) => Ok(Called::Answered(answer)),
         }
+    }
+
+    /// A refusal as the model reads it.
+    pub fn refused(&self, plan: PlanId, surface: Surface, error: &EngineError) -> Result<Answer, EngineError> {
+        Ok(render::refused(error, surface, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
     }
 }
 
@@ -209,7 +252,13 @@ impl Answer {
 
 impl<'a> Caller<'a> {
     fn request(&'a self, preset: fn(punch_core::Policy) -> punch_core::Policy) -> Request<'a> {
-        Request { preset, settings: self.settings, ..Request::by(&self.by, self.owner.as_deref()) }
+        Request {
+            preset,
+            settings: self.settings,
+            commit: self.work.commit.as_deref(),
+            proofs: Some(&self.work.proofs),
+            ..Request::by(&self.by, self.owner.as_deref())
+        }
     }
 }
 

@@ -94,6 +94,8 @@ settings! {
     policy_dep_on_running: DepOnRunning = "policy.dep_on_running", "keep", ANY, None;
     /// What `done` needs.
     policy_verify: VerifyMode = "policy.verify", "claim", ANY, None;
+    /// How long a verify command may take.
+    verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None;
     /// How eagerly work is handed to subagents.
     subagents: Subagents = "subagents", "conservative", ANY, None;
     /// Offer the tools to agents at all.

@@ -14,7 +14,7 @@ const NAMED: usize = 10;
 const TOKENS: usize = 250;
 
 /// How the command line signs where no owner is named.
-const PERSON: &str = "user";
+pub(super) const PERSON: &str = "user";
 
 impl Listener<'_> {
     /// What people changed after a revision (seed 001: an edit by the user is on purpose).

@@ -19,6 +19,7 @@ use crate::config::Settings;
 use crate::link::own_name;
 use crate::submit::settle;
 use crate::{Choice, Engine, EngineError, Request, session};
+use changes::PERSON;
 use listen::{Heard, Listener};
 
 pub use record::Told;
@@ -55,6 +56,11 @@ impl Engine {
         let mut choice = moment.choice.clone();
         choice.session.get_or_insert_with(|| moment.key.clone());
         let Some(plan) = self.choose(&choice)? else { return Ok(Effect::default()) };
+        // What people wrote into the plan file is part of what is told.
+        let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
+        if told {
+            self.read_back(plan.id, PERSON);
+        }
         // Only a conversation that begins is told of other plans.
         let others = match moment.event {
             HostEvent::SessionStarted { .. } => self.others(&plan)?,

@@ -123,6 +123,18 @@ fn search(around: &Surroundings) -> Result<Option<Repository>, LocateError> {
     Ok(None)
 }
 
+/// The git folder of a work tree and the one that all its work trees share; `None` if it is none.
+pub(super) fn folders_of(work_tree: &Path) -> Option<(PathBuf, PathBuf)> {
+    let dot = work_tree.join(".git");
+    let git_dir = match fs::metadata(&dot) {
+        Ok(found) if found.is_file() => read_git_file(&dot).ok()?,
+        Ok(_) => dot,
+        // A repository without a work tree.
+        Err(_) => work_tree.to_owned(),
+    };
+    is_git_dir(&git_dir).then(|| (git_dir.clone(), common_dir(&git_dir)))
+}
+
 /// Follows the line `gitdir: PATH` that linked work trees and submodules have in place of a folder.
 fn read_git_file(file: &Path) -> Result<PathBuf, LocateError> {
     if fs::metadata(file).is_ok_and(|found| found.len() > MAX_GIT_FILE) {

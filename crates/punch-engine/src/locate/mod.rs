@@ -6,12 +6,14 @@ mod create;
 mod error;
 mod folder;
 mod git;
+mod head;
 
 use std::path::{Path, PathBuf};
 
 pub use error::LocateError;
 use folder::{DATABASE, is_store, usable};
 use git::Repository;
+pub use head::head_commit;
 
 /// The name of a store folder beside the code.
 const IN_TREE: &str = ".punch";

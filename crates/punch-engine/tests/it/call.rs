@@ -32,6 +32,7 @@ fn caller(session: &str) -> Caller<'static> {
         open_limit: 10_000,
         settings: None,
         structured: true,
+        work: Default::default(),
     }
 }
 

@@ -42,6 +42,7 @@ impl World {
             open_limit: 10_000,
             settings: None,
             structured: true,
+            work: Default::default(),
         };
         let answer = self.engine.call(self.plan, &caller, surface, Tool::Write, &arguments, None).unwrap();
         assert!(!answer.is_error, "{}", answer.text);

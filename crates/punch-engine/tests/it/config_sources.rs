@@ -11,7 +11,9 @@ use crate::sandbox::Sandbox;
 fn samples(name: &str) -> [(&'static str, &'static str); 4] {
     match name {
         "owner" | "plan" => [("a", "\"a\""), ("b c", "\"b c\""), ("é", "\"é\""), ("d", "\"d\"")],
-        "lease" => [("1s", "\"1s\""), ("1h30m", "\"1h30m\""), ("250ms", "\"250ms\""), ("2d", "\"2d\"")],
+        "lease" | "verify.timeout" => {
+            [("1s", "\"1s\""), ("1h30m", "\"1h30m\""), ("250ms", "\"250ms\""), ("2d", "\"2d\"")]
+        }
         "view.clear_delay" => [("-1", "-1"), ("0", "0"), ("5", "5"), ("600", "600")],
         "view.color" => {
             [("always", "\"always\""), ("never", "\"never\""), ("auto", "\"auto\""), ("never", "\"never\"")]

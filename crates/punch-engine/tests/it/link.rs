@@ -27,6 +27,7 @@ fn write(engine: &Engine, plan: PlanId, session: &str, arguments: &Value) -> u64
         open_limit: 100,
         settings: None,
         structured: true,
+        work: Default::default(),
     };
     let answer = engine.call(plan, &caller, Surface::Todowrite, Tool::Write, arguments, None).unwrap();
     assert!(!answer.is_error, "{}", answer.text);

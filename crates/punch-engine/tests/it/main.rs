@@ -8,6 +8,7 @@ mod config_docs;
 mod config_edit;
 mod config_files;
 mod config_sources;
+mod head;
 mod host;
 mod link;
 mod locate_git;
@@ -15,4 +16,7 @@ mod locate_in_tree;
 mod locate_outside;
 mod locate_read_only;
 mod mirror;
+mod plan_file;
 mod sandbox;
+#[cfg(unix)]
+mod verify;

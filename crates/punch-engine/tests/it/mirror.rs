@@ -38,6 +38,7 @@ fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
         open_limit: 10,
         settings: None,
         structured: true,
+        work: Default::default(),
     }
 }
 

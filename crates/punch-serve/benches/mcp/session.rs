@@ -72,6 +72,7 @@ fn spend(surface: Surface, calls: &[Value]) -> usize {
         open_limit: 10_000,
         settings: None,
         structured: false,
+        work: Default::default(),
     };
     let mut spent = 0;
     for call in calls {

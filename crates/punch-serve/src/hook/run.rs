@@ -1,11 +1,13 @@
 //! One report from beginning to end: copy the host's own todo tools, link sessions by receipt, ask the engine what to
 //! do. A copy that fails is remarked, and the rest still happens.
 
+use std::path::PathBuf;
+
 use punch_core::dialect::native::Limits;
 use punch_core::drive::{Effect, HostEvent};
-use punch_engine::call::Caller;
+use punch_engine::call::{Caller, Work};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Engine, Moment, owner_of};
+use punch_engine::{Choice, Engine, Moment, locate, owner_of};
 use punch_store::SessionKey;
 
 use super::{Heard, context_use, todos};
@@ -19,8 +21,12 @@ pub struct Hook<'a> {
     pub settings: &'a Settings,
     /// What tells worktrees that share a store apart.
     pub worktree: Option<String>,
+    /// The work tree, whose commit completions keep.
+    pub root: Option<PathBuf>,
     /// The host's own limit of continuations in a row.
     pub host_cap: Option<u32>,
+    /// The assignment that the agent was started for.
+    pub assigned: Option<SessionKey>,
 }
 
 /// What came of a report.
@@ -46,6 +52,11 @@ impl Hook<'_> {
         let told = used.filter(|_| named).and_then(|used| todos::told(heard, &used.name));
         let Some(engine) = self.project.open(told.is_some())? else { return Ok(Done::default()) };
         let mut done = Done::default();
+        if let Some(assigned) = self.assigned.as_ref().filter(|_| named)
+            && let Err(error) = engine.adopt(assigned, &heard.key)
+        {
+            done.problems.push(error.into());
+        }
         if let (Some((family, told)), Some(used)) = (told, used) {
             let once = used.call.as_deref().map(|call| self.once(heard, &used.name, call));
             let mirrored = engine
@@ -101,6 +112,8 @@ impl Hook<'_> {
             open_limit: settings.limits_open_todos.value as u64,
             settings: Some(settings),
             structured: false,
+            // Only a copy of the host's list is made with it, and that may finish something.
+            work: Work { commit: self.root.as_deref().and_then(locate::head_commit), ..Work::default() },
         }
     }
 

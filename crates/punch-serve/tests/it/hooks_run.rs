@@ -23,7 +23,7 @@ fn report(project: &dyn Project, host: Host, event: &str, report: &Value) -> Vec
     let config = Config::load(&Inputs::default()).unwrap();
     let settings = config.for_agent(host.name());
     let Some(heard) = hear(host, event, report) else { return Vec::new() };
-    let hook = Hook { project, settings, worktree: None, host_cap: host.cap(None) };
+    let hook = Hook { project, settings, worktree: None, root: None, host_cap: host.cap(None), assigned: None };
     hook.run(&heard).unwrap().problems
 }
 
@@ -77,7 +77,9 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
         project: Box::new(Shared(project.0.clone(), project.1.clone())),
         settings,
         worktree: None,
+        tree: None,
         role: None,
+        assigned: None,
     };
     let desk = PlanDesk::new(opened);
     let write = |todos: &[(&str, &str)]| {

@@ -59,6 +59,8 @@ pub struct Item {
     pub notes: Vec<String>,
     /// Was being worked on before.
     pub resume: bool,
+    /// Completed, and nothing vouches for it any more.
+    pub stale: bool,
     /// Something it was built on was reopened.
     pub stale_dependency: bool,
     /// When it was last started.

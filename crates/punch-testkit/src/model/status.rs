@@ -29,6 +29,7 @@ impl Write<'_> {
                 Ask::Claim(_, until) => self.claim(key, *until)?,
                 Ask::Renew(_, until) => self.renew(key, *until)?,
                 Ask::Done(_, evidence, fence) => self.done(key, evidence.as_ref(), *fence, &mut gated)?,
+                Ask::Vouch(_, stale, evidence) => self.vouch(key, *stale, *evidence)?,
                 Ask::Drop(_) => self.close(key, Status::Cancelled),
                 Ask::Fail(_, error) => self.fail(key, error)?,
                 Ask::Reopen(_) => self.reopen(key),
@@ -160,6 +161,7 @@ impl Write<'_> {
             item.attempts += u32::from(again);
             item.resume = false;
             item.stale_dependency = false;
+            item.stale = false;
         });
     }
 
@@ -224,18 +226,30 @@ impl Write<'_> {
             }
             return Ok(());
         }
+        if self.status(key) != Status::Active || rules.gate == Gate::AtEnd {
+            self.gate(key, gated)?;
+        }
         let command = self.model.items[key].command.clone();
         let passed = evidence.is_some_and(|e| e.command == command && e.exit == Some(0));
         if rules.proof == Proof::Command && command.is_some() && !passed {
             return no("needs_verification");
         }
-        if self.status(key) != Status::Active || rules.gate == Gate::AtEnd {
-            self.gate(key, gated)?;
-        }
         if evidence.is_some() && rules.proof != Proof::Trust {
             self.item(key).evidence += 1;
         }
         self.close(key, Status::Completed);
+        Ok(())
+    }
+
+    fn vouch(&mut self, key: usize, stale: bool, evidence: bool) -> Done {
+        let item = self.item(key);
+        if item.status != Status::Completed {
+            return no("transition");
+        }
+        item.stale = stale;
+        if evidence {
+            item.evidence = (item.evidence + 1).min(20);
+        }
         Ok(())
     }
 
@@ -252,6 +266,7 @@ impl Write<'_> {
             item.hold = None;
             item.resume = false;
             item.stale_dependency = false;
+            item.stale = false;
         });
         if self.model.rules.cancelled == Cancelled::Cascade && status != Status::Completed {
             for dependent in self.model.dependents(key) {
@@ -296,6 +311,7 @@ impl Write<'_> {
             item.finished = None;
             item.resume = false;
             item.stale_dependency = false;
+            item.stale = false;
             if before == Status::Failed {
                 item.attempts = 0;
             }

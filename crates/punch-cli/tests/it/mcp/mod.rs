@@ -1,7 +1,8 @@
 //! `punch mcp` as a client meets it.
 
 mod abuse;
-mod client;
+mod checks;
+pub mod client;
 mod golden;
 mod handshake;
 mod http;

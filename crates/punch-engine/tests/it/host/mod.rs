@@ -77,6 +77,7 @@ impl World {
             open_limit: 100_000,
             settings: None,
             structured: true,
+            work: Default::default(),
         };
         self.pass(1);
         self.engine.call(self.plan, &caller, surface, tool, &arguments, None).unwrap()

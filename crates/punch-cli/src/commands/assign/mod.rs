@@ -1,0 +1,95 @@
+//! `punch assign`: a new conversation for some todos, that answers for these and for nothing else.
+
+mod agent;
+
+use std::ffi::OsString;
+
+use clap::Args;
+use punch_core::{Footprint, Todo, Uid};
+use punch_engine::{EngineError, assigned_name};
+use punch_store::SessionKey;
+use serde_json::json;
+
+use crate::failure::{Exit, Failure};
+use crate::project::{Open, Project};
+use crate::reply::{self, Reply};
+use crate::{environment, output};
+pub use agent::Agent;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch assign T-1 T-2 --to claude
+  punch assign T-3 --to codex -- --full-auto      # what follows -- goes to the agent
+  punch assign T-1 T-2 --to print                 # only the text, for a conversation of your own";
+
+/// The arguments of `punch assign`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Assign {
+    /// Todos by id or by what they say
+    #[arg(required = true, value_name = "TODO")]
+    todos: Vec<String>,
+    #[command(flatten)]
+    to: To,
+}
+
+/// Who gets todos.
+#[derive(Args)]
+pub struct To {
+    /// The agent that is started, or print
+    #[arg(long, value_name = "AGENT", value_enum)]
+    to: Agent,
+    /// Arguments for the agent
+    #[arg(last = true, value_name = "ARGUMENT")]
+    more: Vec<OsString>,
+}
+
+impl Assign {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let open = match project.read()? {
+            Ok(open) => open,
+            Err(_) => {
+                let given = self.todos.first().cloned().unwrap_or_default();
+                return Err(EngineError::NotFound { given, near: Vec::new() }.into());
+            }
+        };
+        let todos = self.todos.iter().map(|name| open.engine.resolve(open.plan, name));
+        let todos: Vec<Uid> = todos.collect::<Result<_, _>>()?;
+        hand_out(&open, &todos, &self.to, |_, _| Ok(()))
+    }
+}
+
+/// Hands todos out and tells what came of it. `noted` is called once they are somebody's.
+pub fn hand_out(
+    open: &Open,
+    todos: &[Uid],
+    to: &To,
+    noted: impl FnOnce(&str, &[String]) -> Result<(), Failure>,
+) -> Result<Reply, Failure> {
+    let key = SessionKey::new(assigned_name(&environment::process_tag()), None);
+    let given = open.engine.hand_out(open.plan, &open.project.config.settings, &key, todos)?;
+    noted(key.host(), &given.ids)?;
+    let Some(ended) = to.to.run(open, &given, &to.more)? else {
+        let variable = environment::ASSIGNED;
+        output::remark(&format!("note: an agent started with {variable}={} answers for these todos only", key.host()));
+        let json = json!({"session": key.host(), "ids": given.ids, "prompt": given.prompt});
+        return Ok(Reply::new(given.prompt, json).after_write());
+    };
+    let part = Footprint { todos: given.todos.iter().copied().collect(), ..Footprint::default() };
+    let (plan, now) = (open.engine.slice(open.plan, &part)?, open.engine.now());
+    let found: Vec<&Todo> = given.todos.iter().filter_map(|uid| plan.get(*uid)).collect();
+    let open_ids: Vec<&str> = found.iter().filter(|t| t.status_at(now).is_open()).map(|t| t.id.as_str()).collect();
+    let mut lines: Vec<String> = found.iter().map(|todo| reply::line(todo, now)).collect();
+    lines.push(match (open_ids.is_empty(), ended.success()) {
+        (true, _) => format!("{} has finished", to.to.name()),
+        (false, true) => format!("{} ended with {} left open", to.to.name(), open_ids.len()),
+        (false, false) => format!("{} failed ({ended}) with {} left open", to.to.name(), open_ids.len()),
+    });
+    let json = json!({
+        "session": key.host(), "ids": given.ids, "open": open_ids, "code": ended.code(),
+        "todos": reply::records(&plan, found.iter().copied(), now), "revision": plan.row.revision,
+    });
+    let exit = if open_ids.is_empty() { Exit::Ok } else { Exit::Refused };
+    Ok(Reply { exit, ..Reply::new(lines.join("\n"), json).after_write() })
+}

@@ -1,0 +1,152 @@
+//! What is told about a plan file, to people and to programs.
+
+use std::collections::HashMap;
+
+use punch_core::plan_file::{Conflict, Field, Item, Merged, Side};
+use punch_core::text;
+use punch_engine::plan_file::{Link, Standing, Synced};
+use serde_json::{Value, json};
+
+use crate::reply::Reply;
+use crate::safety::{ago, count};
+
+/// Ids and conflicts that are named.
+const NAMED: usize = 10;
+
+/// What a sync did.
+pub fn synced(synced: &Synced) -> Reply {
+    let mut parts: Vec<String> = Vec::new();
+    for (ids, word) in [(&synced.added, "added"), (&synced.changed, "changed"), (&synced.archived, "archived")] {
+        if !ids.is_empty() {
+            parts.push(format!("{} {word} in the plan", ids.len()));
+        }
+    }
+    if synced.wrote {
+        parts.push(format!("{} changed in the file", count(synced.edits as u64, "todo")));
+    }
+    let mut lines = match parts.is_empty() {
+        true => vec!["The plan and its file agree.".to_owned()],
+        false => vec![parts.join(", ")],
+    };
+    lines.extend(conflicts(&synced.conflicts));
+    for (id, why) in synced.refused.iter().take(NAMED) {
+        let (id, why) = (text::neutral(id), text::clip(why, 200));
+        lines.push(format!("refused: the status of {id} stays in the file: {}", text::neutral(&why)));
+    }
+    if !synced.absent.is_empty() {
+        lines.push(format!("not in the file: {}; `punch plan-file sync --add` adds them", named(&synced.absent)));
+    }
+    if !synced.gone.is_empty() {
+        lines.push(format!("archived in the plan, still in the file: {}", named(&synced.gone)));
+    }
+    let reply = Reply::new(lines.join("\n"), as_json(synced));
+    if synced.took() { reply.after_write() } else { reply }
+}
+
+/// The same for programs.
+pub fn as_json(synced: &Synced) -> Value {
+    let refused: Vec<Value> = synced.refused.iter().map(|(id, why)| json!({"id": id, "why": why})).collect();
+    json!({
+        "path": synced.path, "wrote": synced.wrote, "edits": synced.edits,
+        "added": synced.added, "changed": synced.changed, "archived": synced.archived,
+        "conflicts": synced.conflicts, "refused": refused, "absent": synced.absent, "gone": synced.gone,
+        "revision": synced.revision,
+    })
+}
+
+/// How a plan file stands to its plan.
+pub fn standing(standing: &Standing, now: i64) -> Reply {
+    let (link, merged) = (&standing.link, &standing.merged);
+    let since = std::time::Duration::from_millis(now.saturating_sub(link.at).unsigned_abs());
+    let mut lines = vec![
+        text::neutral(&link.path.display().to_string()).into_owned(),
+        format!("{}; agreed at revision {}, {}", count(standing.todos as u64, "todo"), link.revision, ago(since)),
+    ];
+    let coming = coming(merged);
+    if coming > 0 {
+        lines.push(format!("to come into the plan: {}", count(coming as u64, "todo")));
+    }
+    if !merged.writes.is_empty() {
+        lines.push(format!("to be written into the file: {}", count(merged.writes.len() as u64, "edit")));
+    }
+    if coming == 0 && merged.writes.is_empty() {
+        lines.push("both agree".to_owned());
+    } else {
+        lines.push("`punch plan-file sync` brings both together".to_owned());
+    }
+    lines.extend(conflicts(&merged.conflicts));
+    if !merged.absent.is_empty() {
+        let ids: Vec<String> = merged.absent.iter().map(|item| item.id.clone()).collect();
+        lines.push(format!("not in the file: {}", named(&ids)));
+    }
+    lines.extend(link.conflicts.iter().rev().take(NAMED).map(|known| format!("earlier {}", conflict(known))));
+    lines.push(format!("created by {}", text::neutral(&link.created_by)));
+    if !link.edited_by.is_empty() {
+        lines.push(format!("edited by {}", named(&link.edited_by)));
+    }
+    for (session, ids) in link.built_by.iter().take(NAMED) {
+        lines.push(format!("built by {}: {}", text::neutral(session), named(ids)));
+    }
+    let ids = |ids: &[Item]| ids.iter().map(|item| item.id.clone()).collect::<Vec<_>>();
+    Reply::new(
+        lines.join("\n"),
+        json!({
+            "path": link.path, "todos": standing.todos, "revision": link.revision, "at": link.at,
+            "coming": coming, "writing": merged.writes.len(), "conflicts": merged.conflicts,
+            "earlierConflicts": link.conflicts, "absent": ids(&merged.absent), "gone": merged.gone,
+            "deleted": merged.deleted,
+            "createdBy": link.created_by, "editedBy": link.edited_by, "builtBy": link.built_by,
+        }),
+    )
+}
+
+/// The answer to an unlink.
+pub fn unlinked(link: &Link) -> Reply {
+    let path = link.path.display().to_string();
+    Reply::new(format!("`{}` is no longer linked; it stays as it is", text::neutral(&path)), json!({"path": link.path}))
+}
+
+/// Todos that people changed, brought in or deleted.
+fn coming(merged: &Merged) -> usize {
+    let before: HashMap<&str, &Item> = merged.before.iter().map(|item| (item.id.as_str(), item)).collect();
+    let changed = |item: &&Item| before.get(item.id.as_str()) != Some(item);
+    merged.after.iter().filter(changed).count() + merged.deleted.len()
+}
+
+fn conflicts(all: &[Conflict]) -> Vec<String> {
+    let mut lines: Vec<String> = all.iter().take(NAMED).map(conflict).collect();
+    if all.len() > NAMED {
+        lines.push(format!("{} more conflicts; --json has them all", all.len() - NAMED));
+    }
+    lines
+}
+
+fn conflict(conflict: &Conflict) -> String {
+    let said = |words: &str| format!("\"{}\"", text::neutral(&text::clip(words, 80)));
+    let (id, file, plan) = (text::neutral(&conflict.id), said(&conflict.file), said(&conflict.plan));
+    let field = match conflict.field {
+        Field::Content => "words",
+        Field::Status => "status",
+        Field::Dependencies => "dependencies",
+        Field::Presence if conflict.file.is_empty() => {
+            return format!("conflict: {id} was deleted from the file and changed in the plan; it stays in the plan");
+        }
+        Field::Presence => {
+            return format!("conflict: {id} was changed in the file and archived in the plan; it stays in the file");
+        }
+    };
+    let took = match conflict.took {
+        Side::File => "the file counts",
+        Side::Plan => "the plan counts",
+    };
+    format!("conflict: {field} of {id}: the file says {file}, the plan {plan}; {took}")
+}
+
+fn named(ids: &[String]) -> String {
+    let mut out: Vec<String> =
+        ids.iter().take(NAMED).map(|id| text::neutral(&text::clip(id, 60)).into_owned()).collect();
+    if ids.len() > NAMED {
+        out.push(format!("{} more", ids.len() - NAMED));
+    }
+    out.join(", ")
+}

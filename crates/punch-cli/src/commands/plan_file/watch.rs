@@ -1,0 +1,155 @@
+//! `sync --watch`: goes on whenever the file or the plan changes. Editors save in many ways; a file counts once it
+//! looks the same twice in a row, and one that is away for a moment is waited for.
+
+use std::time::Duration;
+
+use punch_engine::plan_file::{FileError, How, Look, look};
+use punch_engine::{EngineError, Request};
+
+use super::{request, told};
+use crate::failure::Failure;
+use crate::output::{self, JsonLines};
+use crate::project::Open;
+use crate::reply::{Reply, with_schema};
+
+/// How often the file is looked at.
+const EVERY: Duration = Duration::from_millis(150);
+
+/// Looks after which a file that is away is told of.
+const AWAY: u32 = 7;
+
+/// Syncs until the process is ended, or the plan is unlinked.
+pub fn run(open: &Open, how: How) -> Result<Reply, Failure> {
+    let mut changes = open.engine.store().changes();
+    let mut lines = open.project.global.json.then(JsonLines::stdout);
+    let request: Request<'_> = request(open);
+    let mut watch = Watch::default();
+    let mut woken = true;
+    while let Some(link) = open.engine.plan_file(open.plan)? {
+        let seen = look(&link.path);
+        match watch.step(seen, woken) {
+            Act::Rest => {}
+            Act::Away => output::remark(&format!("note: {}", FileError::Missing(link.path.clone()).message())),
+            Act::Sync => {
+                watch.handled = seen;
+                match open.engine.sync_plan_file(open.plan, &request, how) {
+                    Ok(synced) => {
+                        watch.handled = open.engine.plan_file(open.plan)?.and_then(|link| link.look);
+                        if synced.took() || synced.wrote || !synced.conflicts.is_empty() || watch.first {
+                            tell(lines.as_mut(), &synced)?;
+                        }
+                        watch.first = false;
+                    }
+                    // Whatever is wrong with the file is mended by its next version.
+                    Err(error @ (EngineError::PlanFile(_) | EngineError::Refused(_))) => {
+                        output::remark(&format!("note: {}", error.message()));
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        woken = changes.wait(EVERY)?;
+    }
+    Err(EngineError::from(FileError::NotLinked).into())
+}
+
+fn tell(lines: Option<&mut JsonLines>, synced: &punch_engine::plan_file::Synced) -> Result<(), Failure> {
+    match lines {
+        Some(lines) => {
+            lines.print(&with_schema(told::as_json(synced)))?;
+            lines.flush()
+        }
+        None => output::document(&format!("{}\n", told::synced(synced).text)),
+    }
+}
+
+/// What to do after a look.
+#[derive(Debug, PartialEq, Eq)]
+enum Act {
+    Rest,
+    Sync,
+    /// The file has been away for a while.
+    Away,
+}
+
+/// What was seen so far.
+struct Watch {
+    /// How the file looked in the last step.
+    last: Option<Look>,
+    /// How it looked when it was last taken care of.
+    handled: Option<Look>,
+    /// The plan changed since.
+    behind: bool,
+    away: u32,
+    first: bool,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self { last: None, handled: None, behind: false, away: 0, first: true }
+    }
+}
+
+impl Watch {
+    fn step(&mut self, seen: Option<Look>, woken: bool) -> Act {
+        self.behind |= woken;
+        let still = seen == self.last;
+        self.last = seen;
+        match seen {
+            None => {
+                self.away = self.away.saturating_add(1);
+                if self.away == AWAY { Act::Away } else { Act::Rest }
+            }
+            Some(_) => {
+                self.away = 0;
+                let due = self.behind || seen != self.handled;
+                if still && due {
+                    self.behind = false;
+                    Act::Sync
+                } else {
+                    Act::Rest
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(modified: u64) -> Option<Look> {
+        Some(Look { modified, size: 1 })
+    }
+
+    #[test]
+    fn a_file_counts_once_it_looks_the_same_twice() {
+        let mut watch = Watch { handled: at(1), last: at(1), ..Watch::default() };
+        assert_eq!(watch.step(at(1), false), Act::Rest);
+        assert_eq!(watch.step(at(2), false), Act::Rest);
+        assert_eq!(watch.step(at(3), false), Act::Rest);
+        assert_eq!(watch.step(at(3), false), Act::Sync);
+        watch.handled = at(3);
+        assert_eq!(watch.step(at(3), false), Act::Rest);
+        assert_eq!(watch.step(at(3), true), Act::Sync);
+        assert_eq!(watch.step(at(3), false), Act::Rest);
+    }
+
+    #[test]
+    fn a_change_of_the_plan_waits_for_a_file_that_is_being_saved() {
+        let mut watch = Watch { handled: at(1), last: at(1), ..Watch::default() };
+        assert_eq!(watch.step(at(2), true), Act::Rest);
+        assert_eq!(watch.step(None, false), Act::Rest);
+        assert_eq!(watch.step(at(4), false), Act::Rest);
+        assert_eq!(watch.step(at(4), false), Act::Sync);
+    }
+
+    #[test]
+    fn a_file_that_is_away_is_told_of_once() {
+        let mut watch = Watch::default();
+        let told = (0..50).filter(|_| watch.step(None, false) == Act::Away).count();
+        assert_eq!(told, 1);
+        assert_eq!(watch.step(at(1), false), Act::Rest);
+        assert_eq!(watch.step(at(1), false), Act::Sync);
+    }
+}

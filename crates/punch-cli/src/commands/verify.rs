@@ -1,0 +1,171 @@
+//! `punch verify`: run the commands that prove todos, and keep what came of it.
+
+use clap::Args;
+use punch_core::{Evidence, Footprint, Status, Todo, text};
+use punch_engine::{EngineError, VerifyError};
+use serde_json::{Value, json};
+
+use crate::environment;
+use crate::failure::{Exit, Failure};
+use crate::project::{Open, Project};
+use crate::reply::{self, Reply};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch verify T-3             # run its command; if it passes, T-3 is done
+  punch verify --allow T-3     # the same, after a person has looked at the command
+  punch verify --all           # check everything completed again
+  punch verify --stale         # only what nothing vouches for at this commit
+  punch verify --withdraw T-3  # its command may not run any more
+A completed todo that fails is marked stale and stays completed.";
+
+/// The arguments of `punch verify`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Verify {
+    /// Ids, or parts of the content
+    #[arg(value_name = "TODO", required_unless_present_any = ["all", "stale"])]
+    todos: Vec<String>,
+    /// Every completed todo that has a command
+    #[arg(long, conflicts_with_all = ["todos", "stale"])]
+    all: bool,
+    /// Completed todos whose last check failed, is missing, or was made at another commit
+    #[arg(long, conflicts_with = "todos")]
+    stale: bool,
+    /// Agree that the commands of these todos may run in this project, now and later
+    #[arg(long, conflicts_with_all = ["all", "stale"])]
+    allow: bool,
+    /// Take the consent to the commands of these todos back; nothing runs
+    #[arg(long, conflicts_with_all = ["all", "stale", "allow", "fence"])]
+    withdraw: bool,
+    /// The fence of the claim; refused if somebody else has claimed it since
+    #[arg(long, value_name = "N")]
+    fence: Option<u64>,
+}
+
+impl Verify {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let open = match project.read()? {
+            Ok(open) => open,
+            Err(_) if self.todos.is_empty() => return Ok(again(&[], 0)),
+            Err(_) => {
+                let given = self.todos.first().cloned().unwrap_or_default();
+                return Err(EngineError::NotFound { given, near: Vec::new() }.into());
+            }
+        };
+        if self.all || self.stale {
+            let todos = open.engine.to_recheck(open.plan, &open.project.checker(), self.stale)?;
+            return Ok(each(&open, &todos, self.fence)?);
+        }
+        let mut todos = Vec::with_capacity(self.todos.len());
+        for name in &self.todos {
+            let uid = open.engine.resolve(open.plan, name)?;
+            let slice = open.engine.slice(open.plan, &Footprint { todos: [uid].into(), ..Footprint::default() })?;
+            let todo = slice.get(uid).cloned();
+            todos.push(todo.ok_or_else(|| EngineError::NotFound { given: name.clone(), near: Vec::new() })?);
+        }
+        if self.withdraw {
+            return withdraw(&open.project, &todos);
+        }
+        if self.allow {
+            todos.iter().try_for_each(|todo| allow(&open.project, todo))?;
+        }
+        match &todos[..] {
+            [todo] if todo.status != Status::Completed => {
+                let (request, checker) = (open.project.request(), open.project.checker());
+                let changed = open.engine.verify(open.plan, &request, &checker, todo, self.fence)?;
+                Ok(reply::changed(&changed, &[todo.uid]))
+            }
+            _ => Ok(each(&open, &todos, self.fence)?),
+        }
+    }
+}
+
+/// Remembers the person's consent. An agent's shell is not where a person gives it.
+fn allow(project: &Project, todo: &Todo) -> Result<(), Failure> {
+    let Some(command) = &todo.verify else {
+        return Err(EngineError::from(VerifyError::NoCommand { id: todo.id.clone() }).into());
+    };
+    if let Some(agent) = environment::inside_agent() {
+        let message = format!("`--allow` is for a person, and this shell belongs to an agent ({agent} is set)");
+        return Err(Failure::refused("needs_consent", message, "ask the user to run it in a terminal of their own"));
+    }
+    let Some(consents) = project.consents() else {
+        let hint = "set HOME or XDG_STATE_HOME";
+        return Err(Failure::refused("needs_consent", "there is no state folder to keep a consent in", hint));
+    };
+    consents.give(command).map_err(|cause| Failure::File("consents in the state folder".into(), cause))?;
+    Ok(())
+}
+
+fn withdraw(project: &Project, todos: &[Todo]) -> Result<Reply, Failure> {
+    let mut ids = Vec::new();
+    for (todo, command) in todos.iter().filter_map(|todo| Some((todo, todo.verify.as_ref()?))) {
+        let withdrawn = project.consents().map_or(Ok(false), |consents| consents.withdraw(command));
+        if withdrawn.map_err(|cause| Failure::File("consents in the state folder".into(), cause))? {
+            ids.push(todo.id.as_str());
+        }
+    }
+    let text = match ids.len() {
+        0 => "There was no consent to withdraw.".to_owned(),
+        _ => format!("May not run any more: the check of {}", text::neutral(&ids.join(", "))),
+    };
+    Ok(Reply::new(text, json!({"withdrawn": ids})))
+}
+
+/// Checks one after the other. One that cannot be checked says nothing about the others.
+fn each(open: &Open, todos: &[Todo], fence: Option<u64>) -> Result<Reply, EngineError> {
+    let mut rows: Vec<(String, Value, bool)> = Vec::with_capacity(todos.len());
+    for todo in todos {
+        let (request, checker) = (open.project.request(), open.project.checker());
+        let checked = match todo.status {
+            Status::Completed => open.engine.recheck(open.plan, &request, &checker, todo).map(|checked| {
+                let word = if checked.passed { "passed" } else { "stale" };
+                (word, checked.passed, Some(checked.evidence))
+            }),
+            _ => open.engine.verify(open.plan, &request, &checker, todo, fence).map(|changed| {
+                let evidence = changed.plan.get(todo.uid).and_then(|todo| todo.evidence.last().cloned());
+                ("done", true, evidence)
+            }),
+        };
+        rows.push(match checked {
+            Ok((word, passed, evidence)) => told(todo, word, passed, evidence.as_ref()),
+            Err(EngineError::Store(error)) => return Err(error.into()),
+            Err(error) => {
+                let message = error.message();
+                let first = message.lines().next().unwrap_or_default().to_owned();
+                let passed = if error.code() == "verify_failed" { json!(false) } else { Value::Null };
+                let told = json!({"code": error.code(), "message": message, "hint": error.hint()});
+                let row = json!({"id": todo.id, "passed": passed, "error": told});
+                (format!("unknown  {}  {first}", text::neutral(&todo.id)), row, false)
+            }
+        });
+    }
+    Ok(again(&rows, todos.len()))
+}
+
+fn told(todo: &Todo, word: &str, passed: bool, evidence: Option<&Evidence>) -> (String, Value, bool) {
+    let content = text::clip(&text::neutral(&todo.content), 100).into_owned();
+    let row = json!({
+        "id": todo.id,
+        "passed": passed,
+        "exitCode": evidence.and_then(|e| e.exit_code),
+        "tail": evidence.and_then(|e| e.text.as_ref()),
+        "outputHash": evidence.and_then(|e| e.output_hash.as_ref()),
+        "commit": evidence.and_then(|e| e.commit.as_ref()),
+    });
+    (format!("{word:7}  {}  {content}", text::neutral(&todo.id)), row, passed)
+}
+
+fn again(rows: &[(String, Value, bool)], total: usize) -> Reply {
+    let lines: Vec<&str> = rows.iter().map(|(line, _, _)| line.as_str()).collect();
+    let passed = rows.iter().filter(|(_, _, passed)| *passed).count();
+    let text = match total {
+        0 => "Nothing to check.".to_owned(),
+        _ => format!("{}\n{passed} of {total} passed", lines.join("\n")),
+    };
+    let checks: Vec<&Value> = rows.iter().map(|(_, row, _)| row).collect();
+    let exit = if passed == total { Exit::Ok } else { Exit::Refused };
+    Reply { exit, wrote: total > 0, ..Reply::new(text, json!({"checks": checks, "passed": passed, "total": total})) }
+}

@@ -1,0 +1,119 @@
+//! `done` where the plan wants proof: the server makes the check and says how long it takes.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::client::{Client, project, punch};
+
+fn run(folder: &Path, arguments: &[&str]) {
+    let output = punch(folder, arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A plan that wants proof, with `T-1`, whose command passes once the file `go` is there.
+fn proving(command: &str) -> tempfile::TempDir {
+    let folder = project();
+    run(folder.path(), &["config", "set", "policy.verify", "command"]);
+    run(folder.path(), &["add", "one", "--verify", command]);
+    folder
+}
+
+fn allow(folder: &Path) {
+    // Whether it passes then is another matter.
+    punch(folder, &["verify", "--allow", "T-1"]).output().unwrap();
+    punch(folder, &["reopen", "T-1"]).output().unwrap();
+}
+
+fn done() -> serde_json::Value {
+    json!({"ops": [{"op": "done", "id": "T-1"}]})
+}
+
+#[test]
+fn done_makes_the_check_and_keeps_what_it_said() {
+    let folder = proving("echo checked");
+    let mut client = Client::ready(folder.path(), &[]);
+    let text = client.call("todo_write", done());
+    assert!(text.starts_with("Error needs_consent") && text.contains("punch verify --allow T-1"), "{text}");
+    allow(folder.path());
+    let text = client.call("todo_write", done());
+    assert!(text.starts_with("[x] T-1 one"), "{text}");
+    assert!(client.call("todo_read", json!({"view": "todo", "id": "T-1"})).contains("checked"));
+}
+
+#[test]
+fn every_dialect_makes_the_check() {
+    let folder = proving("touch ran");
+    allow(folder.path());
+    std::fs::remove_file(folder.path().join("ran")).unwrap();
+    let mut client = Client::ready(folder.path(), &["--dialect", "cursor"]);
+    let todos = json!([{"id": "T-1", "content": "one", "status": "completed", "dependencies": []}]);
+    let text = client.call("todo_write", json!({"merge": true, "todos": todos}));
+    assert!(folder.path().join("ran").exists(), "{text}");
+    std::fs::remove_file(folder.path().join("ran")).unwrap();
+    assert!(punch(folder.path(), &["reopen", "T-1"]).output().unwrap().status.success());
+    let mut client = Client::ready(folder.path(), &["--dialect", "extended"]);
+    let text = client.call("todo_write", json!({"mode": "patch", "todos": [{"id": "T-1", "status": "completed"}]}));
+    assert!(folder.path().join("ran").exists(), "{text}");
+}
+
+#[test]
+fn a_check_that_fails_refuses_done_with_the_end_of_its_output() {
+    let folder = proving("echo broken; exit 3");
+    allow(folder.path());
+    let mut client = Client::ready(folder.path(), &[]);
+    let text = client.call("todo_write", done());
+    assert!(text.starts_with("Error verify_failed") && text.contains("\nbroken\n"), "{text}");
+    assert!(text.contains("Nothing was changed."), "{text}");
+}
+
+#[test]
+fn a_check_that_takes_too_long_names_the_command_to_run() {
+    let folder = proving("[ ! -e go ] || sleep 1000");
+    allow(folder.path());
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    run(folder.path(), &["config", "set", "verify.timeout", "300ms"]);
+    let mut client = Client::ready(folder.path(), &[]);
+    let text = client.call("todo_write", done());
+    assert!(text.starts_with("Error verify_timeout") && text.contains("punch verify T-1"), "{text}");
+}
+
+#[test]
+fn others_are_answered_while_a_check_runs_and_progress_is_told() {
+    let folder = proving("[ ! -e hold ] || while [ ! -e go ]; do sleep 0.02; done");
+    allow(folder.path());
+    std::fs::write(folder.path().join("hold"), "").unwrap();
+    let mut client = Client::ready(folder.path(), &[]);
+    let params = json!({"name": "todo_write", "arguments": done(), "_meta": {"progressToken": "p"}});
+    client.line(&json!({"jsonrpc": "2.0", "id": 71, "method": "tools/call", "params": params}).to_string());
+    let told = client.receive();
+    assert_eq!((&told["params"]["progressToken"], &told["params"]["message"]), (&json!("p"), &json!("checking T-1")));
+    let text = client.call("todo_write", json!({"ops": [{"op": "add", "content": "meanwhile"}]}));
+    assert!(text.starts_with("[ ] T-2 meanwhile"), "{text}");
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    let answer = std::iter::repeat_with(|| client.receive()).find(|message| message["id"] == 71).unwrap();
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().starts_with("[x] T-1 one"), "{answer}");
+}
+
+#[test]
+fn a_call_that_is_given_up_ends_its_check() {
+    let folder = proving("[ ! -e hold ] || { echo $$ > pid; exec sleep 1000; }");
+    allow(folder.path());
+    std::fs::write(folder.path().join("hold"), "").unwrap();
+    let mut client = Client::ready(folder.path(), &[]);
+    let params = json!({"name": "todo_write", "arguments": done()});
+    client.line(&json!({"jsonrpc": "2.0", "id": 71, "method": "tools/call", "params": params}).to_string());
+    let wait = |what: &dyn Fn() -> bool| {
+        assert!((0..2_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            what()
+        }));
+    };
+    let read = || std::fs::read_to_string(folder.path().join("pid")).unwrap_or_default();
+    wait(&|| read().ends_with('\n'));
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 71}});
+    client.line(&cancelled.to_string());
+    let process = format!("/proc/{}", read().trim());
+    wait(&|| !Path::new(&process).exists());
+    assert!(client.call("todo_read", json!({})).contains("[ ] T-1 one"));
+}

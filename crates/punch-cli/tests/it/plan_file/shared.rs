@@ -1,0 +1,176 @@
+//! What people and agents do to one plan file.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::{FILE, diff, linked, text};
+use crate::mcp::client::Client;
+use crate::world::{World, calm};
+
+#[test]
+fn work_and_hand_edits_change_only_their_lines() {
+    let world = linked();
+    assert_eq!(text(&world), FILE);
+    world.ok(&["start", "build"]);
+    assert_snapshot!(diff(&world), @r"
+    -    status: pending
+    +    status: in_progress
+    ");
+    world.ok(&["done", "build"]);
+    let by_hand = text(&world).replace("Ship it", "Ship it on Friday").replace("# Notes", "# Notes of mine");
+    fs::write(world.project.join("a.plan.md"), by_hand.replace("---\n\n#", "  - content: Celebrate\n---\n\n#"))
+        .unwrap();
+    assert_snapshot!(world.script("plan-file status\nplan-file sync\nplan-file sync\nlist --all").replace(AGO, ""), @r"
+    $ punch plan-file status
+    $ROOT/p/a.plan.md
+    3 todos; agreed at revision 3
+    to come into the plan: 2 todos
+    `punch plan-file sync` brings both together
+    created by user
+    edited by user
+    $ punch plan-file sync
+    1 added in the plan, 1 changed in the plan, 1 todo changed in the file
+    $ punch plan-file sync
+    The plan and its file agree.
+    $ punch list --all
+    [x] build  Build it
+    [ ] ship  Ship it on Friday
+    [ ] T-1  Celebrate
+    ");
+    assert_snapshot!(diff(&world), @r#"
+    -    status: pending
+    +    status: completed
+    -    content: "Ship it"
+    +    content: "Ship it on Friday"
+    +  - id: T-1
+    +    content: Celebrate
+    -# Notes
+    +# Notes of mine
+    "#);
+    world.sound();
+}
+
+/// A slow machine may take longer.
+const AGO: &str = ", a moment ago";
+
+#[test]
+fn tools_and_hooks_of_agents_write_their_statuses_too() {
+    let world = linked();
+    let mut command = world.command(&["mcp"]);
+    command.env("CLAUDE_CODE_SESSION_ID", "s-1");
+    let mut client = Client::spawn(command);
+    client.begin();
+    client.call("todo_write", json!({"ops": [{"op": "start", "id": "build"}]}));
+    assert!(text(&world).contains("status: in_progress"));
+    client.call("todo_write", json!({"ops": [{"op": "done", "id": "build"}]}));
+    assert!(text(&world).contains("status: completed"));
+    client.end();
+    let todos = json!([{"content": "Ship it", "status": "in_progress", "activeForm": "Shipping"}]);
+    let report = json!({"session_id": "s-2", "tool_name": "TodoWrite", "tool_use_id": "t", "tool_response": {},
+        "tool_input": {"todos": todos}});
+    world.feed(&["hook", "--agent", "claude", "PostToolUse"], &report.to_string());
+    assert!(text(&world).contains("status: 'in_progress'"), "{}", text(&world));
+}
+
+#[test]
+fn an_agent_hears_of_hand_edits_at_its_next_turn() {
+    let world = linked();
+    let mut command = world.command(&["mcp"]);
+    command.env("CLAUDE_CODE_SESSION_ID", "s-1");
+    let mut client = Client::spawn(command);
+    client.begin();
+    client.call("todo_write", json!({"ops": [{"op": "start", "id": "build"}]}));
+    client.end();
+    fs::write(world.project.join("a.plan.md"), text(&world).replace("Ship it", "Ship it at last")).unwrap();
+    let prompt = json!({"session_id": "s-1", "prompt": "go on"}).to_string();
+    let told = world.feed(&["hook", "--agent", "claude", "UserPromptSubmit"], &prompt).stdout;
+    assert!(told.contains("on purpose") && told.contains("Ship it at last"), "{told}");
+}
+
+#[test]
+fn trouble_with_the_file_is_told_and_fails_nothing() {
+    let world = linked();
+    fs::write(world.project.join("a.plan.md"), "---\ntodos: [\n").unwrap();
+    assert_snapshot!(world.script("start build\nplan-file sync\nplan-file status"), @r"
+    $ punch start build
+    [>] build  Build it
+    2> note: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
+    2> hint: mend it and try again; nothing was changed
+    $ punch plan-file sync
+    2> error: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
+    2> hint: mend it and try again; nothing was changed
+    exit 1
+    $ punch plan-file status
+    2> error: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
+    2> hint: mend it and try again; nothing was changed
+    exit 1
+    ");
+    fs::remove_file(world.project.join("a.plan.md")).unwrap();
+    assert_snapshot!(world.script("done build\nplan-file sync\nplan-file unlink\nplan-file sync"), @r"
+    $ punch done build
+    [x] build  Build it
+    ready now: ship
+    2> note: no file `$ROOT/p/a.plan.md`
+    2> hint: `punch export --format cursor-plan $ROOT/p/a.plan.md` makes one
+    $ punch plan-file sync
+    2> error: no file `$ROOT/p/a.plan.md`
+    2> hint: `punch export --format cursor-plan $ROOT/p/a.plan.md` makes one
+    exit 1
+    $ punch plan-file unlink
+    `$ROOT/p/a.plan.md` is no longer linked; it stays as it is
+    $ punch plan-file sync
+    2> error: the plan has no plan file
+    2> hint: `punch plan-file link FILE` links one
+    exit 1
+    ");
+}
+
+#[test]
+fn conflicts_are_shown_and_kept() {
+    let world = linked();
+    let edited = text(&world).replace("Build it", "Build it by hand").replacen("pending", "cancelled", 1);
+    fs::write(world.project.join("a.plan.md"), edited).unwrap();
+    world.ok(&["edit", "build", "--content", "Build it by machine"]);
+    world.ok(&["start", "build"]);
+    let out = world.script("plan-file sync\nplan-file status\nshow build");
+    assert_snapshot!(calm(&out).replace(AGO, ""), @r#"
+    $ punch plan-file sync
+    1 changed in the plan
+    conflict: words of build: the file says "Build it by hand", the plan "Build it by machine"; the file counts
+    conflict: status of build: the file says "cancelled", the plan "in_progress"; the file counts
+    $ punch plan-file status
+    $ROOT/p/a.plan.md
+    2 todos; agreed at revision 4
+    both agree
+    earlier conflict: status of build: the file says "cancelled", the plan "in_progress"; the file counts
+    earlier conflict: words of build: the file says "Build it by hand", the plan "Build it by machine"; the file counts
+    created by user
+    edited by user
+    $ punch show build
+    [-] build  Build it by hand
+      blocks: ship
+      note: the plan file and the plan had other words; taken from the file; here it was: Build it by machine
+      note: the plan file and the plan had other status; taken from the file; here it was: in_progress
+    "#);
+}
+
+#[test]
+fn programs_get_everything_as_json() {
+    let world = linked();
+    world.ok(&["add", "Another"]);
+    let status = world.json(&["plan-file", "status"]);
+    assert_eq!(
+        (&status["absent"], &status["createdBy"], &status["todos"]),
+        (&json!(["T-1"]), &json!("user"), &json!(2))
+    );
+    let synced = world.json(&["plan-file", "sync", "--add"]);
+    assert_eq!((&synced["edits"], &synced["wrote"]), (&json!(1), &json!(true)));
+    assert!(text(&world).contains("  - id: T-1\n    content: Another\n    status: pending\n---"));
+    assert_eq!(world.refused(&["plan-file", "link", "b.plan.md"]), (1, "plan_file_linked".into()));
+    world.json(&["plan-file", "unlink"]);
+    assert_eq!(world.refused(&["plan-file", "sync"]), (1, "no_plan_file".into()));
+    assert_eq!(world.refused(&["plan-file", "link", "b.plan.md"]), (1, "plan_file_missing".into()));
+    assert_eq!(World::new().refused(&["plan-file", "status"]), (1, "no_plan_file".into()));
+}

@@ -1,0 +1,253 @@
+//! Three-way merge of a plan file with its plan: what each side did since they last agreed. People own words and
+//! order; the plan owns the status, unless a person changed it. Where both changed one thing the person's word counts,
+//! and what the plan had is told.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::write::four_of;
+use super::{Item, Write};
+use crate::Status;
+
+/// A todo on which both sides agreed: what each of them said then. They may differ where the file cannot carry what
+/// the plan has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// In the file.
+    pub file: Item,
+    /// In the plan.
+    pub plan: Item,
+}
+
+/// What can be changed on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// What is to be done.
+    Content,
+    /// The status.
+    Status,
+    /// What it waits for.
+    Dependencies,
+    /// The todo itself: one side removed it, the other changed it.
+    Presence,
+}
+
+/// Which side something was taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The plan file.
+    File,
+    /// The plan.
+    Plan,
+}
+
+/// Both sides changed one thing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// Of which todo.
+    pub id: String,
+    /// What.
+    pub field: Field,
+    /// What the file says; empty if it has no such todo.
+    pub file: String,
+    /// What the plan says; empty if it has no such todo.
+    pub plan: String,
+    /// What counts.
+    pub took: Side,
+}
+
+/// What follows from the three.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// The todos of the file as the plan has them, in the order on which both agreed.
+    pub before: Vec<Item>,
+    /// The same as people want them. New ones have no counterpart in `before`; what is missing here was deleted.
+    pub after: Vec<Item>,
+    /// The place in the file of every entry of `after`.
+    pub places: Vec<usize>,
+    /// What the file is to be told.
+    pub writes: Vec<Write>,
+    /// Where both changed one thing.
+    pub conflicts: Vec<Conflict>,
+    /// In the plan and not in the file: added only on request.
+    pub absent: Vec<Item>,
+    /// In the file, but archived in the plan.
+    pub gone: Vec<String>,
+    /// Deleted from the file.
+    pub deleted: Vec<String>,
+}
+
+impl Merged {
+    /// The plan has to change.
+    pub fn asks(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// Merges. `plan` are its live todos in list order.
+pub fn merge(base: &[Known], file: &[Item], plan: &[Item]) -> Merged {
+    let known: HashMap<&str, &Known> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
+    let live: HashMap<&str, &Item> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
+    let mut out = Merged::default();
+    let mut seen: HashSet<&str> = file.iter().map(|item| item.id.as_str()).collect();
+    let mut before: HashMap<&str, Item> = HashMap::new();
+    let mut unnamed = Unnamed::new(plan, &seen);
+    for (at, theirs) in file.iter().enumerate() {
+        let adopted = if theirs.id.is_empty() { unnamed.adopt(&theirs.content) } else { None };
+        let id = adopted.map_or(theirs.id.as_str(), |ours| ours.id.as_str());
+        if let Some(ours) = adopted {
+            seen.insert(&ours.id);
+            out.writes.push(Write::Id(at, ours.id.clone()));
+        }
+        match (live.get(id).filter(|_| !id.is_empty()), known.get(id)) {
+            (Some(ours), known) => {
+                let theirs = Item { id: id.to_owned(), ..theirs.clone() };
+                let (was, wanted) = both(at, known.copied(), &theirs, ours, &mut out);
+                before.insert(&ours.id, was);
+                out.after.push(wanted);
+                out.places.push(at);
+            }
+            (None, Some(known)) => {
+                if *theirs != known.file {
+                    let plan = String::new();
+                    let file = theirs.content.clone();
+                    out.conflicts.push(Conflict {
+                        id: id.to_owned(),
+                        field: Field::Presence,
+                        file,
+                        plan,
+                        took: Side::Plan,
+                    });
+                }
+                out.gone.push(id.to_owned());
+            }
+            (None, None) => {
+                out.after.push(theirs.clone());
+                out.places.push(at);
+            }
+        }
+    }
+    let deleted = base.iter().filter(|known| !seen.contains(known.file.id.as_str()));
+    for (known, ours) in deleted.filter_map(|known| Some((known, *live.get(known.file.id.as_str())?))) {
+        if *ours == known.plan {
+            out.deleted.push(ours.id.clone());
+            before.insert(&ours.id, ours.clone());
+        } else {
+            let (id, plan) = (ours.id.clone(), format!("{} ({})", ours.content, ours.status.name()));
+            out.conflicts.push(Conflict { id, field: Field::Presence, file: String::new(), plan, took: Side::Plan });
+        }
+    }
+    out.absent = plan.iter().filter(|item| !before.contains_key(item.id.as_str())).cloned().collect();
+    // In the order on which both agreed; what was never agreed on keeps the order of the plan.
+    let agreed = base.iter().map(|known| known.file.id.as_str());
+    let order = agreed.chain(plan.iter().map(|item| item.id.as_str()));
+    out.before = order.filter_map(|id| before.remove(id)).collect();
+    out
+}
+
+/// One todo that both sides have: as the plan has it, and as it should be there.
+fn both(at: usize, known: Option<&Known>, theirs: &Item, ours: &Item, out: &mut Merged) -> (Item, Item) {
+    let mut wanted = ours.clone();
+    let words = |known: Option<&Known>, of: fn(&Item) -> String| {
+        let (f, p) = (of(theirs), of(ours));
+        let (theirs_new, ours_new) = match known {
+            Some(known) => (f != of(&known.file), p != of(&known.plan)),
+            // They never agreed: the file is what people wrote.
+            None => (f != p, false),
+        };
+        (theirs_new, ours_new, f == p)
+    };
+    match words(known, |item| item.content.clone()) {
+        (true, changed, false) => {
+            wanted.content.clone_from(&theirs.content);
+            if changed {
+                out.conflicts.push(conflict(Field::Content, ours, theirs.content.clone(), ours.content.clone()));
+            }
+        }
+        (false, true, false) => out.writes.push(Write::Content(at, ours.content.clone())),
+        _ => {}
+    }
+    match words(known, |item| item.dependencies.join(", ")) {
+        (true, changed, false) => {
+            wanted.dependencies.clone_from(&theirs.dependencies);
+            if changed {
+                let (file, plan) = (theirs.dependencies.join(", "), ours.dependencies.join(", "));
+                out.conflicts.push(conflict(Field::Dependencies, ours, file, plan));
+            }
+        }
+        (false, true, false) => out.writes.push(Write::Dependencies(at, ours.dependencies.clone())),
+        _ => {}
+    }
+    let same = theirs.status == four_of(ours.status) || theirs.status == ours.status;
+    let (theirs_new, ours_new) = match known {
+        Some(known) => (theirs.status != known.file.status, ours.status != known.plan.status),
+        // They never agreed: whoever has begun knows more.
+        None => (theirs.status != Status::Pending, ours.status != Status::Pending),
+    };
+    match (theirs_new, ours_new) {
+        _ if same => {}
+        (true, false) => wanted.status = theirs.status,
+        (true, true) if known.is_some() => {
+            wanted.status = theirs.status;
+            let (file, plan) = (theirs.status.name().to_owned(), ours.status.name().to_owned());
+            out.conflicts.push(conflict(Field::Status, ours, file, plan));
+        }
+        (true, true) => {
+            let (file, plan) = (theirs.status.name().to_owned(), ours.status.name().to_owned());
+            out.conflicts.push(Conflict { took: Side::Plan, ..conflict(Field::Status, ours, file, plan) });
+            out.writes.push(Write::Status(at, ours.status));
+        }
+        (false, true) => out.writes.push(Write::Status(at, ours.status)),
+        (false, false) => {}
+    }
+    (ours.clone(), wanted)
+}
+
+fn conflict(field: Field, ours: &Item, file: String, plan: String) -> Conflict {
+    Conflict { id: ours.id.clone(), field, file, plan, took: Side::File }
+}
+
+/// Todos of the plan that the file does not name, by what they say: a person's todo without an id may be one of them,
+/// brought in before and not yet given its id.
+struct Unnamed<'a> {
+    by_content: HashMap<&'a str, Vec<&'a Item>>,
+}
+
+impl<'a> Unnamed<'a> {
+    fn new(plan: &'a [Item], named: &HashSet<&str>) -> Self {
+        let mut by_content: HashMap<&str, Vec<&Item>> = HashMap::new();
+        for item in plan.iter().rev().filter(|item| !named.contains(item.id.as_str())) {
+            by_content.entry(&item.content).or_default().push(item);
+        }
+        Self { by_content }
+    }
+
+    fn adopt(&mut self, content: &str) -> Option<&'a Item> {
+        self.by_content.get_mut(content)?.pop()
+    }
+}
+
+/// What both sides agree on after a merge was carried out. `kept` are ids whose status people changed in a way that
+/// the plan refused: theirs stays a change that was not taken yet.
+pub fn settled(base: &[Known], file: &[Item], plan: &[Item], kept: &[String]) -> Vec<Known> {
+    let known: HashMap<&str, &Known> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
+    let live: HashMap<&str, &Item> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
+    let mut out: Vec<Known> = Vec::with_capacity(file.len());
+    for item in file.iter().filter(|item| !item.id.is_empty()) {
+        let old = known.get(item.id.as_str());
+        let mut new = match (live.get(item.id.as_str()), old) {
+            (Some(ours), _) => Known { file: item.clone(), plan: (*ours).clone() },
+            // Archived in the plan: remembered, so that it does not come back.
+            (None, Some(old)) => Known { file: item.clone(), plan: old.plan.clone() },
+            (None, None) => continue,
+        };
+        if kept.contains(&item.id) {
+            new.file.status = old.map_or(Status::Pending, |old| old.file.status);
+        }
+        out.push(new);
+    }
+    out
+}

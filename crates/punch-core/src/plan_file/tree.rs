@@ -1,0 +1,105 @@
+//! YAML with places: where every value begins and ends in the text, in bytes. Only for text that the bounded reader
+//! has taken already, so nothing here checks nesting or names again.
+
+use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, options};
+
+use crate::format::yaml::DEPTH;
+
+/// A value and its place.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub start: usize,
+    /// Behind its last character. For a block collection that is the end of its last value.
+    pub end: usize,
+    pub what: What,
+}
+
+/// What a value is.
+#[derive(Debug)]
+pub(super) enum What {
+    /// An empty one has no characters of its own.
+    Scalar(String, ScalarStyle),
+    List(Form, Vec<Node>),
+    Map(Form, Vec<(Node, Node)>),
+}
+
+/// How a collection is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One entry a line.
+    Block,
+    /// In brackets.
+    Flow,
+}
+
+impl Node {
+    /// The entries of a map.
+    pub(super) fn entries(&self) -> &[(Self, Self)] {
+        if let What::Map(_, entries) = &self.what { entries } else { &[] }
+    }
+
+    /// The items of a list.
+    pub(super) fn items(&self) -> &[Self] {
+        if let What::List(_, items) = &self.what { items } else { &[] }
+    }
+
+    /// The entry of that name.
+    pub(super) fn entry(&self, name: &str) -> Option<&(Self, Self)> {
+        self.entries().iter().find(|(key, _)| matches!(&key.what, What::Scalar(word, _) if word == name))
+    }
+
+    /// Nothing is written there.
+    pub(super) fn is_blank(&self) -> bool {
+        self.start == self.end && matches!(self.what, What::Scalar(..))
+    }
+}
+
+/// Reads the places of a document; `None` if it is no map.
+pub(super) fn read(text: &str) -> Option<Node> {
+    let options = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
+    let mut open: Vec<(Node, Option<Node>)> = Vec::new();
+    let mut done = None;
+    for next in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = next.ok()?;
+        let (start, end) = (span.start.byte_offset()?, span.end.byte_offset()?);
+        let closed = match event {
+            Event::Scalar(value, style, ..) => Node { start, end, what: What::Scalar(value.into_owned(), style) },
+            Event::SequenceStart(style, ..) => {
+                open.push((Node { start, end, what: What::List(form(style), Vec::new()) }, None));
+                continue;
+            }
+            Event::MappingStart(style, ..) => {
+                open.push((Node { start, end, what: What::Map(form(style), Vec::new()) }, None));
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let (mut node, _) = open.pop()?;
+                if matches!(node.what, What::List(Form::Flow, _) | What::Map(Form::Flow, _)) {
+                    node.end = end;
+                }
+                node
+            }
+            _ => continue,
+        };
+        match open.last_mut() {
+            None => done = Some(closed),
+            Some((node, key)) => {
+                node.end = node.end.max(closed.end);
+                match (&mut node.what, key.take()) {
+                    (What::List(_, items), _) => items.push(closed),
+                    (What::Map(_, entries), Some(key)) => entries.push((key, closed)),
+                    (_, None) => *key = Some(closed),
+                    (What::Scalar(..), Some(_)) => return None,
+                }
+            }
+        }
+    }
+    done.filter(|node| matches!(node.what, What::Map(..)))
+}
+
+fn form(style: StructureStyle) -> Form {
+    match style {
+        StructureStyle::Block => Form::Block,
+        StructureStyle::Flow => Form::Flow,
+    }
+}

@@ -1,0 +1,99 @@
+//! Handing todos to another conversation: a worker session that answers for these and for nothing else. The session is
+//! made before its host has a name for it; the first conversation that shows the given name takes its place.
+
+use punch_core::drive::{ASSIGNED, assignment};
+use punch_core::{Footprint, Plan, Refusal, Uid};
+use punch_store::{Durability, PlanId, SessionKey};
+use serde_json::json;
+
+use crate::config::{Settings, Subagents};
+use crate::link::{ANONYMOUS, LINKED};
+use crate::{Engine, EngineError, Role, session};
+
+/// Todos that were handed out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The session that answers for them.
+    pub key: SessionKey,
+    /// Which.
+    pub todos: Vec<Uid>,
+    /// Their ids.
+    pub ids: Vec<String>,
+    /// What the new conversation is told.
+    pub prompt: String,
+}
+
+/// The name of a worker session that has no host yet; `tag` is what no other has.
+pub fn assigned_name(tag: &str) -> String {
+    // Like the names that servers make, so that it is looked up in the same way whose it has become.
+    format!("{ANONYMOUS}assigned-{tag}")
+}
+
+impl Engine {
+    /// Hands open todos to a new session. Refused where subagents are off (rule 40).
+    pub fn hand_out(
+        &self,
+        plan: PlanId,
+        settings: &Settings,
+        key: &SessionKey,
+        todos: &[Uid],
+    ) -> Result<Assignment, EngineError> {
+        if settings.subagents.value == Subagents::Off {
+            return Err(EngineError::SubagentsOff);
+        }
+        let mut wanted: Vec<Uid> = Vec::new();
+        todos.iter().for_each(|uid| {
+            if !wanted.contains(uid) {
+                wanted.push(*uid)
+            }
+        });
+        if wanted.is_empty() || wanted.len() > ASSIGNED {
+            let what = format!("1 to {ASSIGNED} todos can be assigned at once, not {}", wanted.len());
+            return Err(Refusal::Invalid { at: "todos".into(), what }.into());
+        }
+        let part: Plan =
+            self.slice(plan, &Footprint { todos: wanted.iter().copied().collect(), ..Footprint::default() })?;
+        let now = self.now();
+        let mut named = Vec::with_capacity(wanted.len());
+        for todo in wanted.iter().filter_map(|uid| part.get(*uid)) {
+            let status = todo.status_at(now);
+            if !todo.is_live() || !status.is_open() {
+                return Err(Refusal::Transition { id: todo.id.clone(), op: "assign", status }.into());
+            }
+            named.push((todo.id.clone(), todo.content.clone()));
+        }
+        let file = self.plan_file(plan)?.map(|link| link.path.display().to_string());
+        let prompt = assignment(&named, file.as_deref());
+        self.assign(plan, key, &wanted)?;
+        Ok(Assignment { key: key.clone(), todos: wanted, ids: named.into_iter().map(|(id, _)| id).collect(), prompt })
+    }
+
+    /// The conversation `by` shows the name of an assignment: it becomes the worker. Only the first one does; whoever
+    /// inherits the name from it is somebody else. Answers whether it is the worker.
+    pub fn adopt(&self, assigned: &SessionKey, by: &SessionKey) -> Result<bool, EngineError> {
+        let by = SessionKey::new(by.host(), None);
+        if by.host().is_empty() || by.host().starts_with(ANONYMOUS) {
+            return Ok(false);
+        }
+        let Some((Some(plan), state)) = self.session(assigned)? else { return Ok(false) };
+        let whose = json!({"host": by.host(), "subagent": null});
+        match state.more.get(LINKED) {
+            Some(linked) => return Ok(*linked == whose),
+            None if state.role != Role::Worker => return Ok(false),
+            None => {}
+        }
+        self.write(plan, Durability::Full, |tx, now| {
+            let mut old = session::load(tx, assigned, plan)?;
+            if let Some(linked) = old.more.get(LINKED) {
+                return Ok(*linked == whose);
+            }
+            let mut new = session::load(tx, &by, plan)?;
+            (new.role, new.bound) = (Role::Worker, true);
+            (new.scope, new.shown) = (old.scope.clone(), new.shown.max(old.shown));
+            old.more.insert(LINKED.to_owned(), whose.clone());
+            session::store(tx, assigned, plan, &old, now)?;
+            session::store(tx, &by, plan, &new, now)?;
+            Ok(true)
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! The commit that a work tree stands on, read from git's files where they are plain; git itself is asked only where
+//! they are not.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::git;
+
+/// Longer than any name of a reference.
+const MAX_HEAD: u64 = 1 << 16;
+
+/// The commit of a work tree's head; `None` outside git, before the first commit, or if git cannot say.
+pub fn head_commit(work_tree: &Path) -> Option<String> {
+    let (git_dir, common) = git::folders_of(work_tree)?;
+    let path = git_dir.join("HEAD");
+    if fs::metadata(&path).ok()?.len() > MAX_HEAD {
+        return None;
+    }
+    let head = fs::read_to_string(path).ok()?;
+    let Some(name) = head.trim_end().strip_prefix("ref:").map(str::trim) else { return commit(&head) };
+    // References in another form than files have this name instead.
+    if name == "refs/heads/.invalid" || !plain(name) {
+        return by_git(work_tree);
+    }
+    // A branch is shared by all work trees, a few references are a work tree's own.
+    let loose = [&git_dir, &common].into_iter().find_map(|folder| fs::read_to_string(folder.join(name)).ok());
+    match loose {
+        Some(text) if text.starts_with("ref:") => by_git(work_tree),
+        Some(text) => commit(&text),
+        None => packed(&fs::read_to_string(common.join("packed-refs")).ok()?, name),
+    }
+}
+
+fn packed(text: &str, name: &str) -> Option<String> {
+    let line = text.lines().find(|line| line.split_once(' ').is_some_and(|(_, found)| found == name))?;
+    commit(line.split(' ').next()?)
+}
+
+/// Stays inside git's folder.
+fn plain(name: &str) -> bool {
+    name.starts_with("refs/") && !name.split('/').any(|part| part.is_empty() || part == "..")
+}
+
+fn commit(text: &str) -> Option<String> {
+    let text = text.trim();
+    let known = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    known.then(|| text.to_owned())
+}
+
+fn by_git(work_tree: &Path) -> Option<String> {
+    let mut git = Command::new("git");
+    git.args(["rev-parse", "--verify", "-q", "HEAD^{commit}"]).current_dir(work_tree).stdin(Stdio::null());
+    for variable in ["GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+        git.env_remove(variable);
+    }
+    let output = git.output().ok().filter(|output| output.status.success())?;
+    commit(&String::from_utf8_lossy(&output.stdout))
+}

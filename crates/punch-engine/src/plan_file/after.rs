@@ -1,0 +1,90 @@
+//! Behind every write: the statuses that changed go into the plan file, and nothing else. What a person changed there
+//! and nobody has read yet stays as it is.
+
+use std::collections::{BTreeSet, HashMap};
+
+use punch_core::plan_file::{Known, Write};
+use punch_core::{Footprint, Plan, Status};
+use punch_store::PlanId;
+
+use super::{FileError, Link, disk, understood};
+use crate::{Engine, EngineError};
+
+/// How often a file is read again that somebody changes meanwhile.
+const ATTEMPTS: usize = 3;
+
+impl Engine {
+    /// Writes what changed; trouble is told and fails nothing.
+    pub(crate) fn tell_file(&self, plan: PlanId, body: &str) {
+        let link = Link::read(body);
+        let tell = || -> Result<(), EngineError> {
+            // Most writes of a session are about itself.
+            if self.read(plan, |snapshot| Ok(snapshot.row()?.revision))? == link.revision {
+                return Ok(());
+            }
+            match self.changed_since(plan, &link)?.0.is_empty() {
+                true => Ok(()),
+                false => self.write_statuses(plan, &link),
+            }
+        };
+        if let Err(error) = tell() {
+            self.trouble(&error);
+        }
+    }
+
+    /// Statuses that are others than when both last agreed, and the revision now. Touches no file.
+    fn changed_since(&self, plan: PlanId, link: &Link) -> Result<(HashMap<String, Status>, u64), EngineError> {
+        let ids: BTreeSet<String> = link.base.iter().map(|known| known.plan.id.clone()).collect();
+        if ids.is_empty() {
+            return Ok((HashMap::new(), link.revision));
+        }
+        let now: Plan = self.slice(plan, &Footprint { ids, ..Footprint::default() })?;
+        let status = |known: &Known| {
+            let todo = now.by_id(&known.plan.id).filter(|todo| todo.status != known.plan.status)?;
+            Some((todo.id.clone(), todo.status))
+        };
+        Ok((link.base.iter().filter_map(status).collect(), now.row.revision))
+    }
+
+    fn write_statuses(&self, plan: PlanId, link: &Link) -> Result<(), EngineError> {
+        let _turn = disk::turn(&link.path)?;
+        // Somebody else may have written while we waited.
+        let Some(mut link) = self.plan_file(plan)? else { return Ok(()) };
+        let (changed, revision) = self.changed_since(plan, &link)?;
+        for _ in 0..ATTEMPTS {
+            let seen = disk::look(&link.path);
+            let before = disk::read(&link.path)?;
+            let file = understood(&link.path, &before)?;
+            let known: HashMap<&str, usize> =
+                link.base.iter().enumerate().map(|(at, known)| (known.file.id.as_str(), at)).collect();
+            let (mut writes, mut told) = (Vec::new(), Vec::new());
+            for (at, item) in file.items().iter().enumerate() {
+                let (Some(status), Some(base)) = (changed.get(&item.id), known.get(item.id.as_str())) else { continue };
+                if item.status == link.base[*base].file.status {
+                    writes.push(Write::Status(at, *status));
+                    told.push((*base, at, *status));
+                }
+            }
+            let unclear = |refusal| FileError::Unclear(link.path.clone(), refusal);
+            let after = file.write(&writes).map_err(unclear)?;
+            if after != before && !disk::replace(&link.path, &before, &after)? {
+                continue;
+            }
+            let written = understood(&link.path, &after)?;
+            for (base, at, status) in &told {
+                let known = &mut link.base[*base];
+                (known.plan.status, known.file.status) = (*status, written.items()[*at].status);
+            }
+            if !told.is_empty() {
+                // A change by hand that nobody has read must still look like one.
+                if link.look == seen {
+                    link.look = disk::look(&link.path);
+                }
+                (link.revision, link.at) = (revision, self.now());
+                self.keep_link(plan, Some(&link))?;
+            }
+            return Ok(());
+        }
+        Err(FileError::Busy(link.path).into())
+    }
+}

@@ -1,0 +1,149 @@
+//! Brings a plan and its plan file together: first what people did comes into the plan, then what the plan knows goes
+//! into the file. Interrupted anywhere, the next sync finds both sides saying the same and goes on.
+
+use std::path::PathBuf;
+
+use punch_core::plan_file::{Conflict, Item, PlanFile, Write, items_of, merge, settled};
+use punch_store::PlanId;
+
+use super::{FileError, Link, disk, take::Taken, understood};
+use crate::{Engine, EngineError, Request};
+
+/// How often a file is read again that somebody changes meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// What a sync does beyond bringing changes over.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct How {
+    /// Puts todos of the plan that the file lacks into the file.
+    pub add: bool,
+}
+
+/// What a sync did.
+#[derive(Clone, Debug, Default)]
+pub struct Synced {
+    /// The file.
+    pub path: PathBuf,
+    /// The file was written.
+    pub wrote: bool,
+    /// Edits in the file: statuses, words, dependencies, ids, new todos.
+    pub edits: usize,
+    /// Ids that came into the plan.
+    pub added: Vec<String>,
+    /// Ids that changed in the plan.
+    pub changed: Vec<String>,
+    /// Ids that were archived in the plan.
+    pub archived: Vec<String>,
+    /// Where both had changed one thing.
+    pub conflicts: Vec<Conflict>,
+    /// Statuses that the plan refused, by id, with the reason; they stay in the file.
+    pub refused: Vec<(String, String)>,
+    /// Ids in the plan that the file lacks.
+    pub absent: Vec<String>,
+    /// Ids in the file that are archived in the plan.
+    pub gone: Vec<String>,
+    /// The revision afterwards.
+    pub revision: u64,
+}
+
+impl Synced {
+    /// The plan was changed.
+    pub fn took(&self) -> bool {
+        !(self.added.is_empty() && self.changed.is_empty() && self.archived.is_empty())
+    }
+}
+
+impl Engine {
+    /// Brings a plan and its file together.
+    pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: How) -> Result<Synced, EngineError> {
+        let path = self.plan_file(plan)?.ok_or(FileError::NotLinked)?.path;
+        let _turn = disk::turn(&path)?;
+        // Somebody else may have written while we waited.
+        let mut link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
+        let mut out = Synced { path: path.clone(), ..Synced::default() };
+        for _ in 0..ATTEMPTS {
+            let before = disk::read(&path)?;
+            let file = understood(&path, &before)?;
+            let merged = merge(&link.base, file.items(), &items_of(&self.whole(plan)?));
+            let taken = self.take(plan, request, &file, &merged)?;
+            out.take(taken);
+            for conflict in merged.conflicts {
+                if !out.conflicts.contains(&conflict) {
+                    out.conflicts.push(conflict);
+                }
+            }
+            if self.give(plan, &mut link, &file, (&before, how), &mut out)? {
+                link.remember(&out.conflicts);
+                if out.took() {
+                    link.edited(request.by);
+                }
+                (link.revision, link.at) = (out.revision, self.now());
+                self.keep_link(plan, Some(&link))?;
+                return Ok(out);
+            }
+        }
+        Err(FileError::Busy(path).into())
+    }
+
+    /// Reads what people changed in the file, if it looks changed; for the moments when an agent is told of it.
+    pub(crate) fn read_back(&self, plan: PlanId, by: &str) {
+        let back = || -> Result<(), EngineError> {
+            let Some(link) = self.plan_file(plan)? else { return Ok(()) };
+            if disk::look(&link.path) != link.look {
+                self.sync_plan_file(plan, &Request::by(by, None), How::default())?;
+            }
+            Ok(())
+        };
+        if let Err(error) = back() {
+            self.trouble(&error);
+        }
+    }
+
+    /// Writes what the file lacks, and settles what both agree on. False if somebody changed the file meanwhile.
+    fn give(
+        &self,
+        plan: PlanId,
+        link: &mut Link,
+        file: &PlanFile<'_>,
+        (before, how): (&str, How),
+        out: &mut Synced,
+    ) -> Result<bool, EngineError> {
+        let whole = self.whole(plan)?;
+        let items = items_of(&whole);
+        let rest = merge(&link.base, file.items(), &items);
+        let mut writes = rest.writes;
+        if how.add {
+            writes.extend(rest.absent.iter().cloned().map(Write::Add));
+        }
+        let after = file.write(&writes).map_err(|refusal| FileError::Unclear(link.path.clone(), refusal))?;
+        let changed = after != before;
+        if changed && !disk::replace(&link.path, before, &after)? {
+            return Ok(false);
+        }
+        let seen = disk::look(&link.path);
+        let written = understood(&link.path, &after)?;
+        let kept: Vec<String> = out.refused.iter().map(|(id, _)| id.clone()).collect();
+        link.base = settled(&link.base, written.items(), &items, &kept);
+        link.look = seen;
+        out.wrote |= changed;
+        out.edits = if changed { edits(file.items(), written.items()) } else { 0 };
+        out.absent = if how.add { Vec::new() } else { rest.absent.into_iter().map(|item| item.id).collect() };
+        (out.gone, out.revision) = (rest.gone, whole.row.revision);
+        Ok(true)
+    }
+}
+
+impl Synced {
+    fn take(&mut self, taken: Taken) {
+        self.added.extend(taken.added);
+        self.changed.extend(taken.changed);
+        self.archived.extend(taken.archived);
+        self.refused = taken.refused;
+    }
+}
+
+/// Todos of the file that are others than before.
+fn edits(before: &[Item], after: &[Item]) -> usize {
+    let same = before.iter().zip(after).filter(|(a, b)| a != b).count();
+    same + after.len().saturating_sub(before.len())
+}

@@ -1,0 +1,151 @@
+//! What people did in the file, asked of the plan. All of it in one write; if a status is refused, the rest still
+//! comes in and the refused one stays in the file as a change that was not taken.
+
+use std::collections::{HashMap, HashSet};
+
+use punch_core::plan_file::{Conflict, Field, Item, Merged, PlanFile, Side, document};
+use punch_core::{Footprint, Keep, Op, PhaseRef, Plan, Ref, Stop, Todo, Uid, text};
+use punch_store::PlanId;
+
+use crate::exchange::lenient;
+use crate::{Changed, Engine, EngineError, Request};
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// Ids of what is new.
+    pub added: Vec<String>,
+    /// Ids of what changed.
+    pub changed: Vec<String>,
+    /// Ids of what was archived.
+    pub archived: Vec<String>,
+    /// Ids whose status was refused, and why.
+    pub refused: Vec<(String, String)>,
+}
+
+impl Engine {
+    pub(super) fn take(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        file: &PlanFile<'_>,
+        merged: &Merged,
+    ) -> Result<Taken, EngineError> {
+        let mut taken = Taken::default();
+        let phases: Vec<Option<&str>> = merged.places.iter().map(|at| file.phase(*at)).collect();
+        let wish = Wish { before: &merged.before, after: &merged.after, phases: &phases, conflicts: &merged.conflicts };
+        if wish.is_empty() {
+            return Ok(taken);
+        }
+        match self.grant(plan, request, &wish) {
+            Ok(changed) => taken.count(&changed),
+            Err(EngineError::Refused(refusals)) => {
+                // Words, order and what is new first, then every status by itself.
+                let current: HashMap<&str, &Item> = merged.before.iter().map(|item| (item.id.as_str(), item)).collect();
+                let calm = |item: &Item| match current.get(item.id.as_str()) {
+                    Some(old) => Item { status: old.status, ..item.clone() },
+                    None => item.clone(),
+                };
+                let after: Vec<Item> = merged.after.iter().map(calm).collect();
+                if after == merged.after {
+                    return Err(EngineError::Refused(refusals));
+                }
+                taken.count(&self.grant(plan, request, &Wish { after: &after, conflicts: &[], ..wish })?);
+                for wanted in &merged.after {
+                    let Some(old) = current.get(wanted.id.as_str()).filter(|old| old.status != wanted.status) else {
+                        continue;
+                    };
+                    let before = [Item { status: old.status, ..wanted.clone() }];
+                    let own = merged.conflicts.iter().find(|c| c.id == wanted.id && c.field == Field::Status);
+                    let conflicts: Vec<Conflict> = own.into_iter().cloned().collect();
+                    let after = std::slice::from_ref(wanted);
+                    let wish = Wish { before: &before, after, phases: &[None], conflicts: &conflicts };
+                    match self.grant(plan, request, &wish) {
+                        Ok(changed) => taken.count(&changed),
+                        Err(EngineError::Refused(refusals)) => {
+                            let why = EngineError::Refused(refusals).message();
+                            taken.refused.push((wanted.id.clone(), why));
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        // Words and status of one todo may have come in two writes.
+        taken.changed.sort_unstable();
+        taken.changed.dedup();
+        Ok(taken)
+    }
+
+    fn grant(&self, plan: PlanId, request: &Request<'_>, wish: &Wish<'_>) -> Result<Changed, EngineError> {
+        let request = Request { preset: lenient, ..request.clone() };
+        let (before, after) = (document(wish.before), document(wish.after));
+        let known: HashSet<&str> = wish.before.iter().map(|item| item.id.as_str()).collect();
+        let new = wish.after.iter().zip(wish.phases).filter(|(item, _)| !known.contains(item.id.as_str()));
+        let phases: Vec<Option<&str>> = new.map(|(_, phase)| *phase).collect();
+        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+            plan.need_whole()?;
+            let mut ops = before.diff(&after, plan);
+            let adds = ops.iter_mut().filter_map(|op| if let Op::Add(add) = op { Some(add) } else { None });
+            for (add, phase) in adds.zip(&phases) {
+                if let Some(name) = phase {
+                    add.edit.phase = Keep::Set(Some(PhaseRef::Name((*name).to_owned())));
+                }
+            }
+            let live = |conflict: &&Conflict| plan.by_id(&conflict.id).is_some();
+            let noted = wish.conflicts.iter().filter(live);
+            ops.extend(noted.map(|conflict| Op::Note(Ref::Id(conflict.id.clone()), note(conflict))));
+            Ok(ops)
+        };
+        self.submit_unheard(plan, &request, &Footprint::everything(), &mut ask)
+    }
+}
+
+/// What people want of the plan.
+#[derive(Clone, Copy)]
+struct Wish<'a> {
+    before: &'a [Item],
+    after: &'a [Item],
+    /// The phase of every entry of `after`.
+    phases: &'a [Option<&'a str>],
+    conflicts: &'a [Conflict],
+}
+
+impl Wish<'_> {
+    fn is_empty(&self) -> bool {
+        self.before == self.after && self.conflicts.is_empty()
+    }
+}
+
+impl Taken {
+    fn count(&mut self, changed: &Changed) {
+        let plan = &changed.plan;
+        let id = |uid: &Uid| plan.get(*uid).map(|todo| todo.id.clone());
+        let new: HashSet<Uid> = changed.outcome.added.iter().copied().collect();
+        self.added.extend(changed.outcome.added.iter().filter_map(id));
+        let touched = |todo: &&Todo| todo.updated_at == changed.now && !new.contains(&todo.uid);
+        for todo in changed.outcome.rows.iter().filter(touched) {
+            let list = if todo.is_live() { &mut self.changed } else { &mut self.archived };
+            list.push(todo.id.clone());
+        }
+    }
+}
+
+/// What stays with a todo when one of two words counts.
+fn note(conflict: &Conflict) -> String {
+    let what = match conflict.field {
+        Field::Content => "words",
+        Field::Status => "status",
+        Field::Dependencies => "dependencies",
+        Field::Presence if conflict.file.is_empty() => {
+            return "deleted from the plan file while it was changed here; kept".to_owned();
+        }
+        Field::Presence => return "changed in the plan file while it was archived here".to_owned(),
+    };
+    let (file, plan) = (text::clip(&conflict.file, 200), text::clip(&conflict.plan, 200));
+    match conflict.took {
+        Side::File => format!("the plan file and the plan had other {what}; taken from the file; here it was: {plan}"),
+        Side::Plan => format!("the plan file and the plan had other {what}; kept; the file said: {file}"),
+    }
+}

@@ -1,0 +1,113 @@
+//! Proof of completion: runs the verify commands of todos outside any transaction, under the person's consent, and
+//! hands what came of it to the rules as evidence (rule 34; decision 0012).
+
+mod consent;
+mod error;
+mod output;
+mod process;
+mod prove;
+mod recheck;
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use punch_core::{Evidence, Todo, Verify};
+
+pub use consent::Consents;
+pub use error::VerifyError;
+pub use output::TAIL;
+pub use prove::{Proof, Proofs};
+pub use recheck::Rechecked;
+pub use run::{End, Ran};
+
+use crate::locate;
+
+/// The work tree of a project, and what the person agreed to run there.
+#[derive(Clone, Debug)]
+pub struct WorkTree {
+    /// Its top.
+    pub root: PathBuf,
+    /// Which commands may run; without a place for consents nothing runs.
+    pub consents: Option<Consents>,
+}
+
+impl WorkTree {
+    /// The commit that it stands on.
+    pub fn commit(&self) -> Option<String> {
+        locate::head_commit(&self.root)
+    }
+
+    /// Runs checks here.
+    pub fn checker<'a>(&self, limit: Duration, stopped: &'a (dyn Fn() -> bool + Sync)) -> Checker<'a> {
+        Checker { root: self.root.clone(), limit, consents: self.consents.clone(), stopped }
+    }
+}
+
+/// Where and under which limits checks run.
+pub struct Checker<'a> {
+    /// The folder they run in: the top of the work tree.
+    pub root: PathBuf,
+    /// How long one may take.
+    pub limit: Duration,
+    /// Which commands the person agreed to; without a place for consents nothing runs.
+    pub consents: Option<Consents>,
+    /// Looked at while a check runs: true ends it.
+    pub stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Checker<'_> {
+    /// Runs the check of a todo. The evidence is there whenever it came to an exit code, good or bad.
+    fn check(&self, todo: &Todo) -> Result<(Evidence, Ran), VerifyError> {
+        let id = || todo.id.clone();
+        let Some(command) = &todo.verify else { return Err(VerifyError::NoCommand { id: id() }) };
+        if !self.consents.as_ref().is_some_and(|consents| consents.has(command)) {
+            return Err(VerifyError::Consent { id: id(), command: command.clone() });
+        }
+        let commit = self.commit();
+        let ran = self.run(command).map_err(|why| VerifyError::NotStarted {
+            id: id(),
+            command: command.clone(),
+            why: why.to_string(),
+        })?;
+        let exit_code = match ran.end {
+            End::Exit(code) => code,
+            End::TimedOut => {
+                let (command, limit, tail) = (command.clone(), self.limit, ran.tail);
+                return Err(VerifyError::Timeout { id: id(), command, limit, tail });
+            }
+            End::Stopped => return Err(VerifyError::Stopped { id: id() }),
+        };
+        let evidence = Evidence {
+            text: Some(ran.tail.trim().to_owned()).filter(|text| !text.is_empty()),
+            command: Some(command.clone()),
+            exit_code: Some(exit_code),
+            output_hash: Some(ran.hash.clone()),
+            // What was committed while it ran was not what was checked.
+            commit: commit.filter(|before| self.commit().as_ref() == Some(before)),
+            at: 0,
+        };
+        Ok((evidence, ran))
+    }
+
+    /// Runs a command, whatever it is for. The caller answers for the consent.
+    fn run(&self, command: &Verify) -> std::io::Result<Ran> {
+        run::run(command, &self.root, self.limit, self.stopped)
+    }
+
+    /// The commit that the work tree stands on.
+    pub fn commit(&self) -> Option<String> {
+        locate::head_commit(Path::new(&self.root))
+    }
+}
+
+/// The command on one line, for people.
+pub(crate) fn words(command: &Verify) -> String {
+    match command {
+        Verify::Shell(line) => line.clone(),
+        Verify::Argv(argv) => {
+            let quoted: Vec<String> = argv.iter().map(|word| punch_core::text::shell(word).into()).collect();
+            quoted.join(" ")
+        }
+    }
+}

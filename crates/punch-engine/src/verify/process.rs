@@ -1,0 +1,186 @@
+//! What differs between operating systems about a check: its group, its end, and what it leaves behind. On Linux every
+//! process that inherited the mark of the check is found, also one that left its group, session and parent.
+
+use std::process::{Child, Command, ExitStatus};
+
+/// The name of the variable that marks everything a check starts. The value says nothing; a check inside a check has
+/// both names. It must not look like a setting.
+pub(super) fn variable(mark: &str) -> String {
+    format!("_PUNCH_CHECK_{mark}")
+}
+
+/// A line for the shell of the system.
+pub(super) fn shell(line: &str) -> Command {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut command = Command::new(shell);
+    command.arg(flag).arg(line);
+    command
+}
+
+#[cfg(unix)]
+pub(super) use unix::*;
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+    use std::io::{self, Write};
+    use std::process::{ChildStdin, Stdio};
+
+    use super::{Child, Command, ExitStatus};
+
+    /// Waits until its input ends. Without a word before, that was the end of whoever wrote it: then it ends the group
+    /// and, where processes can be looked at, everything that carries the mark.
+    const GUARD: &str = r#"trap '' HUP INT QUIT TERM
+read -r word && exit 0
+kill -s KILL -- "-$1" 2>/dev/null
+look=0
+while [ $look -lt 40 ]; do
+  look=$((look + 1))
+  found=$(grep -l -e "$2=" /proc/[0-9]*/environ 2>/dev/null)
+  [ -n "$found" ] || exit 0
+  for file in $found; do pid=${file#/proc/}; kill -KILL "${pid%/environ}" 2>/dev/null; done
+done"#;
+
+    /// Ends a check when this process is gone, however it went: also by a signal that nobody can catch. A signal to
+    /// the check at the death of its parent would need `unsafe`, and would miss what the check has started.
+    pub(in crate::verify) struct Guard {
+        child: Child,
+        line: Option<ChildStdin>,
+    }
+
+    impl Guard {
+        /// Watches over a check that was just started.
+        pub fn over(check: &Child, mark: &str) -> io::Result<Self> {
+            let mut command = Command::new("sh");
+            command.args(["-c", GUARD, "guard"]).arg(check.id().to_string()).arg(super::variable(mark));
+            // Signals from the terminal go to a whole group. Its folder may be deleted.
+            command.process_group(0).current_dir("/");
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = command.spawn()?;
+            let line = child.stdin.take();
+            Ok(Self { child, line })
+        }
+    }
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            if let Some(mut line) = self.line.take() {
+                let _ = line.write_all(b"over\n");
+            }
+            let _ = self.child.wait();
+        }
+    }
+
+    /// Gives the command a process group of its own.
+    pub(in crate::verify) fn apart(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    /// Whether it has ended. Its number stays taken until it is waited for, so that its group can be ended safely.
+    pub(in crate::verify) fn has_ended(child: &mut Child) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        match waitid(WaitId::Pid(Pid::from_child(child)), options) {
+            Ok(status) => status.is_some(),
+            Err(rustix::io::Errno::INTR) => false,
+            // Nobody else waits for it; whatever this is, asking again would not help.
+            Err(_) => true,
+        }
+    }
+
+    /// Ends everything that the check started and that is still there. `child` has not been waited for.
+    pub(in crate::verify) fn end_all(child: &mut Child, mark: &str) {
+        // Gone already, if the answer is an error.
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+        super::escaped::end(mark);
+    }
+
+    /// The exit code, as shells count signals.
+    pub(in crate::verify) fn code(status: ExitStatus) -> i32 {
+        status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod escaped {
+    use std::fs;
+    use std::time::Duration;
+
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    /// What forks faster than it is found is left alone after so many looks.
+    const LOOKS: u32 = 40;
+
+    /// Ends what left the group of the check.
+    pub(super) fn end(mark: &str) {
+        let variable = super::variable(mark);
+        for _ in 0..LOOKS {
+            if !end_once(variable.as_bytes()) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn end_once(variable: &[u8]) -> bool {
+        let mut found = false;
+        let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+        for number in names.filter_map(|name| name.to_str()?.parse::<i32>().ok()) {
+            // Held before it is looked at: the number may go to another process, the handle does not.
+            let Some(held) = Pid::from_raw(number).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
+                continue;
+            };
+            let marked = fs::read(format!("/proc/{number}/environ")).is_ok_and(|environment| {
+                environment
+                    .split(|byte| *byte == 0)
+                    .any(|entry| entry.strip_prefix(variable).is_some_and(|rest| rest.first() == Some(&b'=')))
+            });
+            found |= marked && pidfd_send_signal(&held, Signal::KILL).is_ok();
+        }
+        found
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+mod escaped {
+    /// There is no way here to find what left the group.
+    pub(super) fn end(_mark: &str) {}
+}
+
+#[cfg(not(unix))]
+pub(super) use other::*;
+
+#[cfg(not(unix))]
+mod other {
+    use super::{Child, Command, ExitStatus};
+
+    /// Nothing here outlives the check but what it started.
+    pub(in crate::verify) struct Guard;
+
+    impl Guard {
+        /// There is nothing to watch with.
+        pub fn over(_check: &Child, _mark: &str) -> std::io::Result<Self> {
+            Ok(Self)
+        }
+    }
+
+    /// There are no process groups here.
+    pub(in crate::verify) fn apart(_command: &mut Command) {}
+
+    /// Whether it has ended.
+    pub(in crate::verify) fn has_ended(child: &mut Child) -> bool {
+        !matches!(child.try_wait(), Ok(None))
+    }
+
+    /// Ends the check itself; what it started goes on.
+    pub(in crate::verify) fn end_all(child: &mut Child, _mark: &str) {
+        let _ = child.kill();
+    }
+
+    /// The exit code.
+    pub(in crate::verify) fn code(status: ExitStatus) -> i32 {
+        status.code().unwrap_or(-1)
+    }
+}

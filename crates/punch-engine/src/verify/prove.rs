@@ -1,0 +1,101 @@
+//! `done` with proof: what the rules refuse for want of evidence is checked outside the transaction and asked again,
+//! on condition that fence and command are still those that were checked.
+
+use punch_core::{Evidence, Op, Plan, Ref, Refusal, Uid};
+use punch_store::PlanId;
+
+use super::{Checker, VerifyError};
+use crate::{Engine, EngineError};
+
+/// Checks that passed, by todo.
+#[derive(Clone, Debug, Default)]
+pub struct Proofs {
+    found: Vec<Proof>,
+}
+
+/// A check that passed.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    uid: Uid,
+    id: String,
+    fence: u64,
+    evidence: Evidence,
+}
+
+impl Proofs {
+    /// The op with the proof of its todo, if it finishes one and there is one. What the worker says is kept beside
+    /// what the check printed.
+    #[must_use]
+    pub fn complete(&self, op: Op, plan: Option<&Plan>) -> Op {
+        let Op::Done { target, evidence, fence } = op else { return op };
+        let uid = |id: &str| plan.and_then(|plan| plan.by_id(id)).map(|todo| todo.uid);
+        let proof = self.found.iter().find(|proof| match &target {
+            Ref::Uid(uid) => *uid == proof.uid,
+            // The id may have gone to another todo since.
+            Ref::Id(id) => *id == proof.id && uid(id).is_none_or(|uid| uid == proof.uid),
+            Ref::New(_) => false,
+        });
+        let Some(proof) = proof else { return Op::Done { target, evidence, fence } };
+        let said = evidence.and_then(|evidence| evidence.text);
+        let text = match (said, &proof.evidence.text) {
+            (Some(said), Some(printed)) => Some(format!("{said}\n{printed}")),
+            (said, printed) => said.or_else(|| printed.clone()),
+        };
+        Op::Done {
+            target: Ref::Uid(proof.uid),
+            evidence: Some(Evidence { text, ..proof.evidence.clone() }),
+            fence: fence.or(Some(proof.fence)),
+        }
+    }
+
+    /// Takes one more.
+    pub fn push(&mut self, proof: Proof) {
+        self.found.push(proof);
+    }
+
+    /// The first todo that is refused only for want of a check that is not here yet. One that is asked for again
+    /// although it is here has another command by now.
+    pub fn wanting(&self, error: &EngineError) -> Option<String> {
+        let EngineError::Refused(refusals) = error else { return None };
+        let wanting = refusals.iter().find_map(|refusal| match refusal {
+            Refusal::NeedsVerification { id } => Some(id),
+            _ => None,
+        })?;
+        self.found.iter().all(|known| known.id != *wanting).then(|| wanting.clone())
+    }
+}
+
+impl Engine {
+    /// Tries a write; for every todo that the rules refuse for want of evidence, runs its check and tries again with
+    /// the proof. The first check that does not pass ends it.
+    pub fn proving<T>(
+        &self,
+        plan: PlanId,
+        checker: &Checker<'_>,
+        mut attempt: impl FnMut(&Proofs) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let mut proofs = Proofs::default();
+        loop {
+            let error = match attempt(&proofs) {
+                Err(error) => error,
+                done => return done,
+            };
+            let Some(id) = proofs.wanting(&error) else { return Err(error) };
+            proofs.push(self.prove(plan, checker, &id)?);
+        }
+    }
+
+    /// Runs the check of a todo.
+    pub fn prove(&self, plan: PlanId, checker: &Checker<'_>, id: &str) -> Result<Proof, EngineError> {
+        let todo = self.read(plan, |snapshot| Ok(snapshot.find(id)?))?;
+        let todo = todo.ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
+        let (evidence, ran) = checker.check(&todo)?;
+        match (evidence.exit_code, &todo.verify) {
+            (Some(0), _) | (_, None) => Ok(Proof { uid: todo.uid, id: todo.id.clone(), fence: todo.fence, evidence }),
+            (exit, Some(command)) => {
+                let (exit, command) = (exit.unwrap_or(-1), command.clone());
+                Err(VerifyError::Failed { id: todo.id.clone(), command, exit, tail: ran.tail }.into())
+            }
+        }
+    }
+}

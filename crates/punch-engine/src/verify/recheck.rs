@@ -1,0 +1,83 @@
+//! Completed todos checked again: what passes gets new evidence, what does not is marked stale. Nothing is reopened.
+
+use punch_core::{Evidence, Op, Plan, Policy, Ref, Status, Todo, Uid, VerifyMode};
+use punch_store::PlanId;
+
+use super::{Checker, VerifyError};
+use crate::{Changed, Engine, EngineError, Request};
+
+/// A completed todo that was checked again.
+#[derive(Debug)]
+pub struct Rechecked {
+    /// The todo.
+    pub uid: Uid,
+    /// Its exit code was 0.
+    pub passed: bool,
+    /// The exit code, and the end of what was printed.
+    pub evidence: Evidence,
+    /// The write that recorded it.
+    pub changed: Changed,
+}
+
+impl Engine {
+    /// Checks a completed todo again and records what came of it.
+    pub fn recheck(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        checker: &Checker<'_>,
+        todo: &Todo,
+    ) -> Result<Rechecked, EngineError> {
+        let (evidence, _) = checker.check(todo)?;
+        let (uid, passed) = (todo.uid, evidence.exit_code == Some(0));
+        let first = punch_core::Footprint { todos: [uid].into(), ..Default::default() };
+        let mut ask = |part: &Plan, _: i64| {
+            let now = part.need(uid)?;
+            // Of a todo that was reopened or got another command meanwhile the check says nothing.
+            let same = now.status == Status::Completed && now.verify == todo.verify && now.is_live();
+            let vouch = Op::Vouch { target: Ref::Uid(uid), stale: !passed, evidence: Some(evidence.clone()) };
+            Ok(if same { vec![vouch] } else { Vec::new() })
+        };
+        let changed = self.submit_with(plan, request, &first, &mut ask)?;
+        Ok(Rechecked { uid, passed, evidence, changed })
+    }
+
+    /// Completed todos with a verify command, in list order; with `stale` only those that nothing vouches for at this
+    /// commit.
+    pub fn to_recheck(&self, plan: PlanId, checker: &Checker<'_>, stale: bool) -> Result<Vec<Todo>, EngineError> {
+        let commit = checker.commit();
+        let whole = self.whole(plan)?;
+        let wanted = |todo: &&Todo| {
+            todo.status == Status::Completed && todo.verify.is_some() && (!stale || !vouched(todo, commit.as_deref()))
+        };
+        Ok(whole.live().into_iter().filter(|todo| wanted(todo)).cloned().collect())
+    }
+
+    /// Finishes a todo under the condition that its check passes, whatever the plan asks of `done`.
+    pub fn verify(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        checker: &Checker<'_>,
+        todo: &Todo,
+        fence: Option<u64>,
+    ) -> Result<Changed, EngineError> {
+        if todo.verify.is_none() {
+            return Err(VerifyError::NoCommand { id: todo.id.clone() }.into());
+        }
+        let request = Request { preset: |policy| Policy { verify: VerifyMode::Command, ..policy }, ..request.clone() };
+        self.proving(plan, checker, |proofs| {
+            let done = Op::Done { target: Ref::Uid(todo.uid), evidence: None, fence };
+            self.submit(plan, &Request { proofs: Some(proofs), ..request.clone() }, &[done])
+        })
+    }
+}
+
+/// The last check of its command passed, at this commit, and nothing spoke against it since. Without git the commit is
+/// no question.
+fn vouched(todo: &Todo, commit: Option<&str>) -> bool {
+    let last =
+        todo.evidence.iter().rev().find(|evidence| evidence.command.is_some() && evidence.command == todo.verify);
+    !todo.flags.stale
+        && last.is_some_and(|last| last.exit_code == Some(0) && (commit.is_none() || last.commit.as_deref() == commit))
+}

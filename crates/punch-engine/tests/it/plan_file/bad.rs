@@ -1,0 +1,91 @@
+//! Files that cannot be used: a clear error, and neither side is changed.
+
+use std::fs;
+
+use punch_engine::plan_file::{FileError, How};
+use punch_engine::{EngineError, Request};
+
+use super::{FILE, World, linked, unlinked};
+
+fn refused(world: &World) -> EngineError {
+    let request = Request::by("user", None);
+    let refused = world.engine.link_plan_file(world.plan, &request, &world.path, How::default()).unwrap_err();
+    assert_eq!(world.engine.plan_file(world.plan).unwrap(), None);
+    assert!(world.todos().is_empty());
+    assert!(!refused.hint().is_empty());
+    refused
+}
+
+#[test]
+fn files_that_are_not_understood_are_not_linked() {
+    let bomb = format!("---\na: &a [x, x]\nb: &b [*a, *a]\ntodos: [{}]\n---\n", "*b, ".repeat(100));
+    for (text, part) in [
+        ("", "no front matter"),
+        ("# Plan\n", "no front matter"),
+        ("---\ntodos:\n  - id: a\n    content: half", "no front matter"),
+        ("---\ntodos:\n  - {id: a, content: A}\n  - {id: a, content: B}\n---\n", "todos[1]: the id `a` is taken"),
+        ("---\ntodos:\n\t- id: a\n---\n", "line 3"),
+        ("---\ntodos:\n  - {id: a, content: A, status: perhaps}\n---\n", "no status"),
+        (bomb.as_str(), "aliases"),
+    ] {
+        let world = unlinked(text);
+        world.untouched(|| {
+            let refused = refused(&world);
+            assert_eq!(refused.code(), "plan_file_unclear");
+            assert!(refused.message().contains(part), "{}", refused.message());
+        });
+    }
+}
+
+#[test]
+fn what_is_no_file_is_not_linked() {
+    let world = unlinked(FILE);
+    fs::remove_file(&world.path).unwrap();
+    assert_eq!(refused(&world).code(), "plan_file_missing");
+    fs::create_dir(&world.path).unwrap();
+    assert!(matches!(refused(&world), EngineError::PlanFile(FileError::NotFile(_))));
+    fs::remove_dir(&world.path).unwrap();
+    fs::write(&world.path, b"---\ntodos: [\xff]\n---\n").unwrap();
+    assert!(matches!(refused(&world), EngineError::PlanFile(FileError::NotText(_, 13))));
+    let large = format!("---\ntodos: []\n---\n{}", "x".repeat(9 << 20));
+    fs::write(&world.path, large).unwrap();
+    assert_eq!(refused(&world).code(), "too_large");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_and_a_folder_that_cannot_be_written_are_refused() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let world = unlinked(FILE);
+    let real = world.path.with_file_name("real.plan.md");
+    fs::rename(&world.path, &real).unwrap();
+    symlink(&real, &world.path).unwrap();
+    let refusal = refused(&world);
+    assert!(refusal.hint().contains("real.plan.md"), "{}", refusal.hint());
+    let world = linked(FILE);
+    let folder = world.path.parent().unwrap().to_owned();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).unwrap();
+    // A user whom permissions do not bind writes anyway.
+    let bound = fs::File::create(folder.join("probe")).is_err();
+    world.ask(&[punch_core::Op::Start(super::id("a"))]);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    if bound {
+        assert_eq!((world.troubles(), world.text().as_str()), (vec!["plan_file_system".to_owned()], FILE));
+    }
+    world.sync();
+    assert!(world.text().contains("in_progress"));
+}
+
+#[test]
+fn one_file_belongs_to_one_plan_and_one_plan_has_one_file() {
+    let world = linked(FILE);
+    let request = Request::by("user", None);
+    let other = world.engine.create_plan("other").unwrap();
+    let taken = world.engine.link_plan_file(other, &request, &world.path, How::default()).unwrap_err();
+    assert_eq!(taken.code(), "plan_file_taken");
+    let second = world.path.with_file_name("second.plan.md");
+    fs::write(&second, FILE).unwrap();
+    let linked = world.engine.link_plan_file(world.plan, &request, &second, How::default()).unwrap_err();
+    assert_eq!(linked.code(), "plan_file_linked");
+    assert_eq!(world.engine.sync_plan_file(other, &request, How::default()).unwrap_err().code(), "no_plan_file");
+}

@@ -1,0 +1,134 @@
+//! What `done` needs, and under which conditions a check counts.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use punch_core::{Edit, Keep, Op, Ref, Status, Verify};
+use punch_engine::{Checker, Request};
+
+use super::{NEVER, World, code, shell};
+
+#[test]
+fn a_check_that_passes_finishes_with_its_evidence() {
+    let world = World::with("printf hello");
+    world.done().unwrap();
+    let todo = world.todo();
+    assert_eq!(todo.status, Status::Completed);
+    let [evidence] = todo.evidence.as_slice() else { panic!("{:?}", todo.evidence) };
+    assert_eq!(evidence.exit_code, Some(0));
+    assert_eq!(evidence.command, Some(shell("printf hello")));
+    assert_eq!(evidence.text.as_deref(), Some("hello"));
+    let hash = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    assert_eq!(evidence.output_hash.as_deref(), Some(hash));
+    assert_eq!(evidence.commit, Some(world.sandbox.git("p", &["rev-parse", "HEAD"])));
+    assert!(evidence.at > 0);
+}
+
+#[test]
+fn a_check_that_fails_leaves_the_todo_open_and_shows_the_end_of_its_output() {
+    let world = World::with("echo one; echo two >&2; exit 7");
+    let error = world.done().unwrap_err();
+    assert_eq!(error.code(), "verify_failed");
+    assert_eq!(error.message(), "`T-1` is not done: `echo one; echo two >&2; exit 7` ended with exit code 7\none\ntwo");
+    assert_eq!(error.hint(), "repair what it found, then `punch verify T-1`");
+    assert_eq!(world.status(), Status::Pending);
+}
+
+#[test]
+fn a_command_without_consent_never_runs() {
+    let world = World::new();
+    world.add("touch ran");
+    assert_eq!(code(world.done()), "needs_consent");
+    let nowhere = Checker { consents: None, ..world.checker(Duration::from_secs(60), NEVER) };
+    assert_eq!(code(world.done_with(&nowhere)), "needs_consent");
+    assert!(!world.root.join("ran").exists());
+    world.consents().give(&shell("touch ran")).unwrap();
+    world.done().unwrap();
+    assert!(world.root.join("ran").exists(), "it runs at the top of the work tree");
+}
+
+#[test]
+fn consent_to_one_command_is_none_to_what_it_is_changed_to() {
+    let world = World::with("true");
+    let edit = Edit { verify: Keep::Set(Some(shell("true; touch ran"))), ..Edit::default() };
+    world.submit(&[Op::Edit(Ref::Id("T-1".into()), edit)]).unwrap();
+    assert_eq!(code(world.done()), "needs_consent");
+    assert!(!world.root.join("ran").exists());
+}
+
+/// Does something while the check runs.
+fn meanwhile(world: &World, what: &(dyn Fn() + Sync)) -> &'static str {
+    let first = AtomicBool::new(true);
+    let stopped = || {
+        if first.swap(false, Ordering::Relaxed) {
+            what();
+            std::fs::write(world.root.join("go"), "").unwrap();
+        }
+        false
+    };
+    code(world.done_with(&world.checker(Duration::from_secs(60), &stopped)))
+}
+
+#[test]
+fn a_command_that_changed_while_it_ran_does_not_count() {
+    let world = World::with("while [ ! -e go ]; do :; done");
+    let edit = Edit { verify: Keep::Set(Some(shell("false"))), ..Edit::default() };
+    let change = || drop(world.submit(&[Op::Edit(Ref::Id("T-1".into()), edit.clone())]).unwrap());
+    assert_eq!(meanwhile(&world, &change), "needs_verification");
+    assert_eq!(world.status(), Status::Pending);
+}
+
+#[test]
+fn a_claim_while_it_ran_makes_the_check_too_late() {
+    let world = World::with("while [ ! -e go ]; do :; done");
+    let claim = || {
+        let uid = world.todo().uid;
+        world.engine.claim(world.plan, &Request::by("other", Some("other")), uid, 60_000_000).unwrap();
+    };
+    assert_eq!(meanwhile(&world, &claim), "stale_fence");
+    assert_eq!(world.status(), Status::InProgress);
+}
+
+#[test]
+fn what_is_refused_anyway_is_not_checked() {
+    let world = World::with("touch ran");
+    let uid = world.todo().uid;
+    world.engine.claim(world.plan, &Request::by("other", Some("other")), uid, 60_000_000).unwrap();
+    assert_eq!(code(world.done()), "leased");
+    assert!(!world.root.join("ran").exists());
+}
+
+#[test]
+fn what_the_worker_says_is_kept_beside_what_the_check_printed() {
+    let world = World::with("echo fine");
+    let checker = world.checker(Duration::from_secs(60), NEVER);
+    let said = punch_core::Evidence { text: Some("looked at it".into()), ..Default::default() };
+    world
+        .engine
+        .proving(world.plan, &checker, |proofs| {
+            let done = Op::Done { target: Ref::Uid(world.todo().uid), evidence: Some(said.clone()), fence: None };
+            world.submit(&[proofs.complete(done, None)])
+        })
+        .unwrap();
+    assert_eq!(world.todo().evidence[0].text.as_deref(), Some("looked at it\nfine"));
+}
+
+#[test]
+fn arguments_are_not_read_by_a_shell() {
+    let world = World::new();
+    let command = Verify::Argv(vec!["test".into(), "$(touch ran)".into(), "=".into(), "$(touch ran)".into()]);
+    world.add("x");
+    let edit = Edit { verify: Keep::Set(Some(command.clone())), ..Edit::default() };
+    world.submit(&[Op::Edit(Ref::Id("T-1".into()), edit)]).unwrap();
+    world.consents().give(&command).unwrap();
+    world.done().unwrap();
+    assert!(!world.root.join("ran").exists());
+}
+
+#[test]
+fn a_commit_made_while_it_ran_is_not_the_one_that_was_checked() {
+    let commit = "git -c user.name=t -c user.email=t@example.org commit -q --allow-empty -m y";
+    let world = World::with(commit);
+    world.done().unwrap();
+    assert_eq!(world.todo().evidence[0].commit, None);
+}

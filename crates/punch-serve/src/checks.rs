@@ -1,0 +1,37 @@
+//! Checks that a call waits for, each on a thread of its own: the desk goes on meanwhile.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::Problem;
+use crate::desk::{Ask, Checked, Desk};
+
+/// All checks of one call together: less than clients wait for an answer, most of them a minute.
+pub const LIMIT: Duration = Duration::from_secs(50);
+
+/// Makes the check of a todo. It is ended when the time is over or nobody waits any more.
+pub async fn make(
+    desk: &Arc<dyn Desk>,
+    ask: &Arc<Ask>,
+    id: &str,
+    until: Instant,
+    cancelled: &CancellationToken,
+) -> Result<Checked, Problem> {
+    let (answer, wait) = oneshot::channel();
+    let (desk, ask, id, cancelled) = (desk.clone(), ask.clone(), id.to_owned(), cancelled.clone());
+    let check = move || {
+        let limit = until.saturating_duration_since(Instant::now());
+        let stopped = || cancelled.is_cancelled();
+        let _ = answer.send(desk.check(&ask, &id, limit, &stopped));
+    };
+    let failed = |why: String| Problem::new("verify_not_started", why, "call again");
+    thread::Builder::new()
+        .name("checks".into())
+        .spawn(check)
+        .map_err(|cause| failed(format!("no thread for the check: {cause}")))?;
+    wait.await.unwrap_or_else(|_| Err(failed("the check ended in a bug".into())))
+}
