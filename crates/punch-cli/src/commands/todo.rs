@@ -24,6 +24,21 @@ Examples:
   punch todo export TODO.md               # and import, edit, copy, drop, rm, help
 Flags of punch go before the command: `punch --json todo done port`.";
 
+/// Whole lines that fit, and how many do not.
+fn clipped(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    // Room for the line that tells.
+    let room = most.saturating_sub(80);
+    let mut lines = text.split_inclusive('\n').peekable();
+    let mut out = String::new();
+    while let Some(line) = lines.next_if(|line| out.len() + line.len() <= room) {
+        out.push_str(line);
+    }
+    format!("{out}… and {} more lines; `punch todo` in a shell shows them\n", lines.count())
+}
+
 /// What an empty list looks like in the editor.
 const TEMPLATE: &str = "# Todos\n- [ ] (replace this with your tasks)\n";
 
@@ -34,11 +49,21 @@ pub struct Todo {
     /// append, start, done, drop, rm, edit, copy, export, import or help, and what it takes
     #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
+    /// Cut the answer to so many bytes, for a model's context; before the command
+    #[arg(long, value_name = "BYTES")]
+    clip: Option<usize>,
 }
 
 impl Todo {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let clip = self.clip;
+        let reply = self.answer(project)?;
+        let text = clip.map_or_else(|| reply.text.clone(), |most| clipped(&reply.text, most));
+        Ok(Reply { text, ..reply })
+    }
+
+    fn answer(self, project: Project) -> Result<Reply, Failure> {
         let line = line(&self.words);
         if line.trim().eq_ignore_ascii_case("edit") {
             return edit(project);
@@ -164,4 +189,23 @@ fn told(output: String, refused: bool, phases: &[Phase], revision: Option<u64>) 
     let reply = Reply::new(safe.join("\n"), json);
     let exit = if refused { Exit::Refused } else { Exit::Ok };
     Reply { exit, wrote: revision.is_some(), ..reply }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clipped_answer_has_whole_lines_and_keeps_its_size() {
+        let text: String = (0..500).map(|n| format!("- [ ] number {n}\n")).collect();
+        for most in [0, 79, 100, 2_000, 4_000] {
+            let clipped = clipped(&text, most);
+            assert!(clipped.len() <= most.max(80), "{most}: {}", clipped.len());
+            let shown = clipped.lines().count() - 1;
+            assert!(
+                clipped.ends_with(&format!("… and {} more lines; `punch todo` in a shell shows them\n", 500 - shown))
+            );
+        }
+        assert_eq!(clipped(&text, text.len()), text);
+    }
 }

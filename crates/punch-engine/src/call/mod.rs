@@ -202,7 +202,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Runs a reading call on the plan that is meant; see [`Engine::read_meant`]. `None` if there is no plan. `who`
+    /// Runs a reading call on the plan that is meant; see `Engine::read_meant`. `None` if there is no plan. `who`
     /// makes the caller and the choice of plan from the session that calls: the one named, or the one that it was
     /// linked to.
     pub fn call_read<'a>(

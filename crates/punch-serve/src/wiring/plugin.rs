@@ -91,7 +91,7 @@ pub fn extension(program: &Program) -> Vec<(String, String)> {
         "name": "punch", "version": VERSION, "description": ABOUT,
         "mcpServers": {"punch": server}, "contextFileName": "GEMINI.md",
     });
-    let prompt = format!("!{{{} todo {{{{args}}}}}}\n\n{TELL}\n", quoted(&program.0));
+    let prompt = format!("!{{{} {{{{args}}}}}}\n\n{TELL}\n", call(program));
     let todo = format!("description = {}\nprompt = {}\n", json!(TODO), json!(prompt));
     vec![
         ("gemini-extension.json".to_owned(), pretty(&about)),
@@ -105,8 +105,13 @@ const TODO: &str = "The todo list: shows it, or append, start, done, drop, rm, e
 const TELL: &str = "This is what the command answered. Tell the person in a line or two what the list says now; begin no \
                     work that they did not ask for.";
 
+/// A long list must not fill the model's context.
+fn call(program: &Program) -> String {
+    format!("{} todo --clip 6000", quoted(&program.0))
+}
+
 fn command(program: &Program) -> String {
-    let call = format!("{} todo", quoted(&program.0));
+    let call = call(program);
     format!(
         "---\ndescription: \"{TODO}\"\nargument-hint: \"[append PHASE TASK | start TASK | done TASK | …]\"\n\
          allowed-tools: Bash({call}:*)\n---\n\n!`{call} $ARGUMENTS`\n\n{TELL}\n"
