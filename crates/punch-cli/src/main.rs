@@ -15,7 +15,6 @@ mod project;
 mod reply;
 mod safety;
 mod story;
-mod time;
 
 use std::process::ExitCode;
 

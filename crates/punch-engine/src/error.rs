@@ -3,7 +3,7 @@
 use punch_core::Refusal;
 use punch_store::StoreError;
 
-use crate::VerifyError;
+use crate::{CheckpointError, VerifyError};
 
 /// Why a request failed. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub enum EngineError {
     },
     /// A check did not pass, or could not run.
     Verify(VerifyError),
+    /// A checkpoint is not there, or does not fit the code.
+    Checkpoint(CheckpointError),
     /// A reference fits nothing.
     NotFound {
         /// What was given.
@@ -74,6 +76,7 @@ impl EngineError {
             Self::NotAllowed { .. } => "not_allowed",
             Self::TooMany { .. } => "too_many",
             Self::Verify(error) => error.code(),
+            Self::Checkpoint(error) => error.code(),
             Self::NotFound { .. } => "unknown_todo",
         }
     }
@@ -104,6 +107,7 @@ impl EngineError {
             Self::NotAllowed { what } => format!("a worker session may not {what}"),
             Self::TooMany { open, limit } => format!("the plan would have {open} open todos, the limit is {limit}"),
             Self::Verify(error) => error.message(),
+            Self::Checkpoint(error) => error.message(),
             Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
         }
     }
@@ -126,6 +130,7 @@ impl EngineError {
             }
             Self::TooMany { .. } => "finish or remove some first, or keep several steps in one todo".into(),
             Self::Verify(error) => error.hint(),
+            Self::Checkpoint(error) => error.hint(),
             Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
         }
     }
@@ -148,6 +153,12 @@ impl From<StoreError> for EngineError {
 impl From<VerifyError> for EngineError {
     fn from(error: VerifyError) -> Self {
         Self::Verify(error)
+    }
+}
+
+impl From<CheckpointError> for EngineError {
+    fn from(error: CheckpointError) -> Self {
+        Self::Checkpoint(error)
     }
 }
 

@@ -104,7 +104,7 @@ impl Scene {
     }
 
     fn ask(&mut self, source: &mut Source<'_>, now: i64) -> Ask {
-        match source.below(34) {
+        match source.below(35) {
             0..7 => Ask::Add(self.add(source)),
             7..28 if self.live.is_empty() => Ask::Add(self.add(source)),
             7..10 => Ask::Edit(self.name(source), self.fields(source, false)),
@@ -133,6 +133,11 @@ impl Scene {
             29 => Ask::Move(self.name(source), self.spot(source)),
             30 => Ask::Arrange(source.list(5, |s| self.name(s))),
             31 => Ask::Rules(rules(source)),
+            32 => {
+                let (target, status) = (self.name(source), source.pick(&Status::ALL));
+                let hold = optional(source, 3, |s| hold(s, now)).filter(|_| status == Status::Pending);
+                Ask::Restore(target, status, hold, source.one_in(3))
+            }
             _ => Ask::Vouch(self.name(source), source.one_in(2), source.one_in(2)),
         }
     }

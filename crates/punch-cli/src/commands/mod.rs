@@ -1,6 +1,8 @@
 //! The verbs: one file each. A verb reads its arguments, calls the library and hands the result to `output`.
 
 mod add;
+mod checkpoint;
+mod checkpoint_told;
 mod claim;
 mod completions;
 mod config;
@@ -32,6 +34,7 @@ mod release;
 mod renew;
 mod reopen;
 mod replay;
+mod report;
 mod rm;
 mod schedule;
 mod show;
@@ -41,6 +44,7 @@ mod store;
 mod todo;
 mod tree;
 mod undo;
+mod usage;
 mod verify;
 mod why;
 mod why_stop;
@@ -78,6 +82,10 @@ pub enum Command {
     Graph(Later<graph::Graph>),
     /// Show who would work on what, when, in which context window
     Schedule(Later<schedule::Schedule>),
+    /// Report what an attempt at a todo took
+    Usage(Later<usage::Usage>),
+    /// Show what todos were estimated at, and what they took
+    Report(Later<report::Report>),
     /// Begin work on todos
     Start(Later<start::Start>),
     /// Finish todos
@@ -122,6 +130,8 @@ pub enum Command {
     Log(Later<log::Log>),
     /// Take a change back
     Undo(Later<undo::Undo>),
+    /// Keep where the work and the code stand, and come back to it
+    Checkpoint(Later<checkpoint::Checkpoint>),
     /// Make, list, choose, rename and archive plans
     Plan(Later<plan::Plan>),
     /// Bring todos in from a file
@@ -171,6 +181,8 @@ impl Command {
             Self::Status(Later(verb)) => verb.run(project()?),
             Self::Next(Later(verb)) => verb.run(project()?),
             Self::Ready(Later(verb)) => verb.run(project()?),
+            Self::Usage(Later(verb)) => verb.run(project()?),
+            Self::Report(Later(verb)) => verb.run(project()?),
             Self::Start(Later(verb)) => verb.run(project()?),
             Self::Done(Later(verb)) => verb.run(project()?),
             Self::Verify(Later(verb)) => verb.run(project()?),
@@ -190,6 +202,7 @@ impl Command {
             Self::Schedule(Later(verb)) => verb.run(project()?),
             Self::Log(Later(verb)) => verb.run(project()?),
             Self::Undo(Later(verb)) => verb.run(project()?),
+            Self::Checkpoint(Later(verb)) => verb.run(project()?),
             Self::Plan(Later(verb)) => verb.run(project()?),
             Self::Import(Later(verb)) => verb.run(project()?),
             Self::Export(Later(verb)) => verb.run(project()?),

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod changes;
+mod checkpoint;
 mod claims;
 mod copies;
 mod disk;
@@ -29,5 +30,6 @@ mod store;
 mod strange_text;
 mod todo_commands;
 #[cfg(unix)]
+mod usage;
 mod verify;
 mod world;

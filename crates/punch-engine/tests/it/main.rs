@@ -4,6 +4,7 @@
 mod call;
 mod call_large;
 mod care;
+mod checkpoint;
 mod config_docs;
 mod config_edit;
 mod config_files;
@@ -18,4 +19,5 @@ mod locate_read_only;
 mod mirror;
 mod sandbox;
 #[cfg(unix)]
+mod usage;
 mod verify;
