@@ -14,6 +14,7 @@ mod licences;
 mod metadata;
 mod paths;
 mod process;
+mod search;
 mod sources;
 mod test;
 
@@ -34,7 +35,8 @@ Tasks:
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   exhaustive                           every state within more writes, through pairs of policy values
   faults [--rounds N]                  kill -9 in mid-write, and many processes at once, at length
-  fuzz [--seconds N]                   every fuzz target for N seconds";
+  fuzz [--seconds N]                   every fuzz target for N seconds
+  search [--cases N] [NAME]            every property (or those of the name) with many new inputs";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["faults", rest @ ..] => faults::run(rest),
+        ["search", rest @ ..] => search::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

@@ -17,11 +17,37 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     } else {
         bytes = fs::read(path).map_err(|cause| failed(path, cause))?;
     }
+    utf8(path, bytes)
+}
+
+fn utf8(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| {
-        let at = if is_dash(path) { "standard input".to_owned() } else { path.display().to_string() };
         let what = format!("not UTF-8 text (byte {} is wrong)", error.utf8_error().valid_up_to() + 1);
-        EngineError::from(Refusal::Invalid { at, what }).into()
+        EngineError::from(Refusal::Invalid { at: named(path), what }).into()
     })
+}
+
+fn named(path: &Path) -> String {
+    if is_dash(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// What an import reads at most, in bytes.
+pub const LIMIT: u64 = 64 * 1024 * 1024;
+
+/// The same, but no more than so many bytes: what is longer is refused before it is in memory.
+pub fn read_up_to(path: &Path, limit: u64) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    if is_dash(path) {
+        io::stdin().lock().take(limit + 1).read_to_end(&mut bytes).map_err(Failure::Input)?;
+    } else {
+        let file = File::open(path).map_err(|cause| failed(path, cause))?;
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|cause| failed(path, cause))?;
+    }
+    if bytes.len() as u64 > limit {
+        let message = format!("{} is larger than {} MiB", named(path), LIMIT / 1024 / 1024);
+        return Err(Failure::refused("too_large", message, "import it in parts"));
+    }
+    utf8(path, bytes)
 }
 
 /// `-` means standard input or output.

@@ -15,6 +15,7 @@ mod project;
 mod reply;
 mod safety;
 mod story;
+mod task_folder;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{Complexity, Dep, Evidence, Flags, Hold, Note, PhaseUid, Status, Verify};
+use crate::{Complexity, Dep, Evidence, Extra, Flags, Hold, Note, PhaseUid, Status, Verify};
 
 /// A scalar before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,6 +212,8 @@ fields! {
     Hidden hidden: Option<i64> = None, undo;
     /// Archived since; never destroyed.
     Removed removed: Option<i64> = None, undo;
+    /// What an import brought that nothing here has a name for, by format; never read by a rule.
+    Extra extra: Option<Extra> = None, undo;
     /// Stored marks.
     Flags flags: Flags = Flags::default(), undo;
 }

@@ -11,6 +11,7 @@ mod event;
 mod field;
 pub mod files;
 mod footprint;
+pub mod format;
 pub mod graph;
 mod op;
 mod plan;
@@ -30,6 +31,7 @@ pub use checkpoint::{Lists, Work};
 pub use event::{Event, Kind, Patch};
 pub use field::{Change, Fields, Splice, Swap};
 pub use footprint::{Footprint, Need};
+pub use format::Format;
 pub use op::{Add, Carried, Edit, Keep, Op, PhaseRef, Place, Ref};
 pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use policy::{
@@ -38,4 +40,4 @@ pub use policy::{
 pub use record::{Document, Marks, Parsed, Record, Records, Remark, State};
 pub use refusal::{Refusal, Warning};
 pub use status::Status;
-pub use todo::{Complexity, Dep, Derived, Evidence, Flags, Hold, HoldKind, NO_PULL, Note, Todo, Verify};
+pub use todo::{Complexity, Dep, Derived, Evidence, Extra, Flags, Hold, HoldKind, NO_PULL, Note, Todo, Verify};

@@ -1,6 +1,6 @@
 //! What can be asked of a plan. Every dialect ends in these.
 
-use crate::{Complexity, Evidence, Flags, Hold, Note, PhaseUid, Policy, Status, Uid, Verify, Work};
+use crate::{Complexity, Evidence, Extra, Flags, Hold, Note, PhaseUid, Policy, Status, Uid, Verify, Work};
 
 /// Names a todo inside a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +134,8 @@ pub struct Carried {
     pub started_at: Option<i64>,
     /// See [`crate::Fields`].
     pub finished_at: Option<i64>,
+    /// See [`crate::Fields`].
+    pub extra: Option<Extra>,
     /// See [`crate::Fields`].
     pub flags: Flags,
 }

@@ -294,3 +294,6 @@ pub struct Flags {
     /// Something it was built on has been reopened.
     pub stale_dependency: bool,
 }
+
+/// What an import brought that nothing here has a name for: for each format, the fields as they stood there.
+pub type Extra = serde_json::Map<String, serde_json::Value>;

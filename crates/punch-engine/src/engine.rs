@@ -85,21 +85,17 @@ impl Engine {
     }
 
     /// Reads one moment of the plan that is meant, in one transaction if `guess` is that plan; `None` if there is no
-    /// plan. Answers also which plan it was: the guess for the next time.
-    pub fn read_meant<T>(
+    /// plan. What is meant is decided at that moment too. Answers also which plan it was: the guess for the next time.
+    pub(crate) fn read_meant<T>(
         &self,
-        choice: &Choice,
         guess: Option<PlanId>,
-        f: impl FnOnce(&dyn Snapshot) -> Result<T, EngineError>,
+        choose: impl Fn(&dyn Catalogue) -> Result<Choice, StoreError>,
+        f: impl Fn(&dyn Snapshot) -> Result<T, EngineError>,
     ) -> Result<Option<(PlanId, T)>, EngineError> {
-        let mut f = Some(f);
         if let Some(plan) = guess {
-            let tried = self.read(plan, |snapshot| match (meant(snapshot, choice)?, f.take()) {
-                (Some(found), Some(f)) if found.id == plan => f(snapshot).map(Some),
-                (_, unused) => {
-                    f = unused;
-                    Ok(None)
-                }
+            let tried = self.read(plan, |snapshot| match meant(snapshot, &choose(snapshot)?)? {
+                Some(found) if found.id == plan => f(snapshot).map(Some),
+                _ => Ok(None),
             });
             match tried {
                 Ok(Some(answer)) => return Ok(Some((plan, answer))),
@@ -108,9 +104,9 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        match (self.choose(choice)?, f) {
-            (Some(found), Some(f)) => Ok(Some((found.id, self.read(found.id, f)?))),
-            _ => Ok(None),
+        match self.choose(&self.browse(choose)?)? {
+            Some(found) => Ok(Some((found.id, self.read(found.id, f)?))),
+            None => Ok(None),
         }
     }
 

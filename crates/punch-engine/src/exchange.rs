@@ -1,68 +1,33 @@
-//! Import and export of whole plans.
+//! Import and export of whole plans. The formats themselves are the core's.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use punch_core::view::{markdown, markdown_read};
+use punch_core::format::{Format, Written};
 use punch_core::{
-    Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Ref, Refusal, StartGate,
-    Stop, apply,
+    Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Ref, StartGate, Status, Stop,
+    apply,
 };
 use punch_store::PlanId;
 
 use crate::{Changed, Engine, EngineError, Request};
 
-/// A format that a plan can be written to and read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// JSON of the extended format: `{"todos": […]}` or the bare list.
-    Extended,
-    /// Native Markdown.
-    Markdown,
+/// The plan that a text describes, without any store, under the rules of an import.
+pub fn plan_of(format: Format, text: &str, now: i64) -> Result<Plan, EngineError> {
+    let document = format.read(text)?.document;
+    let mut plan = Plan::new();
+    let context = Context { now, by: "file".into(), owner: None, policy: lenient(plan.row.policy) };
+    match apply(&plan, &document.ops()?, &context) {
+        Ok(outcome) => plan.commit(&outcome),
+        Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),
+        // A whole plan needs nothing.
+        Err(Stop::Need(_)) => {}
+    }
+    Ok(plan)
 }
 
-impl Format {
-    /// Every format.
-    pub const ALL: &'static [Self] = &[Self::Extended, Self::Markdown];
-
-    /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Extended => "extended",
-            Self::Markdown => "markdown",
-        }
-    }
-
-    /// Reads a document.
-    pub fn read(self, text: &str) -> Result<(Document, BTreeSet<String>), Refusal> {
-        let parsed = match self {
-            Self::Extended => Document::from_json(text)?,
-            Self::Markdown => markdown_read::read(text)?,
-        };
-        Ok((parsed.document, parsed.ignored))
-    }
-
-    /// The plan that a document describes, without any store, under the rules of an import.
-    pub fn plan(self, text: &str, now: i64) -> Result<Plan, EngineError> {
-        let (document, _) = self.read(text)?;
-        let mut plan = Plan::new();
-        let context = Context { now, by: "file".into(), owner: None, policy: lenient(plan.row.policy) };
-        match apply(&plan, &document.ops()?, &context) {
-            Ok(outcome) => plan.commit(&outcome),
-            Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),
-            // A whole plan needs nothing.
-            Err(Stop::Need(_)) => {}
-        }
-        Ok(plan)
-    }
-
-    /// Writes a plan.
-    pub fn write(self, plan: &Plan) -> String {
-        let document = Document::of(plan);
-        match self {
-            Self::Extended => document.to_json(),
-            Self::Markdown => markdown::write(&document, None),
-        }
-    }
+/// A plan in a format, with what that could not carry; nothing if the format is only read.
+pub fn written(format: Format, plan: &Plan) -> Option<Written> {
+    format.write(&Document::of(plan))
 }
 
 /// What an import did, or would do.
@@ -70,8 +35,39 @@ impl Format {
 pub struct Imported {
     /// The write; on a dry run it was taken back.
     pub changed: Changed,
+    /// What stands in the document.
+    pub brings: Brings,
     /// Names in the input that nobody knows.
     pub ignored: BTreeSet<String>,
+}
+
+/// What stands in a document, in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brings {
+    /// Todos of each status, in the order of [`Status::ALL`].
+    pub statuses: [usize; 5],
+    /// Dependencies.
+    pub dependencies: usize,
+    /// Phases.
+    pub phases: usize,
+}
+
+impl Brings {
+    fn of(document: &Document) -> Self {
+        let count = |status: Status| document.records.iter().filter(|r| r.status.stored() == status).count();
+        // One edge may be named from both sides.
+        let mut edges: HashSet<(String, &str)> = HashSet::new();
+        for (at, record) in document.records.iter().enumerate() {
+            let id = record.id.clone().unwrap_or_else(|| format!("#{at}"));
+            edges.extend(record.depends_on.iter().map(|on| (id.clone(), on.as_str())));
+            edges.extend(record.blocks.iter().filter_map(|by| Some((by.clone(), record.id.as_deref()?))));
+        }
+        Self {
+            statuses: Status::ALL.map(count),
+            dependencies: edges.len() + document.edges.len(),
+            phases: document.phases.len(),
+        }
+    }
 }
 
 /// What an import may bring that a careful write may not: half-done work, and names that are still missing (rule 13).
@@ -105,7 +101,8 @@ impl Engine {
         text: &str,
         how: How,
     ) -> Result<Imported, EngineError> {
-        let (document, ignored) = format.read(text)?;
+        let parsed = format.read(text)?;
+        let (document, ignored) = (parsed.document, parsed.ignored);
         let adds = document.ops()?;
         let preset = if how.circles { with_circles } else { lenient };
         let request = Request { preset, ..request.clone() };
@@ -120,7 +117,7 @@ impl Engine {
         } else {
             self.submit_with(plan, &request, &first, &mut ask)?
         };
-        Ok(Imported { changed, ignored })
+        Ok(Imported { changed, brings: Brings::of(&document), ignored })
     }
 }
 

@@ -31,7 +31,7 @@ pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, used_by};
 pub use error::EngineError;
-pub use exchange::{Format, How, Imported};
+pub use exchange::{Brings, How, Imported, plan_of, written};
 pub use git::{Git, GitState, Verdict};
 pub use history::{Entry, at_revision};
 pub use host::{Going, Moment, Spent, Switches, Told, TurnStart, owner_of};

@@ -2,7 +2,7 @@
 //! of a tool knows the session, the arguments and the receipt, and links the two.
 
 use punch_core::{Footprint, InProgressLimit, Op, Ref};
-use punch_store::{Durability, PlanId, SessionKey};
+use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError};
 use serde_json::{Value, json};
 
 use crate::submit::settle;
@@ -43,18 +43,26 @@ pub(crate) fn note(state: &mut SessionState, key: &SessionKey, arguments: &Value
     }
 }
 
+/// The same at one moment of the store.
+pub(crate) fn linked(catalogue: &dyn Catalogue, key: &SessionKey) -> Result<Option<SessionKey>, StoreError> {
+    if !key.host().starts_with(ANONYMOUS) {
+        return Ok(None);
+    }
+    let state = catalogue.session(key)?.map(|session| session::read(&session));
+    Ok(state.and_then(|state| {
+        let host = state.more.get(LINKED)?.get("host")?.as_str()?.to_owned();
+        let subagent = state.more.get(LINKED)?.get("subagent").and_then(Value::as_str);
+        Some(SessionKey::new(host, subagent))
+    }))
+}
+
 impl Engine {
     /// The session that an anonymous one was linked to.
     pub fn linked(&self, key: &SessionKey) -> Result<Option<SessionKey>, EngineError> {
         if !key.host().starts_with(ANONYMOUS) {
             return Ok(None);
         }
-        let state = self.session(key)?.map(|(_, state)| state);
-        Ok(state.and_then(|state| {
-            let host = state.more.get(LINKED)?.get("host")?.as_str()?.to_owned();
-            let subagent = state.more.get(LINKED)?.get("subagent").and_then(Value::as_str);
-            Some(SessionKey::new(host, subagent))
-        }))
+        self.browse(|catalogue| linked(catalogue, key))
     }
 
     /// Links `key` to the anonymous session that wrote `revision` with these arguments: scope, what it was shown, and

@@ -11,7 +11,7 @@ use punch_core::{Footprint, Patch, Plan, Refusal};
 use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work};
 use punch_engine::config::{Settings, Subagents};
 use punch_engine::{Choice, Engine, EngineError, Role, WorkTree, owner_of};
-use punch_store::{Changes, PlanId, StoreError};
+use punch_store::{Changes, PlanId, SessionKey, StoreError};
 use serde_json::{Value, json};
 
 use crate::desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
@@ -119,9 +119,14 @@ impl PlanDesk {
             return Ok(Some(known));
         }
         let last = Some(self.last.load(Ordering::Relaxed)).filter(|id| *id != 0).map(PlanId);
-        let who = self.identified(ask)?;
-        let (choice, caller) = (choose(&who), self.caller(&who));
-        let read = engine.call_read(&choice, last, &caller, ask.surface, &ask.arguments)?;
+        let who = |session: &SessionKey| {
+            let ask = match *session == ask.session {
+                true => Cow::Borrowed(ask),
+                false => Cow::Owned(Ask { session: session.clone(), ..ask.clone() }),
+            };
+            (choose(&ask), self.caller(&ask))
+        };
+        let read = engine.call_read(&ask.session, last, ask.surface, &ask.arguments, who)?;
         let Some(read) = read else { return Ok(None) };
         self.last.store(read.plan.0, Ordering::Relaxed);
         let answer = read.answer.clone();

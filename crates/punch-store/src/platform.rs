@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 /// What a path leads to. Two openings of one path are the same store exactly if this is equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,4 +93,12 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
 pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
     let (device, number) = system::identity(&fs::symlink_metadata(path)?);
     Ok(Identity(device, number))
+}
+
+/// What tells a file from every other one and from its own earlier states, as text.
+pub(crate) fn appearance(path: &Path) -> io::Result<String> {
+    let meta = fs::symlink_metadata(path)?;
+    let (device, number) = system::identity(&meta);
+    let changed = meta.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    Ok(format!("{device} {number} {} {changed}\n", meta.len()))
 }

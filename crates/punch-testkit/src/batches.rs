@@ -5,7 +5,7 @@ use proptest::prelude::{Strategy, any};
 
 use crate::ask::{Ask, Batch, Evidence, Fields, Hold, Name, New, Spot, Status};
 use crate::model::Model;
-use crate::rules::Rules;
+use crate::rules::{Proof, Rules};
 use crate::source::Source;
 
 /// Ids that occur. `T-2` meets the made ones.
@@ -30,10 +30,12 @@ pub fn batch(bytes: &[u8], model: &Model) -> Batch {
 
 /// A preset, or any rules.
 pub fn rules(source: &mut Source<'_>) -> Rules {
-    match source.below(7) {
+    let rules = match source.below(7) {
         n @ 0..5 => Rules::PRESETS[n].1,
         _ => Rules::from_digits(Rules::SIZES.map(|size| source.below(size))),
-    }
+    };
+    // No preset asks for proof.
+    if source.one_in(4) { Rules { proof: Proof::Command, ..rules } } else { rules }
 }
 
 fn optional<T>(source: &mut Source<'_>, rate: usize, make: impl FnOnce(&mut Source<'_>) -> T) -> Option<T> {

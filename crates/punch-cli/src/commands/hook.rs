@@ -2,10 +2,12 @@
 //! wrong here goes into a log and ends with exit code 0: a hook must never be the reason why an agent cannot work.
 
 use std::io::{self, Read};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use std::{panic, thread};
+use std::{process, thread};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -40,6 +42,12 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Some hosts end a hook about the end of a session after three seconds.
 const PATIENCE_AT_END: Duration = Duration::from_millis(2_500);
+
+/// The one who watches the time needs little.
+const WATCH_STACK: usize = 64 * 1024;
+
+/// Set by whoever comes first: the answer, or the end of patience.
+static OVER: AtomicBool = AtomicBool::new(false);
 
 /// What a panic said, for the log.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
@@ -85,16 +93,16 @@ impl Hook {
             Some(Meaning::SessionEnd | Meaning::Interrupt) => PATIENCE_AT_END,
             _ => PATIENCE,
         };
-        let (send, receive) = mpsc::channel();
-        let hook = self.clone();
-        // A thread of its own, because a store that is locked, or a host that never ends its report, keeps it waiting.
-        // It ends with the process; a write that is under way then has not happened.
-        let started = thread::Builder::new().spawn(move || drop(send.send(hook.take(&global))));
-        if let Err(error) = started {
+        if let Err(error) = self.give_up_after(patience) {
             said(&format!("no thread: {error}"));
             return Exit::Ok;
         }
-        match receive.recv_timeout(patience) {
+        let taken = panic::catch_unwind(AssertUnwindSafe(|| self.take(&global)));
+        if OVER.swap(true, Ordering::AcqRel) {
+            // Too late: the host has been let go, and the process is about to end.
+            thread::sleep(PATIENCE);
+        }
+        match taken {
             Ok(Ok(taken)) => {
                 taken.problems.iter().for_each(|problem| said(problem));
                 if !taken.answer.is_empty()
@@ -112,13 +120,26 @@ impl Hook {
                 }
             }
             Ok(Err(failure)) => said(&told(&failure)),
-            Err(mpsc::RecvTimeoutError::Timeout) => said("no answer in time; the host goes on without one"),
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
+            Err(_) => {
                 let panic = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
                 said(&format!("a bug in punch: {}", panic.unwrap_or_default()));
             }
         }
         Exit::Ok
+    }
+
+    /// A store that is locked, or a host that never ends its report, keeps us waiting; the host must not wait with us.
+    /// A write that is under way then has not happened. The work stays on the main thread, whose memory is cheaper.
+    fn give_up_after(&self, patience: Duration) -> io::Result<()> {
+        let (agent, event, log) = (self.agent.name(), self.event.clone(), self.log.clone());
+        let watch = move || {
+            thread::sleep(patience);
+            if !OVER.swap(true, Ordering::AcqRel) {
+                hook_log::say(log, &format!("{agent} {event}: no answer in time; the host goes on without one"));
+                process::exit(0);
+            }
+        };
+        thread::Builder::new().stack_size(WATCH_STACK).spawn(watch).map(drop)
     }
 
     fn take(&self, global: &Global) -> Result<TakenUp, Failure> {

@@ -3,21 +3,26 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use punch_core::text;
-use punch_engine::{Format, How, Request};
-use serde_json::json;
+use punch_core::format::{self, Format};
+use punch_core::{Status, Warning, text};
+use punch_engine::{Brings, How, Request};
+use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::files;
 use crate::project::Project;
 use crate::reply::Reply;
+use crate::{files, task_folder};
 
 const EXAMPLES: &str = "\
 Examples:
   punch import plan.json
   punch import TODO.md --dry-run
+  punch import .taskmaster/tasks/tasks.json
+  punch import ~/.claude/tasks/SESSION   # a folder of Claude Code's tasks
   punch import - --format extended < plan.json
-  punch import plan.md --replace         # archives what is there first";
+  punch import plan.md --replace         # archives what is there first
+
+`punch export --formats` lists the formats.";
 
 /// Warnings shown.
 const SHOWN: usize = 10;
@@ -26,10 +31,10 @@ const SHOWN: usize = 10;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Import {
-    /// The file; `-` is standard input
+    /// The file, or a folder of tasks; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// extended (JSON) or markdown; without it the content tells
+    /// The format by name; without it content and file name tell
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     format: Option<Format>,
     /// Change nothing, only say what would come
@@ -45,33 +50,34 @@ pub struct Import {
 
 /// Reads the name of a format.
 pub fn format(name: &str) -> Result<Format, String> {
-    let names = Format::ALL.iter().map(|f| f.name()).collect::<Vec<_>>().join(", ");
-    Format::ALL.iter().copied().find(|f| f.name() == name).ok_or_else(|| format!("use one of {names}"))
+    let names = || Format::all().map(Format::name).collect::<Vec<_>>().join(", ");
+    Format::named(name).ok_or_else(|| format!("use one of {}", names()))
 }
 
 impl Import {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let input = files::read(&self.file)?;
-        let input = input.strip_prefix('\u{feff}').unwrap_or(&input);
-        let format = self.format.unwrap_or_else(|| recognise(input));
+        let (input, format) = self.input()?;
         let how = How { replace: self.replace, circles: self.circles, dry_run: self.dry_run };
-        if self.replace && input.trim().is_empty() {
+        if self.replace && input.trim_start_matches('\u{feff}').trim().is_empty() {
             let message = "the input is empty; with --replace that would archive everything";
             return Err(Failure::usage(message, "check what was to be imported; `punch rm --all` archives everything"));
         }
         let open = project.write()?;
         let request = Request { detail: false, ..open.project.request() };
-        let done = open.engine.import(open.plan, &request, format, input, how)?;
+        let done = open.engine.import(open.plan, &request, format, &input, how)?;
         let (outcome, ignored) = (&done.changed.outcome, &done.ignored);
         let count = outcome.added.len();
         let verb = if self.dry_run { "would be imported" } else { "imported" };
         let mut lines = vec![format!("{count} todos {verb}")];
+        if self.dry_run {
+            lines.push(summary(format, &done.brings));
+        }
         let gone = outcome.rows.iter().filter(|t| !t.is_live()).count();
         if self.replace {
             lines.push(format!("{gone} {}", if self.dry_run { "would be archived" } else { "archived" }));
         }
-        let warnings: Vec<String> = outcome.warnings.iter().map(punch_core::Warning::message).collect();
+        let warnings: Vec<String> = outcome.warnings.iter().map(Warning::message).collect();
         lines.extend(warnings.iter().take(SHOWN).map(|w| format!("note: {}", text::neutral(w))));
         if warnings.len() > SHOWN {
             lines.push(format!("note: {} more, see --json", warnings.len() - SHOWN));
@@ -84,6 +90,9 @@ impl Import {
         let json = json!({
             "imported": count,
             "archived": gone,
+            "statuses": statuses(&done.brings),
+            "dependencies": done.brings.dependencies,
+            "phases": done.brings.phases,
             "warnings": warnings,
             "ignored": ignored,
             "revision": outcome.plan.revision,
@@ -92,9 +101,35 @@ impl Import {
         });
         Ok(Reply { wrote: !self.dry_run, ..Reply::new(lines.join("\n"), json) })
     }
+
+    /// The text and its format.
+    fn input(&self) -> Result<(String, Format), Failure> {
+        if !files::is_dash(&self.file) && self.file.is_dir() {
+            if self.format.is_some_and(|format| format != Format::ClaudeTasks) {
+                let message = "a folder can only be read as claude-tasks";
+                return Err(Failure::usage(message, "name one file in it, or leave out --format"));
+            }
+            return Ok((task_folder::read(&self.file)?, Format::ClaudeTasks));
+        }
+        let input = files::read_up_to(&self.file, files::LIMIT)?;
+        let name = self.file.to_string_lossy();
+        let format = self.format.unwrap_or_else(|| format::recognise(&input, Some(&name)));
+        Ok((input, format))
+    }
 }
 
-/// JSON begins with `{` or `[`; a Markdown list does not, unless it begins with a link.
-fn recognise(input: &str) -> Format {
-    if input.trim_start().starts_with(['{', '[']) { Format::Extended } else { Format::Markdown }
+/// `as markdown: 3 pending, 1 completed; 2 dependencies; 1 phases`.
+fn summary(format: Format, brings: &Brings) -> String {
+    let counts: Vec<String> = Status::ALL
+        .iter()
+        .zip(brings.statuses)
+        .filter(|(_, count)| *count > 0)
+        .map(|(status, count)| format!("{count} {}", status.name()))
+        .collect();
+    let counts = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
+    format!("as {}: {counts}; {} dependencies; {} phases", format.name(), brings.dependencies, brings.phases)
+}
+
+fn statuses(brings: &Brings) -> Map<String, Value> {
+    Status::ALL.iter().zip(brings.statuses).map(|(status, count)| (status.name().to_owned(), count.into())).collect()
 }

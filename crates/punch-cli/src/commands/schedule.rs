@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use punch_core::Format;
 use punch_core::Plan;
 use punch_core::schedule::{Ask, Order, schedule};
 use punch_core::view::{Cap, Gantt};
-use punch_engine::Format;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -62,7 +62,7 @@ impl Schedule {
         let (plan, now, calibration) = match &self.file {
             Some(file) => {
                 let (text, now) = (files::read(file)?, environment::clock()());
-                (Format::Extended.plan(text.trim_start_matches('\u{feff}'), now)?, now, 1.0)
+                (punch_engine::plan_of(Format::Extended, &text, now)?, now, 1.0)
             }
             None => match project.read()? {
                 Ok(open) => (open.engine.whole(open.plan)?, open.engine.now(), open.engine.calibration()?),

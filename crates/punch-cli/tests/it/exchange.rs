@@ -27,7 +27,7 @@ $ punch export
 }
 $ punch export --format markdown
 $ punch export --format yaml
-2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown
+2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases, phases-session
 2>
 2> For more information, try '--help'.
 exit 2
@@ -72,6 +72,7 @@ fn todos_come_in_and_go_out() {
     ")), @r#"
 $ punch import plan.json --dry-run
 2 todos would be imported
+as extended: 2 pending; 2 dependencies; 1 phases
 note: `T-1` waits for `missing`, which does not exist
 note: left out, not understood: colour
 $ punch list
@@ -183,7 +184,7 @@ fn what_cannot_be_read_is_refused_and_changes_nothing() {
         import circle.json --format markdown
         list --all
         import circle.json --circles
-    "), @r#"
+    "), @r"
 $ punch import bytes.md
 2> error: bytes.md: not UTF-8 text (byte 16 is wrong)
 2> hint: correct the named place and send the whole call again; nothing was changed
@@ -223,8 +224,8 @@ $ punch import empty.json --replace
 2> hint: check what was to be imported; `punch rm --all` archives everything
 exit 2
 $ punch import .
-2> error: cannot use the file `.`: Is a directory (os error 21)
-2> hint: check its name and its permissions
+2> error: the folder `.` has no task files (1.json, 2.json, …)
+2> hint: name a file, or a folder inside ~/.claude/tasks
 exit 1
 $ punch import circle.json --format markdown
 0 todos imported
@@ -235,7 +236,7 @@ $ punch import circle.json --circles
 2 todos imported
 note: `b` depends on `c` in a circle; it will not become ready
 note: `c` depends on `b` in a circle; it will not become ready
-"#);
+");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod editing;
 mod exchange;
 mod files;
 mod flags;
+mod formats;
 mod git;
 mod history;
 mod hooks;

@@ -53,6 +53,7 @@ fn insert(draft: &mut Draft<'_>, uid: Uid, id: &str, add: &Add) {
             fields.attempts = carried.attempts;
             fields.last_error.clone_from(&carried.last_error);
             fields.created_at = carried.created_at.unwrap_or(now);
+            fields.extra.clone_from(&carried.extra);
             fields.flags = carried.flags;
         }
     }

@@ -198,6 +198,7 @@ fn history(record: &Record) -> Record {
         created_at: record.created_at,
         started_at: record.started_at,
         finished_at: record.finished_at,
+        extra: record.extra.clone(),
         flags: record.flags,
         ..Record::default()
     }

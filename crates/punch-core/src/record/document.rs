@@ -20,6 +20,9 @@ pub struct Document {
     pub phases: Vec<String>,
     /// Every live todo, in list order.
     pub records: Vec<Record>,
+    /// Further dependencies, for formats in which todos have no ids: the first waits for the second, both as indexes
+    /// into `records`. Empty in the document of a plan.
+    pub edges: Vec<(usize, usize)>,
 }
 
 /// What was read, and what was not understood.
@@ -40,6 +43,7 @@ impl Document {
         Self {
             phases: plan.row.phases.iter().map(|phase| phase.name.clone()).collect(),
             records: plan.live().into_iter().map(record).collect(),
+            edges: Vec::new(),
         }
     }
 
@@ -91,9 +95,20 @@ impl Document {
                 .map_err(|(key, what)| invalid(format!("todos[{at}].{key}"), what))?;
             records.push(record);
         }
-        let mut document = Self { phases, records };
+        let mut document = Self { phases, records, edges: Vec::new() };
         document.settle()?;
         Ok(Parsed { document, ignored })
+    }
+
+    /// Where each id stands; of several the first.
+    pub(crate) fn places_of_ids(&self) -> HashMap<&str, usize> {
+        let mut out = HashMap::with_capacity(self.records.len());
+        for (at, record) in self.records.iter().enumerate() {
+            if let Some(id) = record.id.as_deref() {
+                out.entry(id).or_insert(at);
+            }
+        }
+        out
     }
 
     /// Which phase a record belongs to, by name or index, for all records at once.
@@ -110,7 +125,7 @@ impl Document {
     }
 
     /// Makes names and indexes of phases agree, adding phases that only a todo names.
-    fn settle(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn settle(&mut self) -> Result<(), Refusal> {
         let mut known: HashMap<String, (usize, usize)> = HashMap::new();
         for (at, name) in self.phases.iter().enumerate() {
             known.entry(name.clone()).or_insert((at, 0)).1 += 1;

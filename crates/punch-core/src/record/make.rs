@@ -34,6 +34,8 @@ impl Record {
         let mut out = self;
         // An index means something only next to the list of phases.
         out.phase_index = None;
+        // For the next export only: foreign text of any kind that no reader asked for.
+        out.extra = None;
         let blocked = todo.is_blocked(now);
         out.status = if blocked { State::Blocked } else { State::Stored(todo.status_at(now)) };
         out.hold = todo.hold_at(now).cloned();
@@ -88,6 +90,7 @@ impl Record {
             started_at: fields.started_at,
             finished_at: fields.finished_at,
             hidden: fields.hidden,
+            extra: fields.extra.clone(),
             flags: Marks { stored: fields.flags, stalled: false },
             ..Self::default()
         }

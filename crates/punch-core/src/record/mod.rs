@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
-use crate::{Complexity, Evidence, Hold, Verify};
+use crate::{Complexity, Evidence, Extra, Hold, Verify};
 pub use document::{Document, Parsed};
 pub use make::Records;
 use wire::Wire;
@@ -107,6 +107,8 @@ record! {
     finished_at: Option<i64> = "finishedAt";
     /// See [`crate::Fields`].
     hidden: Option<i64> = "hidden";
+    /// See [`crate::Fields`]. Not shown to readers; an export keeps it.
+    extra: Option<Extra> = "extra";
     /// Names of the marks that are set.
     flags: Marks = "flags";
 }

@@ -33,8 +33,22 @@ impl Document {
             ops.push(Op::Add(add));
             late.extend(notes.into_iter().map(|text| Op::Note(Ref::New(at), text)));
         }
+        self.wire(&mut ops);
         ops.extend(late);
         Ok(ops)
+    }
+
+    /// Brings the edges into the adds.
+    fn wire(&self, ops: &mut [Op]) {
+        let mut adds: Vec<&mut Add> =
+            ops.iter_mut().filter_map(|op| if let Op::Add(add) = op { Some(add) } else { None }).collect();
+        for (waiting, on) in &self.edges {
+            let Some(add) = adds.get_mut(*waiting).filter(|_| *on < self.records.len()) else { continue };
+            match &mut add.edit.depends_on {
+                Keep::Set(deps) => deps.push(Ref::New(*on)),
+                keep => *keep = Keep::Set(vec![Ref::New(*on)]),
+            }
+        }
     }
 
     /// The records called blocked that depend on something in the document or on an unknown id that is not done.
@@ -146,6 +160,7 @@ fn history(record: &Record) -> (Carried, Vec<String>) {
         created_at: record.created_at,
         started_at: record.started_at,
         finished_at: record.finished_at,
+        extra: record.extra.clone(),
         flags: record.flags.stored,
     };
     (carried, plain.iter().map(|remark| remark.text.clone()).collect())

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::{Complexity, Evidence, Flags, Hold, HoldKind, Note, Status, Verify};
+use crate::{Complexity, Evidence, Extra, Flags, Hold, HoldKind, Note, Status, Verify};
 
 /// A stored status, or the derived one that readers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +92,7 @@ derived! {
     i64, "must be a whole number (milliseconds)";
     Complexity, "must be trivial, small, medium, large or epic";
     Verify, "must be a string or a list of strings";
+    Extra, "must be an object";
 }
 
 /// A list whose items are what serde derives.

@@ -152,7 +152,7 @@ impl Reader {
             todo.record
         };
         let records = in_list_order(self.todos).into_iter().map(named).collect();
-        Ok(Parsed { document: Document { phases: self.phases, records }, ignored: self.ignored })
+        Ok(Parsed { document: Document { phases: self.phases, records, edges: Vec::new() }, ignored: self.ignored })
     }
 }
 

@@ -9,6 +9,7 @@ mod diff;
 mod drive;
 mod enumerate;
 mod equality;
+mod format;
 mod fuzz;
 mod graph;
 mod lists;

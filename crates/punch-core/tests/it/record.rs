@@ -275,11 +275,11 @@ fn blocked_becomes_a_hold_only_where_nothing_else_is_waited_for() {
 #[test]
 fn a_document_built_by_hand_is_checked_too() {
     let record = |id: &str| Record { id: Some(id.to_owned()), ..Record::default() };
-    let of = |record| Document { phases: Vec::new(), records: vec![record] }.ops();
+    let of = |record| Document { records: vec![record], ..Document::default() }.ops();
     assert!(matches!(of(record("")), Err(Refusal::Invalid { .. })));
     assert!(matches!(of(Record { priority: Some(0), ..record("a") }), Err(Refusal::Invalid { .. })));
     assert!(matches!(of(Record { phase: Some("A".to_owned()), ..record("a") }), Err(Refusal::UnknownPhase { .. })));
-    let twice = Document { phases: Vec::new(), records: vec![record("a"), record("a")] };
+    let twice = Document { records: vec![record("a"), record("a")], ..Document::default() };
     assert_eq!(twice.ops(), Err(Refusal::DuplicateId { id: "a".to_owned() }));
 }
 

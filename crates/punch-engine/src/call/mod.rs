@@ -14,14 +14,16 @@ mod render;
 mod step;
 mod veto;
 
+use std::cell::RefCell;
+
 use punch_core::Refusal;
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
-use punch_store::{PlanId, SessionKey, Snapshot};
+use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::config::Settings;
-use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree};
+use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link};
 
 pub use mirror::Family;
 pub use render::TEXT_CAP;
@@ -208,17 +210,28 @@ impl Engine {
 }
 
 impl Engine {
-    /// Runs a reading call on the plan that is meant; see [`Engine::read_meant`]. `None` if there is no plan.
-    pub fn call_read(
+    /// Runs a reading call on the plan that is meant; see [`Engine::read_meant`]. `None` if there is no plan. `who`
+    /// makes the caller and the choice of plan from the session that calls: the one named, or the one that it was
+    /// linked to.
+    pub fn call_read<'a>(
         &self,
-        choice: &Choice,
+        session: &SessionKey,
         guess: Option<PlanId>,
-        caller: &Caller<'_>,
         surface: Surface,
         arguments: &Value,
+        who: impl Fn(&SessionKey) -> (Choice, Caller<'a>),
     ) -> Result<Option<Read>, EngineError> {
         let from = self.now();
-        let found = self.read_meant(choice, guess, |snapshot| {
+        let caller = RefCell::new(None);
+        let choose = |catalogue: &dyn Catalogue| {
+            let linked = link::linked(catalogue, session)?;
+            let (choice, found) = who(linked.as_ref().unwrap_or(session));
+            caller.replace(Some(found));
+            Ok(choice)
+        };
+        let found = self.read_meant(guess, choose, |snapshot| {
+            let caller = caller.borrow();
+            let Some(caller) = caller.as_ref() else { return Err(StoreError::Abort.into()) };
             Ok((self.reading(snapshot, caller, surface, arguments)?, snapshot.next_moment(from)?))
         })?;
         Ok(found.map(|(plan, (answer, until))| Read { plan, answer, from, until }))

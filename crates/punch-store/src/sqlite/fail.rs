@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Error, ErrorCode, ffi};
 
+use super::open::companions;
 use crate::{Reason, StoreError};
 
 /// Writing, growing or mapping a file failed. SQLite calls it full only if the system said exactly that; quotas, limits
@@ -59,6 +60,12 @@ pub(super) fn io(path: &Path, what: &str, error: &io::Error) -> StoreError {
 /// An obstacle found by looking.
 pub(super) fn unavailable(path: &Path, reason: Reason, why: impl Into<String>) -> StoreError {
     StoreError::Unavailable { path: path.to_owned(), reason, why: why.into() }
+}
+
+/// A file that does not go with the log beside it.
+pub(super) fn exchanged(path: &Path, found: &str) -> StoreError {
+    let [log, _] = companions(path);
+    damaged(path, format!("it was exchanged, and `{}` belongs to the one before: {found}", log.display()))
 }
 
 /// Content that cannot be read.

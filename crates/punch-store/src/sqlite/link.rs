@@ -9,11 +9,19 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fail;
+use super::open::Opened;
+use super::presence::{Presence, log_bytes};
 use crate::platform::{self, Identity};
 use crate::{Durability, Reason, StoreError};
 
 /// How large the write-ahead log stays.
 const LOG_BYTES: i64 = 4 << 20;
+
+/// Pages that a writer keeps at hand, in KiB; half of what SQLite would. Servers live long and are many.
+const CACHE_KIB: i64 = 1_000;
+
+/// A log that is no larger stays when the last process leaves: about a dozen writes.
+const LOG_LEFT: u64 = 384 << 10;
 
 /// How many idle connections are kept.
 const IDLE: usize = 4;
@@ -50,6 +58,9 @@ impl Link {
         }
         .map_err(|e| fail::sql(path, "open it", &e))?;
         prepare(&conn, wait).map_err(|e| fail::sql(path, "open it", &e))?;
+        // Whoever finds that the file is not a store must not merge a log into it.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .map_err(|e| fail::sql(path, "open it", &e))?;
         // SQLite's own default is FULL; a test holds it to that.
         Ok(Self { conn, identity, durability: Durability::Full, wrote: false })
     }
@@ -60,6 +71,7 @@ impl Link {
         if !self.wrote {
             // A log that grew with a large import shrinks again after the next checkpoint.
             self.conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+            self.conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
             self.wrote = true;
         }
         if self.durability != durability {
@@ -98,11 +110,42 @@ pub(super) struct Pool {
     pub access: Access,
     identity: Identity,
     idle: Mutex<Vec<Link>>,
+    /// Outlives the connections.
+    pub presence: Option<Presence>,
+}
+
+impl Drop for Pool {
+    /// The last one to leave merges a log that has grown. A small one stays: merging it costs three times what the write
+    /// cost, and the next process reads it in a moment.
+    fn drop(&mut self) {
+        match log_bytes(&self.path) {
+            0 => {}
+            1..=LOG_LEFT => {
+                if let Some(presence) = &self.presence {
+                    presence.leave();
+                }
+            }
+            _ => {
+                self.stir();
+                for link in self.lock().iter() {
+                    let _ = link.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+                }
+            }
+        }
+    }
 }
 
 impl Pool {
-    pub fn new(path: PathBuf, wait: Duration, access: Access, first: Link) -> Self {
-        Self { path, wait, access, identity: first.identity, idle: Mutex::new(vec![first]) }
+    pub fn new(opened: Opened, wait: Duration) -> Self {
+        let Opened { path, link, access, presence, .. } = opened;
+        Self { path, wait, access, identity: link.identity, idle: Mutex::new(vec![link]), presence }
+    }
+
+    /// To be called before the file changes.
+    pub fn stir(&self) {
+        if let Some(presence) = &self.presence {
+            presence.stir();
+        }
     }
 
     /// Fails if the file is not the store any more.

@@ -9,6 +9,7 @@ mod link;
 mod load;
 mod lock;
 mod open;
+mod presence;
 mod read;
 mod said;
 mod schema;
@@ -46,8 +47,8 @@ pub enum OpenMode {
     Create,
 }
 
-/// A store in a SQLite file. Beside `store.db` lie `store.lock` (whose turn it is), SQLite's `-wal` and `-shm`, and
-/// `backups/`.
+/// A store in a SQLite file. Beside `store.db` lie `store.lock` (whose turn it is), `store.use` (who is here), SQLite's
+/// `-wal` and `-shm`, and `backups/`.
 pub struct SqliteStore {
     pool: Pool,
     watch: Arc<Watch>,
@@ -66,12 +67,26 @@ impl SqliteStore {
     /// The same, with the longest time that a write waits for other processes.
     pub fn open_waiting(path: &Path, mode: OpenMode, wait: Duration) -> Result<Self, StoreError> {
         let opened = open::open(path, mode, wait)?;
-        Ok(Self {
+        let strange = opened.strange;
+        let store = Self {
             watch: Arc::new(Watch::new(opened.path.clone(), opened.access)),
-            obstacle: opened.obstacle,
+            obstacle: opened.obstacle.clone(),
             unknown: if opened.newer { Unknown::Keep } else { Unknown::None },
-            pool: Pool::new(opened.path, wait, opened.access, opened.link),
-        })
+            pool: Pool::new(opened, wait),
+        };
+        if strange { store.if_sound() } else { Ok(store) }
+    }
+
+    /// The file is not what it was when its log was left; together they may still make sense, as after a power loss.
+    fn if_sound(mut self) -> Result<Self, StoreError> {
+        // Whatever comes of this, nothing is noted about the file before it is known to be sound.
+        let presence = self.pool.presence.take();
+        if let Some(found) = self.check()?.first() {
+            return Err(fail::exchanged(self.path(), found));
+        }
+        self.pool.presence = presence;
+        self.pool.stir();
+        Ok(self)
     }
 
     /// The file, links in its folder resolved.
@@ -95,6 +110,7 @@ impl SqliteStore {
         let failed = |e: rusqlite::Error| fail::sql(self.path(), "be written", &e);
         let left = deadline.saturating_duration_since(Instant::now());
         link.begin_write(durability, left).map_err(failed)?;
+        self.pool.stir();
         let done = (|| {
             run(&link.conn, "BEGIN IMMEDIATE").map_err(failed)?;
             let done = body(&link.conn).and_then(|done| {

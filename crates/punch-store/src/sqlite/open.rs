@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::link::{self, Access, Link};
 use super::lock::Turn;
+use super::presence::{Presence, log_bytes};
 use super::schema::{self, MIGRATIONS, Standing};
 use super::{OpenMode, fail};
 use crate::{Reason, StoreError, platform};
@@ -25,6 +26,9 @@ pub(super) struct Opened {
     pub obstacle: Option<StoreError>,
     /// The file has a newer minor schema.
     pub newer: bool,
+    pub presence: Option<Presence>,
+    /// The log beside it may not be its own.
+    pub strange: bool,
 }
 
 /// Opens the store at `path`, or makes one if the mode says so and there is none.
@@ -38,16 +42,26 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
             OpenMode::Create => create(&path, deadline)?,
         }
     }
+    let presence = Presence::enter(&path);
+    let strange = presence.as_ref().is_some_and(Presence::is_strange);
     let Looked { mut link, standing, access, obstacle } = look(&path, wait)?;
+    if strange {
+        let found: rusqlite::Result<String> = link.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0));
+        match found.map_err(|e| fail::sql(&path, "be checked", &e))?.as_str() {
+            "ok" => {}
+            found => return Err(fail::exchanged(&path, found)),
+        }
+    }
     let standing = match standing {
         Standing::Older(_) => {
             obstacle.clone().map_or_else(|| writable(&link.conn, &path), Err)?;
+            presence.iter().for_each(Presence::stir);
             schema::migrate(&mut link.conn, &path, MIGRATIONS, deadline)?;
             schema::examine(&link.conn, &path)?
         }
         standing => standing,
     };
-    Ok(Opened { path, link, access, obstacle, newer: standing == Standing::Newer })
+    Ok(Opened { path, link, access, obstacle, newer: standing == Standing::Newer, presence, strange })
 }
 
 /// What a first look at a file gave.
@@ -62,7 +76,7 @@ struct Looked {
 /// to share it; then it can still be read.
 fn look(path: &Path, wait: Duration) -> Result<Looked, StoreError> {
     // An empty log, which a failed attempt may have made, is as good as none.
-    let log_is_empty = || fs::metadata(&companions(path)[0]).map_or(0, |log| log.len()) == 0;
+    let log_is_empty = || log_bytes(path) == 0;
     let still = |obstacle: StoreError| {
         let link = Link::open(path, Access::Still, wait)?;
         let standing = schema::examine(&link.conn, path)?;

@@ -9,6 +9,7 @@ use rusqlite::backup::Backup;
 
 use super::link::{Access, Link};
 use super::lock::Turn;
+use super::presence::Presence;
 use super::{OpenMode, SqliteStore, WAIT, backup, fail, open, schema};
 use crate::{Reason, StoreError, Version, platform};
 
@@ -131,6 +132,9 @@ fn sound(from: &Path) -> Result<Link, StoreError> {
 }
 
 fn overwrite(source: &Connection, path: &Path) -> Result<(), StoreError> {
+    if let Some(presence) = Presence::enter(path) {
+        presence.stir();
+    }
     let mut link = Link::open(path, Access::Shared, WAIT)?;
     // A file that SQLite cannot read would be ruins under the copy, and one that is not ours is not ours to overwrite.
     schema::examine(&link.conn, path)?;

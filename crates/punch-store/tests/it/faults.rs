@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use punch_store::{OpenMode, PlanId, SqliteStore, Store};
+use rusqlite::Connection;
 
 use crate::create;
 use crate::submit::{add, must, submit, whole};
@@ -130,14 +131,30 @@ fn victim_reads_what_it_cannot_write() {
     let plan = store.create_plan("main", 0).unwrap();
     must(&store, plan, 1, &[add("written before")]);
     drop(store);
-    let allow = |mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
-    allow(0o555);
-    let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
-    tell(&format!("ack {:?}", contents(&store)));
-    let error = store.write(plan, punch_store::Durability::Full, &mut |tx| tx.rename("other")).unwrap_err();
-    tell(&format!("ack {}", error.code()));
-    tell(&format!("ack woken {}", store.changes().wait(std::time::Duration::ZERO).unwrap()));
-    allow(0o755);
+    let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let files = || fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect::<Vec<_>>();
+    let tries = || {
+        let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+        tell(&format!("ack {:?}", contents(&store)));
+        let error = store.write(plan, punch_store::Durability::Full, &mut |tx| tx.rename("other")).unwrap_err();
+        tell(&format!("ack {}", error.code()));
+        tell(&format!("ack woken {}", store.changes().wait(std::time::Duration::ZERO).unwrap()));
+    };
+    // With a log left beside it, none of the files writable.
+    assert!(files().len() > 2, "{:?}", files());
+    files().iter().for_each(|file| allow(file, 0o444));
+    allow(folder, 0o555);
+    tries();
+    // Without one, only the folder not writable.
+    allow(folder, 0o755);
+    files().iter().for_each(|file| allow(file, 0o600));
+    let spy = Connection::open(&path).unwrap();
+    spy.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    drop(spy);
+    assert!(!files().iter().any(|file| file.ends_with("store.db-wal")), "{:?}", files());
+    allow(folder, 0o555);
+    tries();
+    allow(folder, 0o755);
 }
 
 #[test]
@@ -157,7 +174,8 @@ fn a_folder_that_cannot_be_written_can_be_read() {
     let mut child = victim("faults::victim_reads_what_it_cannot_write", &store, &through);
     let told = acknowledged(&mut BufReader::new(child.stdout.take().unwrap()), usize::MAX);
     child.wait().unwrap();
-    assert_eq!(told, [r#"["written before"]"#, "store_read_only", "woken false"]);
+    let once = [r#"["written before"]"#, "store_read_only", "woken false"];
+    assert_eq!(told, [once, once].concat());
 }
 
 /// Writes once.

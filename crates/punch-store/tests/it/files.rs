@@ -63,7 +63,82 @@ fn a_new_store_is_private_and_complete() {
         assert_eq!(mode(&path.with_file_name(&file)), 0o600, "{file}");
     }
     drop(store);
-    assert_eq!(names(path.parent().unwrap()), ["store.db", "store.lock"]);
+    // A small log stays.
+    let all = ["store.db", "store.db-shm", "store.db-wal", "store.lock", "store.use"];
+    assert_eq!(names(path.parent().unwrap()), all);
+    all.iter().for_each(|file| assert_eq!(mode(&path.with_file_name(file)), 0o600, "{file}"));
+}
+
+/// An old state of the file is laid under a log that knows nothing of it.
+#[test]
+fn a_store_that_was_exchanged_by_hand_is_never_mixed_with_the_log_of_another() {
+    let (_folder, path, plan) = filled();
+    let log = path.with_file_name("store.db-wal");
+    let merge = || Connection::open(&path).unwrap().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let mut found = Vec::new();
+    for n in 0..12 {
+        merge();
+        let old = fs::read(&path).unwrap();
+        let before = whole(&SqliteStore::open(&path, OpenMode::Existing).unwrap(), plan);
+        let many: Vec<_> = (0..20 * n).map(|_| add("much that moves pages about")).collect();
+        must(&SqliteStore::open(&path, OpenMode::Existing).unwrap(), plan, 10 + n, &many);
+        merge();
+        must(&SqliteStore::open(&path, OpenMode::Existing).unwrap(), plan, 50 + n, &[add("in the log")]);
+        let after = whole(&SqliteStore::open(&path, OpenMode::Existing).unwrap(), plan);
+        assert!(fs::metadata(&log).unwrap().len() > 0);
+        fs::write(&path, old).unwrap();
+        // More than once: nothing is forgotten by looking.
+        for _ in 0..2 {
+            match SqliteStore::open(&path, OpenMode::Existing) {
+                Ok(store) => {
+                    let now = whole(&store, plan);
+                    assert!(now == before || now == after, "a mixture after {n}");
+                    found.push("sound");
+                }
+                Err(error) => {
+                    assert_eq!(error.code(), "store_damaged", "{error}");
+                    found.push("damaged");
+                    assert_eq!(before, {
+                        let alone = path.with_file_name("alone.db");
+                        fs::copy(&path, &alone).unwrap();
+                        whole(&SqliteStore::open(&alone, OpenMode::Existing).unwrap(), plan)
+                    });
+                }
+            }
+        }
+        for file in ["store.db-wal", "store.db-shm"] {
+            fs::remove_file(path.with_file_name(file)).unwrap();
+        }
+        assert_eq!(SqliteStore::open(&path, OpenMode::Existing).unwrap().check().unwrap(), [""; 0]);
+        for file in ["alone.db", "alone.db-wal", "alone.db-shm", "alone.use"] {
+            let _ = fs::remove_file(path.with_file_name(file));
+        }
+    }
+    assert!(found.contains(&"damaged"), "{found:?}");
+}
+
+#[test]
+fn a_log_that_has_grown_is_merged_by_the_last_to_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let plan = create(&path).create_plan("main", 0).unwrap();
+    let log = path.with_file_name("store.db-wal");
+    let (mut left, mut merged) = (0, 0);
+    for n in 1..=60 {
+        let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+        let other = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+        must(&store, plan, n, &[add("one more")]);
+        drop(store);
+        assert!(log.exists(), "somebody is still there");
+        drop(other);
+        let size = fs::metadata(&log).map_or(0, |log| log.len());
+        assert!(size <= 384 << 10, "{size} bytes left");
+        if size > 0 { left += 1 } else { merged += 1 }
+    }
+    assert!(left > 40 && merged > 2, "left {left} times, merged {merged} times");
+    let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+    assert_eq!(whole(&store, plan).live().len(), 60);
+    assert_eq!(store.check().unwrap(), [""; 0]);
 }
 
 #[test]
@@ -233,6 +308,7 @@ fn a_copy_is_private_and_comes_back() {
     drop((store, changes));
     // Over ruins: they are kept beside it.
     fs::write(&path, "ruins ".repeat(1000)).unwrap();
+    fs::remove_file(path.with_file_name("store.db-wal")).unwrap();
     let aside = restore(&copy, &path).unwrap().unwrap();
     assert_eq!(fs::read(aside).unwrap(), "ruins ".repeat(1000).as_bytes());
     assert_eq!(whole(&SqliteStore::open(&path, OpenMode::Existing).unwrap(), plan), before);

@@ -1,6 +1,7 @@
 //! The programs that are compared, built as people get them.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -15,9 +16,18 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds them with the release profile.
-    pub fn build() -> Result<Self, String> {
-        Ok(Self { punch: build("punch-cli", &["--bin", "punch"])?, bare: build("xtask", &["--example", "bare"])? })
+    /// Builds them with the release profile and installs them in a folder. A linker writes its file in small pieces,
+    /// and the system keeps it so in memory; started from there, a program pays for every piece. People start copies.
+    pub fn build(room: &Path) -> Result<Self, String> {
+        let install = |built: PathBuf, name: &str| -> Result<PathBuf, String> {
+            let to = room.join(name);
+            fs::copy(&built, &to).map_err(|cause| format!("cannot copy {}: {cause}", built.display()))?;
+            Ok(to)
+        };
+        Ok(Self {
+            punch: install(build("punch-cli", &["--bin", "punch"])?, "punch")?,
+            bare: install(build("xtask", &["--example", "bare"])?, "bare")?,
+        })
     }
 }
 

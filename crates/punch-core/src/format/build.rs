@@ -1,0 +1,148 @@
+//! A document while it is read: todos are collected, and so is everything that is wrong, with its place. Only at the
+//! end is it one or the other.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::item::Item;
+use super::{Format, extra};
+use crate::{Document, Parsed, Record, Refusal, record, text};
+
+/// How many errors are named.
+const NAMED: usize = 20;
+
+/// See the module.
+pub(super) struct Build {
+    format: Format,
+    pub(super) document: Document,
+    ignored: BTreeSet<String>,
+    errors: Vec<String>,
+    more: usize,
+    places: HashMap<String, String>,
+}
+
+impl Build {
+    pub(super) fn new(format: Format) -> Self {
+        Self {
+            format,
+            document: Document::default(),
+            ignored: BTreeSet::new(),
+            errors: Vec::new(),
+            more: 0,
+            places: HashMap::new(),
+        }
+    }
+
+    /// Something is wrong at a place.
+    pub(super) fn error(&mut self, at: &str, what: &str) {
+        if self.errors.len() < NAMED {
+            self.errors.push(if at.is_empty() { what.to_owned() } else { format!("{at}: {what}") });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Something was left out.
+    pub(super) fn ignore(&mut self, what: &str) {
+        record::ignore(&mut self.ignored, what);
+    }
+
+    /// An object of the input, to take fields from; anything else is an error.
+    pub(super) fn item(&mut self, value: Value, at: &str) -> Option<Item> {
+        match value {
+            Value::Object(map) => Some(Item::new(map, at)),
+            other => {
+                self.error(at, &format!("must be an object, not {}", super::item::kind(&other)));
+                None
+            }
+        }
+    }
+
+    /// Takes over a todo, its errors, and the fields that nobody took. Answers its index.
+    pub(super) fn push(&mut self, mut record: Record, item: Item) -> usize {
+        let (at, rest, errors) = item.finish();
+        for (key, what) in errors {
+            self.error(&format!("{at}.{key}"), &what);
+        }
+        self.keep(&mut record, &at, rest);
+        self.add(record, &at)
+    }
+
+    /// Keeps fields with a record, or says that they are too large.
+    pub(super) fn keep(&mut self, record: &mut Record, at: &str, rest: Map<String, Value>) {
+        let names: Vec<String> = rest.keys().take(5).cloned().collect();
+        if !extra::keep(record, self.format.name(), rest) {
+            self.ignore(&format!("{at}: {} (more than {} KiB)", names.join(", "), extra::LIMIT / 1024));
+        }
+    }
+
+    /// Takes over a todo that came from text.
+    pub(super) fn add(&mut self, mut record: Record, at: &str) -> usize {
+        let mut seen = HashSet::new();
+        record.depends_on.retain(|dep| seen.insert(dep.clone()));
+        if record.content.trim().is_empty() {
+            self.error(at, "the todo has no text");
+        }
+        match &record.id {
+            Some(id) if id.is_empty() => self.error(at, "the id is empty"),
+            Some(id) => {
+                if let Some(first) = self.places.get(id) {
+                    let id = text::neutral(&text::clip(id, 80)).into_owned();
+                    self.error(at, &format!("the id `{id}` is taken by {first}"));
+                } else {
+                    self.places.insert(id.clone(), at.to_owned());
+                }
+            }
+            None => {}
+        }
+        self.document.records.push(record);
+        self.document.records.len() - 1
+    }
+
+    /// The whole document, or everything that is wrong with it.
+    pub(super) fn finish(mut self) -> Result<Parsed, Refusal> {
+        if !self.errors.is_empty() {
+            if self.more > 0 {
+                self.errors.push(format!("{} more errors", self.more));
+            }
+            return Err(Refusal::Invalid { at: String::new(), what: self.errors.join("\n") });
+        }
+        self.document.settle()?;
+        Ok(Parsed { document: self.document, ignored: self.ignored })
+    }
+}
+
+/// Parses JSON.
+pub(super) fn json(text: &str) -> Result<Value, Refusal> {
+    serde_json::from_str(text).map_err(|error| wrong("", format!("not JSON: {error}")))
+}
+
+/// A refusal with a place.
+pub(super) fn wrong(at: &str, what: impl Into<String>) -> Refusal {
+    Refusal::Invalid { at: at.to_owned(), what: what.into() }
+}
+
+/// The objects of a JSON list, of one object, or of one object a line; each with its place.
+pub(super) fn rows(text: &str) -> Result<Vec<(String, Value)>, Refusal> {
+    let numbered = |(at, value)| (format!("[{at}]"), value);
+    match serde_json::from_str(text) {
+        Ok(Value::Array(list)) => return Ok(list.into_iter().enumerate().map(numbered).collect()),
+        Ok(one @ Value::Object(_)) => return Ok(vec![("[0]".to_owned(), one)]),
+        // What begins a list is no list of lines.
+        Err(error) if text.trim_start().starts_with('[') => return Err(wrong("", format!("not JSON: {error}"))),
+        Ok(_) | Err(_) => {}
+    }
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(value) => out.push((format!("line {}", at + 1), value)),
+            Err(error) if errors.len() < NAMED => {
+                let what = error.to_string().replace(" at line 1 column ", " at column ");
+                errors.push(format!("line {}: not JSON: {what}", at + 1));
+            }
+            Err(_) => {}
+        }
+    }
+    if errors.is_empty() { Ok(out) } else { Err(wrong("", errors.join("\n"))) }
+}

@@ -1,0 +1,41 @@
+//! Foreign fields without a name here: kept with the todo under the name of their format, so that an export to that
+//! format has them again.
+
+use serde_json::{Map, Value};
+
+use crate::Record;
+
+/// How much of it one todo may keep, in bytes of JSON.
+pub(super) const LIMIT: usize = 32 * 1024;
+
+/// What a record keeps for a format.
+pub(super) fn of<'a>(record: &'a Record, format: &str) -> Option<&'a Map<String, Value>> {
+    record.extra.as_ref()?.get(format)?.as_object()
+}
+
+/// One kept field.
+pub(super) fn get<'a>(record: &'a Record, format: &str, key: &str) -> Option<&'a Value> {
+    of(record, format)?.get(key)
+}
+
+/// Adds what is kept to an object that is being written; what is there already stays.
+pub(super) fn restore(record: &Record, format: &str, out: &mut Map<String, Value>) {
+    for (key, value) in of(record, format).into_iter().flatten() {
+        if !out.contains_key(key) {
+            out.insert(key.clone(), value.clone());
+        }
+    }
+}
+
+/// Keeps fields with a record. False, and nothing kept, if they are too large.
+pub(super) fn keep(record: &mut Record, format: &str, fields: Map<String, Value>) -> bool {
+    if fields.is_empty() {
+        return true;
+    }
+    let fields = Value::Object(fields);
+    if fields.to_string().len() > LIMIT {
+        return false;
+    }
+    record.extra.get_or_insert_default().insert(format.to_owned(), fields);
+    true
+}

@@ -1,0 +1,175 @@
+//! One object of the input: fields are taken out of it by name, wrong ones are remembered, the rest is what nobody
+//! knows.
+
+use serde_json::{Map, Value};
+
+use crate::{Hold, HoldKind, State, Status, text};
+
+/// See the module.
+pub(super) struct Item {
+    map: Map<String, Value>,
+    at: String,
+    errors: Vec<(String, String)>,
+}
+
+impl Item {
+    pub(super) fn new(map: Map<String, Value>, at: &str) -> Self {
+        Self { map, at: at.to_owned(), errors: Vec::new() }
+    }
+
+    /// The place, the fields that were not taken, and what was wrong with the others.
+    pub(super) fn finish(self) -> (String, Map<String, Value>, Vec<(String, String)>) {
+        (self.at, self.map, self.errors)
+    }
+
+    /// A field as it is; `null` is absent.
+    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+        self.map.shift_remove(key).filter(|value| !value.is_null())
+    }
+
+    /// Puts a field back among those that nobody knows.
+    pub(super) fn put(&mut self, key: &str, value: Value) {
+        self.map.insert(key.to_owned(), value);
+    }
+
+    /// Remembers that a field is wrong.
+    pub(super) fn wrong(&mut self, key: &str, what: impl Into<String>) {
+        self.errors.push((key.to_owned(), what.into()));
+    }
+
+    /// A text; numbers and truth values are taken by their spelling.
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        match self.take(key)? {
+            Value::String(text) => Some(text),
+            value @ (Value::Number(_) | Value::Bool(_)) => Some(value.to_string()),
+            other => {
+                self.wrong(key, format!("must be a string, not {}", kind(&other)));
+                None
+            }
+        }
+    }
+
+    /// A text that is not empty.
+    pub(super) fn filled(&mut self, key: &str) -> Option<String> {
+        self.text(key).filter(|text| !text.is_empty())
+    }
+
+    /// What is to be done, by the first of these names that is there.
+    pub(super) fn content(&mut self, keys: &[&str]) -> String {
+        let before = self.errors.len();
+        for key in keys {
+            if let Some(text) = self.text(key) {
+                return text;
+            }
+        }
+        if self.errors.len() == before {
+            self.wrong(keys.first().unwrap_or(&"content"), "is missing");
+        }
+        // Any text will do: the document is refused anyway, and the error above is the better one.
+        "?".to_owned()
+    }
+
+    /// Ids: a list of strings or numbers, or such a list in one string with commas.
+    pub(super) fn ids(&mut self, key: &str) -> Vec<String> {
+        match self.take(key) {
+            None => Vec::new(),
+            Some(Value::String(list)) => {
+                list.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
+            }
+            Some(Value::Array(list)) => {
+                let mut out = Vec::with_capacity(list.len());
+                for (n, id) in list.into_iter().enumerate() {
+                    match id {
+                        Value::String(id) => out.push(id),
+                        Value::Number(id) => out.push(id.to_string()),
+                        other => self.wrong(&format!("{key}[{n}]"), format!("must be an id, not {}", kind(&other))),
+                    }
+                }
+                out
+            }
+            Some(other) => {
+                self.wrong(key, format!("must be a list of ids, not {}", kind(&other)));
+                Vec::new()
+            }
+        }
+    }
+
+    /// A list of anything.
+    pub(super) fn list(&mut self, key: &str) -> Vec<Value> {
+        match self.take(key) {
+            None => Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(other) => {
+                self.wrong(key, format!("must be a list, not {}", kind(&other)));
+                Vec::new()
+            }
+        }
+    }
+
+    /// A point in time in words.
+    pub(super) fn time(&mut self, key: &str) -> Option<i64> {
+        let word = self.text(key)?;
+        let time = super::time::parse(&word);
+        if time.is_none() {
+            self.wrong(key, format!("`{}` is no time", text::neutral(&text::clip(&word, 40))));
+        }
+        time
+    }
+
+    /// A status in the words of most formats; absent is pending. `others` are words that only this format has.
+    pub(super) fn status(&mut self, key: &str, others: &[&str]) -> Standing {
+        let Some(word) = self.text(key) else { return Standing::default() };
+        let known = Standing::of(&word);
+        known.unwrap_or_else(|| {
+            let mut words = vec!["pending", "in_progress", "completed", "cancelled", "blocked"];
+            words.extend(others);
+            let shown = text::neutral(&text::clip(&word, 40)).into_owned();
+            self.wrong(key, format!("`{shown}` is no status; use one of {}", words.join(", ")));
+            Standing::default()
+        })
+    }
+}
+
+/// A status, and the hold that stands for a word that is none here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub(super) state: State,
+    pub(super) hold: Option<Hold>,
+}
+
+impl Standing {
+    /// The words of all formats; case, `-` and `_` do not matter.
+    fn of(word: &str) -> Option<Self> {
+        let word = word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+        let stored = |status| Some(Self { state: State::Stored(status), hold: None });
+        let held = |kind, reason: &str| Some(Self { state: State::default(), hold: Some(hold(kind, reason)) });
+        match word.strip_prefix("todo_status_").unwrap_or(&word) {
+            "pending" | "open" | "todo" | "unspecified" | "not_started" => stored(Status::Pending),
+            "in_progress" | "started" | "active" => stored(Status::InProgress),
+            "completed" | "done" | "closed" | "complete" => stored(Status::Completed),
+            "cancelled" | "canceled" | "deleted" | "abandoned" => stored(Status::Cancelled),
+            "failed" => stored(Status::Failed),
+            "blocked" => Some(Self { state: State::Blocked, hold: None }),
+            "review" => held(HoldKind::Human, "review"),
+            "deferred" => held(HoldKind::Other, "deferred"),
+            _ => None,
+        }
+    }
+}
+
+/// A hold that nobody has dated.
+pub(super) fn hold(kind: HoldKind, reason: &str) -> Hold {
+    Hold { kind, reason: reason.to_owned(), until: None, by: String::new(), at: 0 }
+}
+
+/// What a JSON value is, in words.
+pub(super) const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

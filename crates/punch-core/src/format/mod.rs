@@ -1,0 +1,96 @@
+//! The formats in which plans are read and written: one file each, text to document and back, nothing else.
+//!
+//! One table names them. Recognition, the command line and the documentation go by it, and so does the list of what a
+//! format cannot carry (decision 0011).
+
+mod beads;
+mod build;
+mod checklist;
+mod claude;
+mod codex;
+mod cursor;
+mod document;
+mod extra;
+mod item;
+mod outline;
+mod peek;
+mod phases;
+mod plan_file;
+mod recognise;
+mod session;
+mod spec;
+mod table;
+mod taskmaster;
+mod taskmaster_write;
+mod taskwarrior;
+mod time;
+mod todo_list;
+mod yaml;
+
+use std::collections::BTreeSet;
+
+use crate::{Document, Parsed, Refusal};
+pub use recognise::recognise;
+pub use table::{Format, Spec};
+
+/// A document in some format, and what that format could not carry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// Fields of todos that are set and were left out, and values that were rounded.
+    pub lost: BTreeSet<String>,
+}
+
+impl Format {
+    /// Every format.
+    pub fn all() -> impl Iterator<Item = Self> {
+        table::TABLE.iter().map(|spec| spec.format)
+    }
+
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        table::TABLE.iter().find(|spec| spec.name == name).map(|spec| spec.format)
+    }
+
+    /// Its row in the table.
+    pub fn spec(self) -> &'static Spec {
+        // The table is in the order of the variants; a test holds it.
+        &table::TABLE[self as usize]
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// Whether it can be written.
+    pub fn writes(self) -> bool {
+        self.spec().write.is_some()
+    }
+
+    /// Reads a document: all of it, or a refusal that names every bad part with its place.
+    pub fn read(self, text: &str) -> Result<Parsed, Refusal> {
+        (self.spec().read)(text.strip_prefix('\u{feff}').unwrap_or(text))
+    }
+
+    /// Writes a document; `None` if this format is only read.
+    pub fn write(self, document: &Document) -> Option<Written> {
+        let spec = self.spec();
+        let write = spec.write?;
+        let mut lost = BTreeSet::new();
+        for record in &document.records {
+            for key in record.to_map().keys() {
+                if !spec.carries.contains(&key.as_str()) && !QUIET.contains(&key.as_str()) && !lost.contains(key) {
+                    lost.insert(key.clone());
+                }
+            }
+        }
+        let text = write(document, &mut lost);
+        Some(Written { text, lost })
+    }
+}
+
+/// What nobody misses in another tool: times are its own affair, extras are for the format they came from, ids are
+/// made again, and of several phases with one name the order tells which is meant.
+const QUIET: &[&str] = &["id", "phaseIndex", "createdAt", "updatedAt", "startedAt", "finishedAt", "extra"];

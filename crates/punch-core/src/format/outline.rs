@@ -1,0 +1,324 @@
+//! Markdown lists as people write them: items with what stands under each, how they nest, and the headings above.
+//!
+//! Code fences and comments hold no items. If any item has a box, only those with one are items; otherwise the
+//! numbered ones are, and without numbers all of them.
+
+use super::plan_file::front_matter;
+use crate::record;
+use std::collections::BTreeSet;
+
+/// How many skipped lines are named.
+const NAMED: usize = 20;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Outline<'a> {
+    /// Headings in order, those without items too.
+    pub(super) phases: Vec<&'a str>,
+    /// The level of each, from 1.
+    pub(super) levels: Vec<usize>,
+    pub(super) entries: Vec<Entry<'a>>,
+    /// Lines that belong to nothing.
+    pub(super) ignored: BTreeSet<String>,
+    pub(super) fences: usize,
+    skipped: usize,
+}
+
+/// One item.
+#[derive(Debug, Default)]
+pub(super) struct Entry<'a> {
+    /// Counted from 1.
+    pub(super) line: usize,
+    /// What stands in the box, if there is one.
+    pub(super) marker: Option<&'a str>,
+    /// A star behind the box.
+    pub(super) starred: bool,
+    pub(super) text: &'a str,
+    /// Index of the heading above.
+    pub(super) phase: Option<usize>,
+    /// Index of the item it is nested in.
+    pub(super) parent: Option<usize>,
+    /// The paragraphs under it.
+    pub(super) description: Option<String>,
+    /// The quotes under it.
+    pub(super) notes: Vec<String>,
+    /// Columns before its bullet.
+    indent: usize,
+    /// Columns before what stands behind its bullet.
+    column: usize,
+    body: Vec<&'a str>,
+}
+
+impl Outline<'_> {
+    /// Whether any item has a box.
+    pub(super) fn boxed(&self) -> bool {
+        self.entries.iter().any(|entry| entry.marker.is_some())
+    }
+}
+
+/// Reads a text.
+pub(super) fn read(text: &str) -> Outline<'_> {
+    let body = front_matter(text).map_or(text, |(_, body)| body);
+    let above = text[..text.len() - body.len()].matches('\n').count();
+    let wanted = wanted(body);
+    let mut out = Outline::default();
+    let mut nest: Vec<usize> = Vec::new();
+    let (mut open, mut unclosed) = (false, None);
+    for (line, class) in classes(body) {
+        let (number, raw) = (line.0 + above, line.1);
+        match class {
+            Class::Item(item) if item.is(wanted) => {
+                let indent = columns(raw);
+                while nest.last().is_some_and(|at| out.entries[*at].indent >= indent) {
+                    nest.pop();
+                }
+                let parent = nest.last().copied();
+                nest.push(out.entries.len());
+                open = true;
+                out.entries.push(Entry {
+                    line: number,
+                    marker: item.marker,
+                    starred: item.starred,
+                    text: item.text,
+                    phase: out.phases.len().checked_sub(1),
+                    parent,
+                    indent,
+                    column: indent + item.bullet,
+                    ..Entry::default()
+                });
+            }
+            Class::Heading(name) => {
+                nest.clear();
+                open = false;
+                out.levels.push(raw.bytes().take_while(|b| *b == b'#').count());
+                out.phases.push(name);
+            }
+            Class::Blank if open => out.body(""),
+            Class::Blank | Class::Rule | Class::Comment(_) => {}
+            Class::Item(_) | Class::Text | Class::Fence | Class::Code(_)
+                if open && columns(raw) > out.entries.last().map_or(0, |entry| entry.indent) =>
+            {
+                out.body(raw);
+            }
+            // Code that is not indented may still belong to an item: its fence was.
+            Class::Code(_) if open => out.body(raw),
+            Class::Code(_) => {}
+            Class::Item(_) | Class::Text | Class::Fence => {
+                open = false;
+                nest.clear();
+                out.skip(number);
+            }
+        }
+        out.fences += usize::from(matches!(class, Class::Fence));
+        match class {
+            Class::Fence | Class::Comment(true) => unclosed = unclosed.or(Some(number)),
+            Class::Code(true) => {}
+            _ => unclosed = None,
+        }
+    }
+    if let Some(number) = unclosed {
+        record::ignore(
+            &mut out.ignored,
+            &format!("line {number} and all below it (code or a comment that nothing closes)"),
+        );
+    }
+    out.entries.iter_mut().for_each(Entry::settle);
+    if out.skipped > NAMED {
+        record::ignore(&mut out.ignored, &format!("{} more lines", out.skipped - NAMED));
+    }
+    out
+}
+
+impl<'a> Outline<'a> {
+    fn body(&mut self, line: &'a str) {
+        if let Some(entry) = self.entries.last_mut() {
+            entry.body.push(line);
+        }
+    }
+
+    fn skip(&mut self, number: usize) {
+        self.skipped += 1;
+        if self.skipped <= NAMED {
+            record::ignore(&mut self.ignored, &format!("line {number}"));
+        }
+    }
+}
+
+impl Entry<'_> {
+    /// Makes paragraphs and notes of the lines under it.
+    fn settle(&mut self) {
+        let (mut paragraphs, mut in_note): (Vec<&str>, bool) = (Vec::new(), false);
+        for line in std::mem::take(&mut self.body) {
+            let line = dedent(line, self.column);
+            match line.strip_prefix('>') {
+                Some(quoted) => {
+                    let quoted = quoted.strip_prefix(' ').unwrap_or(quoted);
+                    match self.notes.last_mut() {
+                        _ if quoted.is_empty() => in_note = false,
+                        Some(note) if in_note => note.extend(["\n", quoted]),
+                        _ => {
+                            self.notes.push(quoted.to_owned());
+                            in_note = true;
+                        }
+                    }
+                }
+                None => {
+                    in_note = false;
+                    paragraphs.push(line);
+                }
+            }
+        }
+        while paragraphs.last().is_some_and(|line| line.is_empty()) {
+            paragraphs.pop();
+        }
+        let first = paragraphs.iter().position(|line| !line.is_empty()).unwrap_or(paragraphs.len());
+        self.description = (first < paragraphs.len()).then(|| paragraphs[first..].join("\n"));
+    }
+}
+
+/// Which items count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Boxed,
+    Numbered,
+    All,
+}
+
+fn wanted(text: &str) -> Wanted {
+    let mut out = Wanted::All;
+    for (_, class) in classes(text) {
+        match class {
+            Class::Item(Item { marker: Some(_), .. }) => return Wanted::Boxed,
+            Class::Item(Item { numbered: true, .. }) => out = Wanted::Numbered,
+            _ => {}
+        }
+    }
+    out
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item<'a> {
+    numbered: bool,
+    /// Columns of the bullet and the space behind it.
+    bullet: usize,
+    marker: Option<&'a str>,
+    starred: bool,
+    text: &'a str,
+}
+
+impl Item<'_> {
+    fn is(&self, wanted: Wanted) -> bool {
+        match wanted {
+            Wanted::Boxed => self.marker.is_some(),
+            Wanted::Numbered => self.numbered,
+            Wanted::All => true,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Class<'a> {
+    Blank,
+    Heading(&'a str),
+    Rule,
+    /// Whether it goes on in the next line.
+    Comment(bool),
+    Fence,
+    /// Whether it goes on in the next line.
+    Code(bool),
+    Item(Item<'a>),
+    Text,
+}
+
+/// Every line with its number and what it is.
+fn classes(text: &str) -> impl Iterator<Item = ((usize, &str), Class<'_>)> {
+    let (mut fence, mut comment): (Option<&str>, bool) = (None, false);
+    text.split('\n').enumerate().map(move |(at, line)| {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let shown = line.trim();
+        let class = if let Some(mark) = fence {
+            let ends = shown.starts_with(mark) && shown.trim_start_matches(&mark[..1]).is_empty();
+            fence = fence.filter(|_| !ends);
+            Class::Code(!ends)
+        } else if comment || shown.starts_with("<!--") {
+            comment = !shown.contains("-->");
+            Class::Comment(comment)
+        } else if shown.starts_with("```") || shown.starts_with("~~~") {
+            let mark = &shown[..shown.len() - shown.trim_start_matches(&shown[..1]).len()];
+            fence = Some(mark);
+            Class::Fence
+        } else if shown.is_empty() {
+            Class::Blank
+        } else if is_rule(shown) {
+            Class::Rule
+        } else if let Some(name) = heading(line) {
+            Class::Heading(name)
+        } else if let Some(item) = item(shown) {
+            Class::Item(item)
+        } else {
+            Class::Text
+        };
+        ((at + 1, line), class)
+    })
+}
+
+fn is_rule(shown: &str) -> bool {
+    let first = shown.as_bytes()[0];
+    matches!(first, b'-' | b'*' | b'_') && shown.len() >= 3 && shown.bytes().all(|b| b == first)
+}
+
+fn heading(line: &str) -> Option<&str> {
+    let level = line.bytes().take_while(|b| *b == b'#').count();
+    let name = line.get(level..)?;
+    ((1..=6).contains(&level) && name.starts_with([' ', '\t'])).then(|| name.trim()).filter(|name| !name.is_empty())
+}
+
+/// `- [m] text`, `* text`, `1. [m] text`, `2) text`; without its indent.
+fn item(shown: &str) -> Option<Item<'_>> {
+    let digits = shown.bytes().take(10).take_while(u8::is_ascii_digit).count();
+    let numbered = (1..10).contains(&digits);
+    let rest = if numbered { shown[digits..].strip_prefix(['.', ')']) } else { shown.strip_prefix(['-', '*', '+']) }?;
+    let text = rest.strip_prefix([' ', '\t'])?.trim_start();
+    let bullet = if numbered { digits + 2 } else { 2 };
+    let plain = Item { numbered, bullet, marker: None, starred: false, text };
+    let Some(inside) = text.strip_prefix('[') else { return Some(plain) };
+    let (marker, after) = match (inside.strip_prefix(']'), inside.chars().next()) {
+        (Some(after), _) => (" ", Some(after)),
+        (None, Some(c)) => (&inside[..c.len_utf8()], inside[c.len_utf8()..].strip_prefix(']')),
+        (None, None) => ("", None),
+    };
+    let Some(after) = after else { return Some(plain) };
+    let starred = after.starts_with("* ");
+    let after = if starred { &after[1..] } else { after };
+    if after.is_empty() || after.starts_with([' ', '\t']) {
+        Some(Item { marker: Some(marker), starred, text: after.trim(), ..plain })
+    } else {
+        Some(plain)
+    }
+}
+
+/// Columns of white space before a line; a tab goes to the next multiple of four.
+fn columns(line: &str) -> usize {
+    let mut out = 0;
+    for b in line.bytes() {
+        match b {
+            b' ' => out += 1,
+            b'\t' => out += 4 - out % 4,
+            _ => break,
+        }
+    }
+    out
+}
+
+/// A line without so many columns of white space at its front.
+fn dedent(line: &str, columns: usize) -> &str {
+    let mut at = 0;
+    for (n, b) in line.bytes().enumerate() {
+        match b {
+            b' ' if at < columns => at += 1,
+            b'\t' if at < columns => at += 4 - at % 4,
+            _ => return &line[n..],
+        }
+    }
+    ""
+}

@@ -1,0 +1,131 @@
+//! A glance at JSON: which keys there are and what they hold, without building the value. Bounded, whatever comes.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// Keys and items that are looked at.
+const WIDTH: usize = 100;
+/// How deep.
+const DEPTH: usize = 4;
+
+/// What a value looks like.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// Keys with their values.
+    Map(Vec<(String, Shape)>),
+    /// The first items.
+    List(Vec<Shape>),
+    /// A text, cut.
+    Text(String),
+    /// Anything else.
+    Other,
+}
+
+/// The shape of a text that is JSON as a whole.
+pub(super) fn peek(text: &str) -> Option<Shape> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let shape = Seed(DEPTH).deserialize(&mut json).ok()?;
+    json.end().ok().map(|()| shape)
+}
+
+impl Shape {
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Map(map) => map.iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The items of the list under a key.
+    pub(super) fn list(&self, key: &str) -> Option<&[Self]> {
+        if let Self::List(items) = self.get(key)? { Some(items) } else { None }
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &Self> {
+        let map = if let Self::Map(map) = self { map.as_slice() } else { &[] };
+        map.iter().map(|(_, value)| value)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        let map = if let Self::Map(map) = self { map.as_slice() } else { &[] };
+        map.iter().map(|(key, _)| key.as_str())
+    }
+}
+
+struct Seed(usize);
+
+impl<'de> DeserializeSeed<'de> for Seed {
+    type Value = Shape;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Shape, D::Error> {
+        if self.0 == 0 {
+            return from.deserialize_ignored_any(IgnoredAny).map(|_| Shape::Other);
+        }
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed {
+    type Value = Shape;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shape, A::Error> {
+        let mut out = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if out.len() < WIDTH {
+                let value = map.next_value_seed(Self(self.0 - 1))?;
+                out.push((key, value));
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(Shape::Map(out))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Shape, A::Error> {
+        let mut out = Vec::new();
+        while out.len() < WIDTH {
+            match list.next_element_seed(Self(self.0 - 1))? {
+                Some(item) => out.push(item),
+                None => return Ok(Shape::List(out)),
+            }
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Shape::List(out))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Shape, E> {
+        Ok(Shape::Text(text.chars().take(40).collect()))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Shape, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Shape, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Shape, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Shape, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Shape, E> {
+        Ok(Shape::Other)
+    }
+}

@@ -1,0 +1,67 @@
+//! The Markdown of oh-my-pi, as strict as that tool reads it.
+
+use std::collections::BTreeSet;
+
+use super::Format;
+use super::build::Build;
+use super::checklist::line;
+use crate::dialect::phases::{self as dialect, Phase, Task};
+use crate::{Document, Parsed, Record, Refusal, Remark, State, text};
+
+/// Where todos without a phase go.
+const DEFAULT: &str = "Todos";
+
+/// Reads a list.
+pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
+    let mut build = Build::new(Format::Phases);
+    let reading = dialect::read(input);
+    reading.errors.iter().for_each(|error| build.error("", error));
+    take(&mut build, reading.phases);
+    build.finish()
+}
+
+/// Takes over a list of phases.
+pub(super) fn take(build: &mut Build, phases: Vec<Phase>) {
+    for (at, phase) in phases.into_iter().enumerate() {
+        build.document.phases.push(phase.name);
+        for (n, task) in phase.tasks.into_iter().enumerate() {
+            let record = Record {
+                content: task.content,
+                status: State::Stored(task.status),
+                phase_index: Some(at as u64),
+                notes: task.notes.into_iter().map(|text| Remark { text, at: None, by: None }).collect(),
+                ..Record::default()
+            };
+            build.add(record, &format!("phases[{at}].tasks[{n}]"));
+        }
+    }
+}
+
+/// Writes a list. One todo is active there, so a reader may start or pause others.
+pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String {
+    let place = document.phase_places();
+    let mut phases: Vec<Phase> = document.phases.iter().map(|name| Phase::new(line(name, lost))).collect();
+    let loose = document.records.iter().any(|record| place(record).is_none());
+    if loose {
+        phases.insert(0, Phase::new(DEFAULT));
+    }
+    let mut last = 0;
+    for record in &document.records {
+        let at = place(record).map_or(0, |at| at + usize::from(loose));
+        if at < last {
+            lost.insert("the order of todos across phases".to_owned());
+        }
+        last = at;
+        if record.status.stored() == crate::Status::Failed {
+            lost.insert("status failed (written as abandoned)".to_owned());
+        }
+        let notes = record.notes.iter().map(|note| shown(&note.text)).collect();
+        phases[at].tasks.push(Task { notes, ..Task::new(line(&record.content, lost), record.status.stored()) });
+    }
+    dialect::write(&phases)
+}
+
+/// A note whose lines are lines to that tool, too.
+fn shown(note: &str) -> String {
+    note.split('\n').map(text::neutral).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,260 @@
+//! The table of formats.
+
+use std::collections::BTreeSet;
+
+use super::{
+    beads, checklist, claude, codex, cursor, document, phases, plan_file, session, spec, taskmaster, taskmaster_write,
+    taskwarrior, todo_list,
+};
+use crate::{Document, Parsed, Refusal};
+
+/// A format of whole plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// See the table.
+    Extended,
+    /// See the table.
+    Markdown,
+    /// See the table.
+    CursorPlan,
+    /// See the table.
+    Checklist,
+    /// See the table.
+    TodoWrite,
+    /// See the table.
+    ClaudeTasks,
+    /// See the table.
+    Codex,
+    /// See the table.
+    TaskMaster,
+    /// See the table.
+    Beads,
+    /// See the table.
+    Spec,
+    /// See the table.
+    OpenCode,
+    /// See the table.
+    Taskwarrior,
+    /// See the table.
+    CursorTodos,
+    /// See the table.
+    CursorAgent,
+    /// See the table.
+    Phases,
+    /// See the table.
+    PhasesSession,
+}
+
+/// What is known about a format.
+#[derive(Debug)]
+pub struct Spec {
+    /// Which one.
+    pub format: Format,
+    /// The name on the command line.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// Endings of usual file names.
+    pub files: &'static [&'static str],
+    /// The keys of the extended format that it can carry, each at least in part.
+    pub carries: &'static [&'static str],
+    pub(super) read: fn(&str) -> Result<Parsed, Refusal>,
+    pub(super) write: Option<fn(&Document, &mut BTreeSet<String>) -> String>,
+}
+
+/// Everything that a record has.
+const ALL: &[&str] = &[
+    "content",
+    "status",
+    "activeForm",
+    "phase",
+    "priority",
+    "dependsOn",
+    "blocks",
+    "description",
+    "hold",
+    "complexity",
+    "estimatedTokens",
+    "actualTokens",
+    "parallelGroup",
+    "verificationCriteria",
+    "verifyCommand",
+    "files",
+    "evidence",
+    "notes",
+    "owner",
+    "leaseUntil",
+    "fence",
+    "attempts",
+    "lastError",
+    "hidden",
+    "flags",
+];
+
+/// In the order of the variants.
+pub(super) const TABLE: &[Spec] = &[
+    Spec {
+        format: Format::Extended,
+        name: "extended",
+        about: "JSON with everything a plan has",
+        files: &[".json"],
+        carries: ALL,
+        read: Document::from_json,
+        write: Some(document::json),
+    },
+    Spec {
+        format: Format::Markdown,
+        name: "markdown",
+        about: "a checklist with everything a plan has, most of it in comments",
+        files: &[".md"],
+        carries: ALL,
+        read: crate::view::markdown_read::read,
+        write: Some(document::markdown),
+    },
+    Spec {
+        format: Format::CursorPlan,
+        name: "cursor-plan",
+        about: "Cursor's plan file: todos in YAML front matter above Markdown",
+        files: &[".plan.md"],
+        carries: &["content", "status", "phase", "dependsOn"],
+        read: plan_file::read,
+        write: Some(plan_file::write),
+    },
+    Spec {
+        format: Format::Checklist,
+        name: "checklist",
+        about: "a plain Markdown list, nested or numbered, with or without boxes",
+        files: &[".md"],
+        carries: &["content", "status", "phase", "dependsOn", "description", "notes"],
+        read: checklist::read,
+        write: Some(checklist::write),
+    },
+    Spec {
+        format: Format::TodoWrite,
+        name: "todowrite",
+        about: "the list of the TodoWrite tool, `{\"todos\": [{content, status, activeForm}]}`",
+        files: &[".json"],
+        carries: &["content", "status", "activeForm"],
+        read: todo_list::read_todowrite,
+        write: Some(todo_list::write_todowrite),
+    },
+    Spec {
+        format: Format::ClaudeTasks,
+        name: "claude-tasks",
+        about: "a folder of Claude Code's tasks, one JSON file each",
+        files: &[],
+        carries: &["content", "status", "activeForm", "dependsOn", "blocks", "description"],
+        read: claude::read,
+        write: Some(claude::write),
+    },
+    Spec {
+        format: Format::Codex,
+        name: "codex",
+        about: "a plan of Codex, `{\"plan\": [{step, status}]}`, or the last one in a session file",
+        files: &[".jsonl"],
+        carries: &["content", "status"],
+        read: codex::read,
+        write: Some(codex::write),
+    },
+    Spec {
+        format: Format::TaskMaster,
+        name: "task-master",
+        about: "Task Master's tasks.json, tagged or not, with subtasks",
+        files: &["tasks.json"],
+        carries: &[
+            "content",
+            "status",
+            "phase",
+            "priority",
+            "dependsOn",
+            "description",
+            "hold",
+            "complexity",
+            "verificationCriteria",
+        ],
+        read: taskmaster::read,
+        write: Some(taskmaster_write::write),
+    },
+    Spec {
+        format: Format::Beads,
+        name: "beads",
+        about: "issues of beads, one JSON object a line",
+        files: &["issues.jsonl", "beads.jsonl"],
+        carries: &[
+            "content",
+            "status",
+            "priority",
+            "dependsOn",
+            "blocks",
+            "description",
+            "hold",
+            "verificationCriteria",
+            "notes",
+        ],
+        read: beads::read,
+        write: Some(beads::write),
+    },
+    Spec {
+        format: Format::Spec,
+        name: "spec",
+        about: "tasks.md of Kiro (`1.1 …`) and spec-kit (`T001 [P] [US1] …`)",
+        files: &["tasks.md"],
+        carries: &["content", "status", "phase", "dependsOn", "description"],
+        read: spec::read,
+        write: Some(spec::write),
+    },
+    Spec {
+        format: Format::OpenCode,
+        name: "opencode",
+        about: "the todos of an OpenCode session, `[{content, status, priority}]`",
+        files: &[".json"],
+        carries: &["content", "status", "priority"],
+        read: todo_list::read_opencode,
+        write: Some(todo_list::write_opencode),
+    },
+    Spec {
+        format: Format::Taskwarrior,
+        name: "taskwarrior",
+        about: "what `task export` writes",
+        files: &[".json"],
+        carries: &["content", "status", "phase", "priority", "dependsOn", "hold", "notes"],
+        read: taskwarrior::read,
+        write: Some(taskwarrior::write),
+    },
+    Spec {
+        format: Format::CursorTodos,
+        name: "cursor-todos",
+        about: "Cursor's TodoItem of tool calls in JSON (aiserver.v1)",
+        files: &[".json"],
+        carries: &["content", "status", "dependsOn"],
+        read: cursor::read,
+        write: Some(cursor::write_simple),
+    },
+    Spec {
+        format: Format::CursorAgent,
+        name: "cursor-agent",
+        about: "Cursor's TodoItem of agent state in JSON (agent.v1)",
+        files: &[".json"],
+        carries: &["content", "status", "dependsOn"],
+        read: cursor::read_agent,
+        write: Some(cursor::write_agent),
+    },
+    Spec {
+        format: Format::Phases,
+        name: "phases",
+        about: "the Markdown of oh-my-pi's /todo export",
+        files: &["TODO.md"],
+        carries: &["content", "status", "phase", "notes"],
+        read: phases::read,
+        write: Some(phases::write),
+    },
+    Spec {
+        format: Format::PhasesSession,
+        name: "phases-session",
+        about: "a session file of oh-my-pi; the last list in it",
+        files: &[".jsonl"],
+        carries: &[],
+        read: session::read,
+        write: None,
+    },
+];

@@ -1,0 +1,146 @@
+//! YAML to JSON, for front matter: one document, no aliases (they make bombs), no repeated keys, a limit to nesting
+//! and to the number of nodes. The parser gives events, so nothing here recurses.
+
+use granit_parser::{Event, Parser, ScalarStyle, options};
+use serde_json::{Map, Value};
+
+use crate::text;
+
+/// How deep collections may nest.
+const DEPTH: usize = 32;
+/// How many nodes a document may have.
+const NODES: usize = 2_000_000;
+
+/// Why it is no YAML that we read: the line, counted from 1, and what is wrong.
+pub(super) type Wrong = (usize, String);
+
+/// Reads a document; an empty one is null.
+pub(super) fn read(input: &str) -> Result<Value, Wrong> {
+    let options = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
+    let mut tree = Tree::default();
+    let mut documents = 0;
+    for (nodes, next) in Parser::new_from_str_with_options(input, options).enumerate() {
+        let (event, span) = next.map_err(|error| (error.marker().line(), message(&error.to_string())))?;
+        let line = span.start.line();
+        let wrong = |what: &str| Err((line, what.to_owned()));
+        if nodes > NODES {
+            return wrong("more YAML than is read");
+        }
+        match event {
+            Event::DocumentStart(..) => {
+                documents += 1;
+                if documents > 1 {
+                    return wrong("a second YAML document");
+                }
+            }
+            Event::Alias(_) | Event::UnresolvedAlias(_) => return wrong("YAML aliases are not read"),
+            Event::Scalar(value, style, ..) => {
+                let value = if style == ScalarStyle::Plain { plain(&value) } else { value.into_owned().into() };
+                tree.value(value).map_err(|what| (line, what))?;
+            }
+            Event::SequenceStart(..) => tree.open(Open::List(Vec::new()), line)?,
+            Event::MappingStart(..) => tree.open(Open::Map(Map::new(), None), line)?,
+            Event::SequenceEnd | Event::MappingEnd => tree.close().map_err(|what| (line, what))?,
+            _ => {}
+        }
+    }
+    Ok(tree.done.unwrap_or(Value::Null))
+}
+
+#[derive(Default)]
+struct Tree {
+    open: Vec<Open>,
+    done: Option<Value>,
+}
+
+enum Open {
+    List(Vec<Value>),
+    /// With the key whose value is awaited.
+    Map(Map<String, Value>, Option<String>),
+}
+
+impl Tree {
+    fn open(&mut self, collection: Open, line: usize) -> Result<(), Wrong> {
+        if matches!(self.open.last(), Some(Open::Map(_, None))) {
+            return Err((line, "a key must be a string".to_owned()));
+        }
+        // The parser has a limit of each kind; mixed they would add up.
+        if self.open.len() >= DEPTH {
+            return Err((line, format!("nested deeper than {DEPTH}")));
+        }
+        self.open.push(collection);
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        match self.open.pop() {
+            Some(Open::List(list)) => self.value(Value::Array(list)),
+            Some(Open::Map(map, _)) => self.value(Value::Object(map)),
+            None => Ok(()),
+        }
+    }
+
+    fn value(&mut self, value: Value) -> Result<(), String> {
+        match self.open.last_mut() {
+            None => self.done = Some(value),
+            Some(Open::List(list)) => list.push(value),
+            Some(Open::Map(_, key @ None)) => {
+                *key = Some(match value {
+                    Value::String(key) => key,
+                    other => other.to_string(),
+                });
+            }
+            Some(Open::Map(map, key @ Some(_))) => {
+                let key = key.take().unwrap_or_default();
+                if map.contains_key(&key) {
+                    return Err(format!("the key `{}` stands here twice", text::neutral(&text::clip(&key, 40))));
+                }
+                map.insert(key, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an unquoted scalar means. Only what reads back the same is taken for a number.
+fn plain(word: &str) -> Value {
+    match word {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => match word.parse::<i64>() {
+            Ok(number) if number.to_string() == word => number.into(),
+            _ => word.into(),
+        },
+    }
+}
+
+/// A string that reads back as it is, quoted if it must be.
+pub(super) fn quoted(value: &str) -> String {
+    let word = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | ',' | '(' | ')' | '+' | '=');
+    let plain_enough = value.chars().all(word)
+        && value.starts_with(|c: char| c.is_alphabetic())
+        && !value.ends_with(' ')
+        && value.len() < 200
+        && plain(value).is_string()
+        // Words that YAML 1.1 readers take for truth values.
+        && !["y", "n", "yes", "no", "on", "off"].contains(&value.to_ascii_lowercase().as_str());
+    if plain_enough { value.to_owned() } else { flow(&value.into()) }
+}
+
+/// A value as JSON, which is YAML too once the characters that only JSON allows bare are escaped.
+pub(super) fn flow(value: &Value) -> String {
+    let mut out = String::new();
+    for c in value.to_string().chars() {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn message(error: &str) -> String {
+    format!("not YAML: {}", text::neutral(&text::clip(error, 200)))
+}

@@ -1,0 +1,29 @@
+//! `cargo xtask search`: every property with many new inputs. The gate draws the same ones each time.
+
+use crate::{Done, process};
+
+/// What the property tests take their inputs from.
+pub const SEED: &str = "PROPTEST_RNG_SEED";
+
+/// Inputs for each property.
+const CASES: u32 = 20_000;
+
+/// Runs the tests of the crates that have properties, or those whose names contain a text.
+pub fn run(arguments: &[&str]) -> Done {
+    let (cases, name) = parse(arguments)?;
+    let mut cargo = process::cargo();
+    cargo.env_remove(SEED).env("PROPTEST_CASES", cases.to_string());
+    process::run(cargo.args(["test", "--locked", "--workspace", "--exclude", "xtask", "--tests"]).args(name))
+}
+
+fn parse<'a>(arguments: &[&'a str]) -> Result<(u32, Option<&'a str>), String> {
+    match arguments {
+        [] => Ok((CASES, None)),
+        ["--cases", number, rest @ ..] if rest.len() < 2 => {
+            let cases = number.parse().map_err(|_| format!("`{number}` is no number of inputs"))?;
+            Ok((cases, rest.first().copied()))
+        }
+        [name] if !name.starts_with('-') => Ok((CASES, Some(name))),
+        _ => Err("`search` takes --cases N and a part of the names of tests".to_owned()),
+    }
+}
