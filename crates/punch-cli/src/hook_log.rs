@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use punch_core::text;
 
-use crate::{environment, time};
+use crate::environment;
 
 /// A log of this size is put aside, in place of the one before.
 const LARGEST: u64 = 256 * 1024;
@@ -25,7 +25,8 @@ pub fn say(path: Option<PathBuf>, line: &str) {
         aside.push(".1");
         let _ = fs::rename(&path, aside);
     }
-    let line = format!("{} {}\n", time::utc(environment::clock()()), text::clip(&text::neutral(line), LONGEST));
+    let line =
+        format!("{} {}\n", punch_core::time::utc(environment::clock()()), text::clip(&text::neutral(line), LONGEST));
     // One write per line: lines of hooks that run at once do not mix.
     let file = OpenOptions::new().create(true).append(true).open(&path);
     let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));

@@ -16,7 +16,6 @@ mod reply;
 mod safety;
 mod story;
 mod task_folder;
-mod time;
 mod wiring;
 
 use std::process::ExitCode;

@@ -4,6 +4,7 @@
 //! op and its context. The way of a change is dialect -> ops -> [`apply()`] -> events; the way of a reading is view.
 
 pub mod apply;
+mod checkpoint;
 pub mod dialect;
 pub mod drive;
 mod event;
@@ -22,10 +23,12 @@ pub mod replay;
 pub mod schedule;
 mod status;
 pub mod text;
+pub mod time;
 mod todo;
 pub mod view;
 
 pub use apply::{Context, Outcome, Stop, apply};
+pub use checkpoint::{Lists, Work};
 pub use event::{Event, Kind, Patch};
 pub use field::{Change, Fields, Splice, Swap};
 pub use footprint::{Footprint, Need};

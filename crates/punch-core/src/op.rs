@@ -1,6 +1,6 @@
 //! What can be asked of a plan. Every dialect ends in these.
 
-use crate::{Complexity, Evidence, Extra, Flags, Hold, Note, PhaseUid, Policy, Status, Uid, Verify};
+use crate::{Complexity, Evidence, Extra, Flags, Hold, Note, PhaseUid, Policy, Status, Uid, Verify, Work};
 
 /// Names a todo inside a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,6 +171,13 @@ pub enum Op {
         /// What speaks for or against it.
         evidence: Option<Evidence>,
     },
+    /// Put the work on it back to where it stood.
+    Restore {
+        /// Which.
+        target: Ref,
+        /// Where it stood.
+        work: Box<Work>,
+    },
     /// Give up on purpose.
     Drop(Ref),
     /// Report a failed attempt.
@@ -235,6 +242,7 @@ impl Op {
             | Self::Renew(r, _)
             | Self::Done { target: r, .. }
             | Self::Vouch { target: r, .. }
+            | Self::Restore { target: r, .. }
             | Self::Drop(r)
             | Self::Fail(r, _)
             | Self::Reopen(r)

@@ -3,8 +3,8 @@
 use punch_core::Refusal;
 use punch_store::StoreError;
 
-use crate::VerifyError;
 use crate::plan_file::FileError;
+use crate::{CheckpointError, VerifyError};
 
 /// Why a request failed. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub enum EngineError {
     SubagentsOff,
     /// The plan file said no.
     PlanFile(FileError),
+    /// A checkpoint is not there, or does not fit the code.
+    Checkpoint(CheckpointError),
     /// A reference fits nothing.
     NotFound {
         /// What was given.
@@ -81,6 +83,7 @@ impl EngineError {
             Self::Verify(error) => error.code(),
             Self::SubagentsOff => "subagents_off",
             Self::PlanFile(error) => error.code(),
+            Self::Checkpoint(error) => error.code(),
             Self::NotFound { .. } => "unknown_todo",
         }
     }
@@ -113,6 +116,7 @@ impl EngineError {
             Self::Verify(error) => error.message(),
             Self::SubagentsOff => "the setting `subagents` is off: nothing is assigned to other agents".into(),
             Self::PlanFile(error) => error.message(),
+            Self::Checkpoint(error) => error.message(),
             Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
         }
     }
@@ -137,6 +141,7 @@ impl EngineError {
             Self::Verify(error) => error.hint(),
             Self::SubagentsOff => "`punch config set subagents conservative` allows it".into(),
             Self::PlanFile(error) => error.hint(),
+            Self::Checkpoint(error) => error.hint(),
             Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
         }
     }
@@ -165,6 +170,12 @@ impl From<VerifyError> for EngineError {
 impl From<FileError> for EngineError {
     fn from(error: FileError) -> Self {
         Self::PlanFile(error)
+    }
+}
+
+impl From<CheckpointError> for EngineError {
+    fn from(error: CheckpointError) -> Self {
+        Self::Checkpoint(error)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod assign;
 pub mod call;
+mod checkpoint;
 mod claim;
 pub mod config;
 pub mod copies;
@@ -12,6 +13,7 @@ mod document;
 mod engine;
 mod error;
 mod exchange;
+mod git;
 mod history;
 mod host;
 mod link;
@@ -23,18 +25,22 @@ mod prune;
 mod reference;
 mod session;
 mod submit;
+mod usage;
 mod verify;
 
 pub use assign::{Assignment, assigned_name};
+pub use checkpoint::{CheckpointError, Code, Differs, Judged, Restored, Restoring, Saved, Saving, Verification, Why};
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
+pub use git::{Git, GitState, Verdict};
 pub use history::{Entry, at_revision};
 pub use host::{Going, Moment, Spent, Switches, Told, TurnStart, owner_of};
 pub use link::fingerprint;
 pub use plans::PlanEntry;
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
+pub use usage::{Report, Taken, Used};
 pub use verify::{Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree};

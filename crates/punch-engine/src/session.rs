@@ -39,12 +39,20 @@ pub struct SessionState {
     /// The agent program, once its host has reported something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// Percent of its context at which the last checkpoint was made.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub saved: u8,
     /// Continuations, turns, reminders.
     #[serde(skip_serializing_if = "is_untouched")]
     pub drive: Counters,
     /// What a newer version keeps.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(percent: &u8) -> bool {
+    *percent == 0
 }
 
 fn is_untouched(counters: &Counters) -> bool {

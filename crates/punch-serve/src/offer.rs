@@ -9,16 +9,19 @@ use serde_json::{Map, Value};
 pub enum Group {
     /// `todo_claim`.
     Claim,
+    /// `todo_checkpoint`.
+    Checkpoint,
 }
 
 impl Group {
     /// Every group.
-    pub const ALL: &'static [Self] = &[Self::Claim];
+    pub const ALL: &'static [Self] = &[Self::Claim, Self::Checkpoint];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Claim => "claim",
+            Self::Checkpoint => "checkpoint",
         }
     }
 
@@ -63,6 +66,9 @@ impl Offer {
         if groups.contains(&Group::Claim) {
             tools.extend(read(include_str!("../tools/claim.json")));
         }
+        if groups.contains(&Group::Checkpoint) {
+            tools.extend(read(include_str!("../tools/checkpoint.json")));
+        }
         Self { surface, tools }
     }
 
@@ -103,6 +109,7 @@ fn tool(mut value: Value) -> Option<Offered> {
             "write" => Tool::Write,
             "read" => Tool::Read,
             "claim" => Tool::Claim,
+            "checkpoint" => Tool::Checkpoint,
             _ => return None,
         },
         input_schema: match value["inputSchema"].take() {

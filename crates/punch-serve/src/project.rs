@@ -96,6 +96,7 @@ impl PlanDesk {
             work: Work {
                 commit: self.opened.tree.as_ref().filter(|_| finishes(ask)).and_then(WorkTree::commit),
                 proofs: ask.proofs.clone(),
+                tree: self.opened.tree.clone().filter(|_| ask.tool == Tool::Checkpoint),
             },
         }
     }
@@ -179,7 +180,7 @@ impl Desk for PlanDesk {
     fn call(&self, ask: &Ask) -> Result<Reply, Problem> {
         let called = match ask.tool {
             Tool::Read => self.reading(ask, |ask| self.choice(Some(ask)))?.map(Called::Answered),
-            Tool::Claim | Tool::Write => self.writing(&*self.identified(ask)?)?,
+            Tool::Claim | Tool::Write | Tool::Checkpoint => self.writing(&*self.identified(ask)?)?,
         };
         Ok(match called {
             Some(Called::Answered(answer)) => answer.into(),
@@ -262,7 +263,7 @@ impl Desk for PlanDesk {
 fn empty(tool: Tool) -> Reply {
     let (text, structured) = match tool {
         Tool::Claim => ("Nothing is ready to claim.", json!({"todo": null})),
-        Tool::Read | Tool::Write => ("There are no todos yet.", json!({"todos": [], "total": 0})),
+        Tool::Read | Tool::Write | Tool::Checkpoint => ("There are no todos yet.", json!({"todos": [], "total": 0})),
     };
     Reply { text: text.into(), structured, is_error: false, revision: Some(0), wants: None }
 }

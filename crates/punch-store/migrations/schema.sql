@@ -112,3 +112,12 @@ CREATE INDEX todo_running ON todo (plan, owner) WHERE removed IS NULL AND status
 CREATE INDEX todo_said ON todo (plan, said) WHERE removed IS NULL;
 CREATE INDEX todo_timer ON todo (plan, held_until)
     WHERE removed IS NULL AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL;
+CREATE TABLE usage (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    uid INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    ms INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (plan, uid, attempt)
+) STRICT, WITHOUT ROWID;

@@ -140,6 +140,21 @@ pub struct Decision {
     pub body: String,
 }
 
+/// What one attempt at a todo took. Not an event: it is added to while the attempt runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Which todo.
+    pub uid: Uid,
+    /// Which attempt, counted from 1.
+    pub attempt: u32,
+    /// Tokens so far, at most `i64::MAX`.
+    pub tokens: u64,
+    /// Milliseconds so far, at most `i64::MAX`.
+    pub ms: u64,
+    /// When it was last added to.
+    pub at: i64,
+}
+
 /// A state of work to come back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {

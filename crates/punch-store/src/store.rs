@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
-use punch_core::{Event, Footprint, Outcome, Plan, PlanRow, Todo};
+use punch_core::{Event, Footprint, Outcome, Plan, PlanRow, Todo, Uid};
 
 use crate::{
-    Checkpoint, Decision, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, StoreError, Which,
+    Checkpoint, Decision, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, StoreError, Usage,
+    Which,
 };
 
 /// A place for plans.
@@ -132,6 +133,9 @@ pub trait Snapshot: Catalogue {
     /// One checkpoint.
     fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError>;
 
+    /// What attempts at todos took, of one todo or of all, by todo and attempt.
+    fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError>;
+
     /// Checkpoints of the plan, newest first.
     fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError>;
 }
@@ -158,8 +162,14 @@ pub trait Tx: Snapshot {
     /// [`crate::DECISIONS_KEPT`] and those of every session that are older than [`crate::DECISION_LIFETIME_MS`].
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError>;
 
+    /// Keeps what an attempt took, replacing what was known about it.
+    fn put_usage(&mut self, usage: &Usage) -> Result<(), StoreError>;
+
     /// Keeps a checkpoint, replacing one with the same id.
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError>;
+
+    /// Forgets a checkpoint; one that is not there is no error.
+    fn forget_checkpoint(&mut self, id: &str) -> Result<(), StoreError>;
 
     /// Keeps a small value by name; `None` forgets it.
     fn put_setting(&mut self, name: &str, value: Option<&str>) -> Result<(), StoreError>;

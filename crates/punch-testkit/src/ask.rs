@@ -126,6 +126,8 @@ pub enum Ask {
     Done(Name, Option<Evidence>, Option<u64>),
     /// Say whether a completion is stale, with evidence or without.
     Vouch(Name, bool, bool),
+    /// Put the work on it back: a status, a hold while pending, to be resumed.
+    Restore(Name, Status, Option<Hold>, bool),
     /// Give up.
     Drop(Name),
     /// Report a failed attempt.
@@ -160,6 +162,7 @@ impl Ask {
             | Self::Renew(name, _)
             | Self::Done(name, _, _)
             | Self::Vouch(name, _, _)
+            | Self::Restore(name, _, _, _)
             | Self::Drop(name)
             | Self::Fail(name, _)
             | Self::Reopen(name)

@@ -5,7 +5,7 @@ use proptest::prelude::{Strategy, any};
 
 use crate::ask::{Ask, Batch, Evidence, Fields, Hold, Name, New, Spot, Status};
 use crate::model::Model;
-use crate::rules::Rules;
+use crate::rules::{Proof, Rules};
 use crate::source::Source;
 
 /// Ids that occur. `T-2` meets the made ones.
@@ -30,10 +30,12 @@ pub fn batch(bytes: &[u8], model: &Model) -> Batch {
 
 /// A preset, or any rules.
 pub fn rules(source: &mut Source<'_>) -> Rules {
-    match source.below(7) {
+    let rules = match source.below(7) {
         n @ 0..5 => Rules::PRESETS[n].1,
         _ => Rules::from_digits(Rules::SIZES.map(|size| source.below(size))),
-    }
+    };
+    // No preset asks for proof.
+    if source.one_in(4) { Rules { proof: Proof::Command, ..rules } } else { rules }
 }
 
 fn optional<T>(source: &mut Source<'_>, rate: usize, make: impl FnOnce(&mut Source<'_>) -> T) -> Option<T> {
@@ -104,7 +106,7 @@ impl Scene {
     }
 
     fn ask(&mut self, source: &mut Source<'_>, now: i64) -> Ask {
-        match source.below(34) {
+        match source.below(35) {
             0..7 => Ask::Add(self.add(source)),
             7..28 if self.live.is_empty() => Ask::Add(self.add(source)),
             7..10 => Ask::Edit(self.name(source), self.fields(source, false)),
@@ -133,6 +135,11 @@ impl Scene {
             29 => Ask::Move(self.name(source), self.spot(source)),
             30 => Ask::Arrange(source.list(5, |s| self.name(s))),
             31 => Ask::Rules(rules(source)),
+            32 => {
+                let (target, status) = (self.name(source), source.pick(&Status::ALL));
+                let hold = optional(source, 3, |s| hold(s, now)).filter(|_| status == Status::Pending);
+                Ask::Restore(target, status, hold, source.one_in(3))
+            }
             _ => Ask::Vouch(self.name(source), source.one_in(2), source.one_in(2)),
         }
     }

@@ -43,11 +43,13 @@ enum Step {
     Run(&'static [&'static str]),
     /// A command that must be refused.
     Refused(&'static [&'static str]),
+    /// A command of git, where there is one.
+    Git(&'static [&'static str]),
     /// An agent that reports to hooks.
     Watch(&'static Actor),
 }
 
-use Step::{Refused, Run, Say, Watch};
+use Step::{Git, Refused, Run, Say, Watch};
 
 const STORY: &[Step] = &[
     Say("A plan with dependencies."),
@@ -84,6 +86,19 @@ const STORY: &[Step] = &[
     Run(&["plan", "new", "flaky"]),
     Watch(&demo_agent::STUCK),
     Run(&["why-stop"]),
+    Say("A checkpoint keeps where the work and the code stand."),
+    Run(&["plan", "new", "exchange"]),
+    Run(&["add", "Write the importer", "--id", "importer"]),
+    Run(&["add", "Write the exporter", "--id", "exporter", "--needs", "importer"]),
+    Git(&["commit", "--quiet", "--allow-empty", "-m", "Importer"]),
+    Run(&["done", "importer"]),
+    Run(&["checkpoint", "save", "--note", "imports work"]),
+    Git(&["commit", "--quiet", "--allow-empty", "-m", "Exporter"]),
+    Run(&["done", "exporter"]),
+    Say("The last commit was a mistake. git goes back, and the plan follows: what was lost is open again, only that."),
+    Git(&["reset", "--quiet", "--hard", "HEAD~1"]),
+    Run(&["checkpoint", "restore", "latest"]),
+    Run(&["list", "--all"]),
     Run(&["plan", "use", "main"]),
     Say("Programs get JSON from every command."),
     Run(&["status", "--json"]),
@@ -97,7 +112,8 @@ impl Demo {
         let mut exit = Exit::Ok;
         let say = |text: &str| if global.json { Ok(()) } else { output::document(text) };
         say(&format!("# A temporary project: {}\n", place.project.display()))?;
-        if place.git() {
+        let has_git = place.git();
+        if has_git {
             say("$ git init\n")?;
         }
         for step in STORY {
@@ -110,6 +126,18 @@ impl Demo {
                     let hook = |event: &str, report: &Value| place.hook(event, report, global);
                     for (done, wrong) in demo_agent::play(actor, hook, say)? {
                         if let Some(wrong) = wrong.or_else(|| done.unexpected(0)) {
+                            output::remark(&format!("note: {wrong}"));
+                            exit = Exit::Bug;
+                        }
+                        steps.push(done);
+                    }
+                    continue;
+                }
+                Git(arguments) => {
+                    if has_git {
+                        let done = place.ask_git(arguments)?;
+                        say(&done.told())?;
+                        if let Some(wrong) = done.unexpected(0) {
                             output::remark(&format!("note: {wrong}"));
                             exit = Exit::Bug;
                         }
@@ -207,6 +235,15 @@ impl Place {
         git.status().is_ok_and(|status| status.success())
     }
 
+    fn ask_git(&self, arguments: &[&str]) -> Result<Done, Failure> {
+        let output = self.command(Path::new("git")).args(arguments).output();
+        let output = output.map_err(|cause| Failure::File("git".to_owned(), cause))?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let words: Vec<String> = ["git"].iter().chain(arguments).map(|word| quoted(word)).collect();
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Ok(Done { line: words.join(" "), stdin: None, exit: output.status.code(), stdout, stderr })
+    }
+
     fn punch(&self, arguments: &[&str], global: &Global) -> Result<Done, Failure> {
         self.run(arguments, None, global)
     }
@@ -246,6 +283,9 @@ impl Place {
         }
         for (name, folder) in [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "settings")] {
             command.env(name, self.root.join(folder));
+        }
+        for (role, what) in [("AUTHOR", "NAME"), ("AUTHOR", "EMAIL"), ("COMMITTER", "NAME"), ("COMMITTER", "EMAIL")] {
+            command.env(format!("GIT_{role}_{what}"), "demo");
         }
         // Folders above the temporary one are none of the demo's business.
         command.env("GIT_CEILING_DIRECTORIES", &self.root).env("COLUMNS", environment::width().to_string());

@@ -112,6 +112,11 @@ impl Hook {
                 if let Some(safety) = taken.safety {
                     safety.keep();
                 }
+                if let Some(veto) = taken.veto {
+                    // The one event whose host asks by exit code: this one is "no", with the reason on standard error.
+                    output::remark(&veto);
+                    return Exit::Usage;
+                }
             }
             Ok(Err(failure)) => said(&told(&failure)),
             Err(_) => {
@@ -163,6 +168,7 @@ impl Hook {
         Ok(TakenUp {
             answer: answer(&heard, &done.effect),
             problems: done.problems.iter().map(|problem| format!("{}: {}", problem.code, problem.message)).collect(),
+            veto: done.veto,
             safety: safety.filter(|_| done.wrote),
         })
     }
@@ -209,6 +215,8 @@ impl Hook {
 struct TakenUp {
     answer: String,
     problems: Vec<String>,
+    /// Why the host's task is not done.
+    veto: Option<String>,
     safety: Option<crate::safety::Safety>,
 }
 

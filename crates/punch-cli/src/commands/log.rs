@@ -1,6 +1,7 @@
 //! `punch log`: what happened, newest first.
 
 use clap::Args;
+use punch_core::time::utc;
 use punch_core::{Change, Event, Footprint, Patch, Plan, text};
 use punch_engine::{EngineError, Entry, TurnStart};
 use serde_json::{Value, json};
@@ -10,7 +11,6 @@ use crate::output;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
 use crate::story::{self, Story};
-use crate::time::utc;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -48,7 +48,7 @@ pub struct Mcp {
     /// The form of the tools
     #[arg(long, value_name = "NAME", default_value = "native", value_parser = surfaces())]
     dialect: Surface,
-    /// Offer more tools: claim
+    /// Offer more tools: claim, checkpoint
     #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = groups())]
     tools: Vec<Group>,
     /// Send structured content too; some clients then hide the text from the model

@@ -2,6 +2,8 @@
 
 mod add;
 mod assign;
+mod checkpoint;
+mod checkpoint_told;
 mod claim;
 mod completions;
 mod config;
@@ -38,6 +40,7 @@ mod release;
 mod renew;
 mod reopen;
 mod replay;
+mod report;
 mod rm;
 mod schedule;
 mod show;
@@ -48,6 +51,7 @@ mod todo;
 mod tree;
 mod undo;
 mod uninstall;
+mod usage;
 mod verify;
 mod why;
 mod why_stop;
@@ -85,6 +89,10 @@ pub enum Command {
     Graph(Later<graph::Graph>),
     /// Show who would work on what, when, in which context window
     Schedule(Later<schedule::Schedule>),
+    /// Report what an attempt at a todo took
+    Usage(Later<usage::Usage>),
+    /// Show what todos were estimated at, and what they took
+    Report(Later<report::Report>),
     /// Begin work on todos
     Start(Later<start::Start>),
     /// Finish todos
@@ -137,6 +145,8 @@ pub enum Command {
     Log(Later<log::Log>),
     /// Take a change back
     Undo(Later<undo::Undo>),
+    /// Keep where the work and the code stand, and come back to it
+    Checkpoint(Later<checkpoint::Checkpoint>),
     /// Make, list, choose, rename and archive plans
     Plan(Later<plan::Plan>),
     /// Share a `.plan.md` with people: link, status, sync, build, unlink
@@ -191,6 +201,8 @@ impl Command {
             Self::Status(Later(verb)) => verb.run(project()?),
             Self::Next(Later(verb)) => verb.run(project()?),
             Self::Ready(Later(verb)) => verb.run(project()?),
+            Self::Usage(Later(verb)) => verb.run(project()?),
+            Self::Report(Later(verb)) => verb.run(project()?),
             Self::Start(Later(verb)) => verb.run(project()?),
             Self::Done(Later(verb)) => verb.run(project()?),
             Self::Verify(Later(verb)) => verb.run(project()?),
@@ -211,6 +223,7 @@ impl Command {
             Self::Schedule(Later(verb)) => verb.run(project()?),
             Self::Log(Later(verb)) => verb.run(project()?),
             Self::Undo(Later(verb)) => verb.run(project()?),
+            Self::Checkpoint(Later(verb)) => verb.run(project()?),
             Self::Plan(Later(verb)) => verb.run(project()?),
             Self::PlanFile(Later(verb)) => verb.run(project()?),
             Self::Import(Later(verb)) => verb.run(project()?),

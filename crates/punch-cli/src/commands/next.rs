@@ -2,23 +2,29 @@
 
 use clap::Args;
 use punch_core::Plan;
+use punch_core::schedule::{Estimate, batch};
 use punch_store::Which;
 use serde_json::json;
 
 use super::show;
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
 Examples:
   punch next
-  punch next --owner worker-1 --json";
+  punch next --owner worker-1 --json
+  punch next --budget 60000      # what fits into the tokens that are left";
 
 /// The arguments of `punch next`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Next {}
+pub struct Next {
+    /// Show the next todos that fit into so many tokens together
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u64>,
+}
 
 impl Next {
     /// Runs the verb.
@@ -29,6 +35,9 @@ impl Next {
             Err(_) => return Ok(nothing("No todos. `punch add` makes one.")),
         };
         let now = open.engine.now();
+        if let Some(budget) = self.budget {
+            return next_batch(&open, budget, now);
+        }
         let owner = open.project.owner();
         let (plan, uid) = open.engine.read(open.plan, |snapshot| {
             let mut plan = Plan::slice(snapshot.row()?);
@@ -56,4 +65,20 @@ impl Next {
             None => Ok(nothing("Nothing is ready; `punch why` tells what the open todos wait for.")),
         }
     }
+}
+
+/// What fits into the tokens that an agent has left, or the advice to begin a new window.
+fn next_batch(open: &Open, budget: u64, now: i64) -> Result<Reply, Failure> {
+    let (whole, calibration) = (open.engine.whole(open.plan)?, open.engine.calibration()?);
+    let batch = batch(&whole, budget, calibration, now);
+    let sized = |(id, estimate): &(String, Estimate)| json!({"id": id, "estimatedTokens": estimate.tokens, "assumed": estimate.assumed});
+    let json = json!({
+        "budget": budget,
+        "calibration": calibration,
+        "todos": batch.todos.iter().map(sized).collect::<Vec<_>>(),
+        "estimatedTokens": batch.tokens,
+        "tooLarge": batch.too_large.as_ref().map(sized),
+        "advice": batch.advice(),
+    });
+    Ok(Reply::new(batch.text(&whole, budget, now), json))
 }

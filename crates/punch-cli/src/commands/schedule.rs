@@ -59,14 +59,14 @@ impl Schedule {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let gantt = Gantt { width: project.width(), glyphs: project.glyphs(), cap: Cap::new(self.limit, usize::MAX) };
-        let (plan, now) = match &self.file {
+        let (plan, now, calibration) = match &self.file {
             Some(file) => {
                 let (text, now) = (files::read(file)?, environment::clock()());
-                (punch_engine::plan_of(Format::Extended, &text, now)?, now)
+                (punch_engine::plan_of(Format::Extended, &text, now)?, now, 1.0)
             }
             None => match project.read()? {
-                Ok(open) => (open.engine.whole(open.plan)?, open.engine.now()),
-                Err(_) => (Plan::new(), 0),
+                Ok(open) => (open.engine.whole(open.plan)?, open.engine.now(), open.engine.calibration()?),
+                Err(_) => (Plan::new(), 0, 1.0),
             },
         };
         let order = match self.policy {
@@ -74,13 +74,8 @@ impl Schedule {
             Policy::Level => Order::Level,
             Policy::Makespan => Order::Makespan,
         };
-        let ask = Ask {
-            order,
-            agents: self.agents,
-            context: self.context,
-            skip_optional: self.skip_optional,
-            ..Ask::default()
-        };
+        let ask =
+            Ask { order, agents: self.agents, context: self.context, skip_optional: self.skip_optional, calibration };
         let made = schedule(&plan, &ask, now);
         let (text, left) = gantt.draw(&made);
         if left > 0 {

@@ -3,6 +3,7 @@
 use clap::Args;
 use punch_core::drive::{Decision, Input};
 use punch_core::text;
+use punch_core::time::utc;
 use punch_engine::Told;
 use serde_json::{Value, json};
 
@@ -10,7 +11,6 @@ use crate::failure::Failure;
 use crate::output;
 use crate::project::Project;
 use crate::reply::Reply;
-use crate::time::utc;
 
 const EXAMPLES: &str = "\
 Examples:

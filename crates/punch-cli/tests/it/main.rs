@@ -5,6 +5,7 @@ mod arguments;
 #[cfg(unix)]
 mod assign;
 mod changes;
+mod checkpoint;
 mod claims;
 mod copies;
 mod disk;
@@ -34,5 +35,6 @@ mod store;
 mod strange_text;
 mod todo_commands;
 #[cfg(unix)]
+mod usage;
 mod verify;
 mod world;

@@ -8,6 +8,7 @@ mod finish;
 mod order;
 mod remove;
 mod resolve;
+mod restore;
 mod revert;
 mod transition;
 mod update;

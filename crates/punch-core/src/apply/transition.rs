@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::resolve::Batch;
-use super::{Stop, vouch};
+use super::{Stop, restore, vouch};
 use crate::{
     CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, Need, Op, Refusal, StartGate, Status, Todo,
     Uid, VerifyMode, Warning,
@@ -36,6 +36,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::Renew(_, until) => renew(draft, uid, *until)?,
             Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
             Op::Vouch { stale, evidence, .. } => vouch::vouch(draft, uid, *stale, evidence.as_ref())?,
+            Op::Restore { work, .. } => restore::restore(draft, uid, work)?,
             Op::Drop(_) => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
             Op::Fail(_, error) => fail(draft, uid, error)?,
             Op::Reopen(_) => reopen(draft, uid)?,
@@ -426,7 +427,7 @@ fn block(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
 }
 
 /// The one place where a stored status changes.
-fn set_status(
+pub(super) fn set_status(
     draft: &mut Draft<'_>,
     uid: Uid,
     status: Status,

@@ -4,6 +4,8 @@
 //! a budget of 70 % of its context; between two windows of an agent lies a checkpoint.
 
 mod agents;
+mod batch;
+mod calibrate;
 mod estimate;
 mod jobs;
 mod level;
@@ -16,6 +18,8 @@ use crate::Plan;
 use agents::Agents;
 use jobs::Jobs;
 
+pub use batch::{Batch, batch};
+pub use calibrate::{Fit, Sample, calibration};
 pub use estimate::{Estimate, budget, estimate};
 
 /// In which order work is taken.

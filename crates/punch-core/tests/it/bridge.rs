@@ -2,9 +2,9 @@
 
 use punch_core::dialect::extended;
 use punch_core::{
-    Add, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Hold, HoldKind, InProgressLimit, Keep, MissingDep,
-    OnCycle, OnRemove, Op, Outcome, PhaseRef, Place, Plan, Policy, Ref, Refusal, StartGate, Status, Stop, Todo, Uid,
-    Verify, VerifyMode, apply,
+    Add, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind, InProgressLimit, Keep,
+    MissingDep, OnCycle, OnRemove, Op, Outcome, PhaseRef, Place, Plan, Policy, Ref, Refusal, StartGate, Status, Stop,
+    Todo, Uid, Verify, VerifyMode, Work, apply,
 };
 use punch_testkit::ask::{self, Ask, Batch, Fields, Name, New, Spot};
 use punch_testkit::model::{Edge, Item, Row, State};
@@ -125,6 +125,15 @@ pub fn op(ask: &Ask) -> Op {
             target: name(target),
             stale: *stale,
             evidence: evidence.then(|| Evidence { exit_code: Some(0), ..Evidence::default() }),
+        },
+        Ask::Restore(target, to, held, resume) => Op::Restore {
+            target: name(target),
+            work: Box::new(Work {
+                status: status(*to),
+                hold: held.as_ref().map(hold),
+                flags: Flags { resume: *resume, ..Flags::default() },
+                ..Work::default()
+            }),
         },
         Ask::Drop(target) => Op::Drop(name(target)),
         Ask::Fail(target, error) => Op::Fail(name(target), error.clone()),

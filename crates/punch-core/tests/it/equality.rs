@@ -112,7 +112,7 @@ proptest! {
 fn most_arbitrary_writes_are_accepted_and_every_refusal_occurs() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut codes = std::collections::BTreeMap::new();
-    for _ in 0..400 {
+    for _ in 0..800 {
         let choices = sequences(20).new_tree(&mut runner).unwrap().current();
         let mut pair = Pair::new();
         for bytes in choices {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed assertion is what a test is for")]
 
 mod bad_input;
+mod batch;
 mod big;
 mod bridge;
 mod diff;

@@ -4,7 +4,7 @@
 use punch_core::{Refusal, Status, text};
 
 use super::Surface;
-use crate::{EngineError, VerifyError};
+use crate::{CheckpointError, EngineError, VerifyError};
 
 impl EngineError {
     /// The hint for callers of a surface.
@@ -23,6 +23,7 @@ impl EngineError {
             Self::UnknownPlan { .. } => "leave `plan` out to use the plan of this project".into(),
             Self::ArchivedPlan { .. } => "leave `plan` out to use the plan of this project, or name another".into(),
             Self::Verify(error) => unproven(error),
+            Self::Checkpoint(error) => uncheckpointed(error),
             Self::Store(_)
             | Self::PlanExists { .. }
             | Self::Ambiguous { .. }
@@ -46,6 +47,17 @@ fn unproven(error: &VerifyError) -> String {
         VerifyError::Stopped { .. } => "call done again".into(),
         VerifyError::Timeout { id, .. } => {
             format!("run `punch verify {}` in a shell: it finishes the todo if it passes", text::shell(id))
+        }
+    }
+}
+
+fn uncheckpointed(error: &CheckpointError) -> String {
+    match error {
+        CheckpointError::Unknown { .. } | CheckpointError::Damaged { .. } => {
+            "todo_checkpoint with action list shows what there is".into()
+        }
+        CheckpointError::Elsewhere { .. } => {
+            "bring the code back with git first; with force true the plan alone is restored".into()
         }
     }
 }

@@ -89,7 +89,7 @@ impl Engine {
     }
 }
 
-fn kept(state: &SessionState) -> Copied {
+pub(super) fn kept(state: &SessionState) -> Copied {
     state.more.get(KEPT).and_then(|body| serde_json::from_value(body.clone()).ok()).unwrap_or_default()
 }
 

@@ -1,6 +1,7 @@
 //! Tool calls: one call of a surface in, a short text and a structured answer out. Every write goes the one road:
 //! project, step, diff, apply, in one transaction with the session's state.
 
+mod checkpoint;
 mod detail;
 mod extended;
 mod hint;
@@ -11,6 +12,7 @@ mod reach;
 mod read;
 mod render;
 mod step;
+mod veto;
 
 use std::cell::RefCell;
 
@@ -21,10 +23,11 @@ use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::config::Settings;
-use crate::{Choice, Engine, EngineError, Proofs, Request, Role, link};
+use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link};
 
 pub use mirror::Family;
 pub use render::TEXT_CAP;
+pub use veto::Task;
 
 /// A set of tools in one dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +97,8 @@ pub struct Work {
     pub commit: Option<String>,
     /// Checks that passed.
     pub proofs: Proofs,
+    /// The code itself, for tools that ask git.
+    pub tree: Option<WorkTree>,
 }
 
 /// What came of a call.
@@ -147,6 +152,8 @@ pub enum Tool {
     Read,
     /// Claims the best ready todo, or a named one.
     Claim,
+    /// Keeps where the work stands, or comes back to it.
+    Checkpoint,
 }
 
 impl Engine {
@@ -179,6 +186,7 @@ impl Engine {
         let done = match (tool, surface) {
             (Tool::Read, _) => self.read(plan, |snapshot| self.reading(snapshot, caller, surface, arguments)),
             (Tool::Claim, _) => self.call_claim(plan, caller, arguments),
+            (Tool::Checkpoint, _) => self.call_checkpoint(plan, caller, arguments),
             (Tool::Write, Surface::Native) => self.call_native(plan, caller, arguments, key),
             (Tool::Write, Surface::Extended) => self.call_extended(plan, caller, arguments, key),
             (Tool::Write, Surface::Cursor | Surface::Phases | Surface::Todowrite) => {

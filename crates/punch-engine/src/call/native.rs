@@ -120,7 +120,13 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
             Op::Start(r) | Op::Fail(r, _) | Op::Note(r, _) | Op::Hold(r, _) | Op::Release(r) | Op::Reopen(r) => r,
             Op::Done { target, .. } | Op::Claim(target, _) | Op::Renew(target, _) | Op::Block(target) => target,
             Op::Add(_) => return Err(EngineError::NotAllowed { what: "add todos".into() }),
-            Op::Edit(..) | Op::Move(..) | Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Vouch { .. } => {
+            Op::Edit(..)
+            | Op::Move(..)
+            | Op::Arrange(_)
+            | Op::Phases(_)
+            | Op::SetPolicy(_)
+            | Op::Vouch { .. }
+            | Op::Restore { .. } => {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }
             Op::Rm(_) | Op::Drop(_) => return Err(EngineError::NotAllowed { what: "remove todos".into() }),

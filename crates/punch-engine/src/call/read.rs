@@ -1,16 +1,20 @@
 //! The reading tool: views of the plan, a page at a time, each from one moment of the store.
 
 use punch_core::graph::reason;
+use punch_core::schedule::batch;
 use punch_core::{Footprint, Plan, Record, Refusal, Todo, text};
 use punch_store::{Snapshot, StoreError, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
 use super::{Answer, Caller, Surface, detail, native};
-use crate::{EngineError, history, host, reference};
+use crate::{EngineError, history, host, reference, usage};
 
 /// Todos on a page, if the call does not say: about 500 tokens.
 const PAGE: usize = 30;
+
+/// Tokens of a batch, if the call does not say: 70 % of a usual context.
+const BUDGET: u64 = 140_000;
 
 /// Answers a reading.
 pub(super) fn answer(
@@ -32,9 +36,11 @@ pub(super) fn answer(
         "next" | "ready" => ready(snapshot, caller, if view == "next" { 1 } else { limit }, now),
         "todo" => todo(snapshot, caller, required(id)?, now),
         "why" => why(snapshot, caller, id, now),
+        "schedule" => fitting(snapshot, caller, arguments["budget"].as_u64().unwrap_or(BUDGET), now),
         "history" => past(snapshot, caller, limit),
         other => {
-            let what = format!("`{}` is none of plan, next, ready, todo, why, history", text::clip(other, 40));
+            let what =
+                format!("`{}` is none of plan, next, ready, todo, why, schedule, history", text::clip(other, 40));
             Err(Refusal::Invalid { at: "view".into(), what }.into())
         }
     }
@@ -129,6 +135,18 @@ fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64)
     };
     let structured = caller.structured.then(|| json!({"why": text}));
     Ok(Answer::read(capped(&text), structured, whole.row.revision))
+}
+
+/// The next batch that fits what the caller has left.
+fn fitting(snapshot: &dyn Snapshot, caller: &Caller<'_>, budget: u64, now: i64) -> Result<Answer, EngineError> {
+    let mut whole = Plan::slice(snapshot.row()?);
+    snapshot.load(&Footprint::everything(), &mut whole)?;
+    let batch = batch(&whole, budget, usage::calibration_of(snapshot)?, now);
+    let ids: Vec<&str> = batch.todos.iter().take(200).map(|(id, _)| id.as_str()).collect();
+    let structured = caller
+        .structured
+        .then(|| json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": budget, "advice": batch.advice()}));
+    Ok(Answer::read(capped(&batch.text(&whole, budget, now)), structured, whole.row.revision))
 }
 
 fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<Answer, EngineError> {

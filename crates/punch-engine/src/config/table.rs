@@ -96,6 +96,8 @@ settings! {
     policy_verify: VerifyMode = "policy.verify", "claim", ANY, None;
     /// How long a verify command may take.
     verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None;
+    /// After a restore, open completed todos again that git does not vouch for; else they are marked stale.
+    checkpoint_reopen: bool = "checkpoint.reopen", "true", ANY, None;
     /// How eagerly work is handed to subagents.
     subagents: Subagents = "subagents", "conservative", ANY, None;
     /// Offer the tools to agents at all.

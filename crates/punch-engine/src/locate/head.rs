@@ -32,6 +32,11 @@ pub fn head_commit(work_tree: &Path) -> Option<String> {
     }
 }
 
+/// Whether a folder is the top of a work tree of git.
+pub fn is_work_tree(folder: &Path) -> bool {
+    folder.join(".git").exists() && git::folders_of(folder).is_some()
+}
+
 fn packed(text: &str, name: &str) -> Option<String> {
     let line = text.lines().find(|line| line.split_once(' ').is_some_and(|(_, found)| found == name))?;
     commit(line.split(' ').next()?)

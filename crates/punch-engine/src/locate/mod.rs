@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub use error::LocateError;
 use folder::{DATABASE, is_store, usable};
 use git::Repository;
-pub use head::head_commit;
+pub use head::{head_commit, is_work_tree};
 
 /// The name of a store folder beside the code.
 const IN_TREE: &str = ".punch";

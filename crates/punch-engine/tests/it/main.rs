@@ -4,6 +4,7 @@
 mod call;
 mod call_large;
 mod care;
+mod checkpoint;
 mod config_docs;
 mod config_edit;
 mod config_files;
@@ -19,4 +20,5 @@ mod mirror;
 mod plan_file;
 mod sandbox;
 #[cfg(unix)]
+mod usage;
 mod verify;

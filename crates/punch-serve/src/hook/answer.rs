@@ -85,7 +85,9 @@ fn with_fields(heard: &Heard, effect: &Effect) -> Map<String, Value> {
         Meaning::SessionStart | Meaning::SubagentStart | Meaning::Prompt | Meaning::ToolEnd | Meaning::ToolFailure => {
             put(&mut own, "additionalContext", effect.context.as_ref());
         }
-        Meaning::Question
+        // A veto is no output but an exit code.
+        Meaning::TaskEnd
+        | Meaning::Question
         | Meaning::Notice
         | Meaning::TurnFailure
         | Meaning::Interrupt
@@ -125,6 +127,7 @@ fn cursor(meaning: Meaning, effect: &Effect) -> Map<String, Value> {
         Meaning::SessionStart | Meaning::ToolEnd => put(&mut out, "additional_context", effect.context.as_ref()),
         Meaning::Compact => put(&mut out, "user_message", effect.tell.as_ref()),
         Meaning::ToolFailure
+        | Meaning::TaskEnd
         | Meaning::Question
         | Meaning::Notice
         | Meaning::TurnFailure

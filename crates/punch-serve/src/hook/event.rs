@@ -66,6 +66,11 @@ pub fn hear(host: Host, event: &str, report: &Value) -> Option<Heard> {
             heard.output = object(report, &["tool_response", "tool_output", "result_json", "output"]);
             used(host, meaning, report, &heard.output)
         }
+        Meaning::TaskEnd => {
+            heard.input = report.clone();
+            let tool = ToolUse { name: event.to_owned(), kind: ToolKind::HostTodo, call: None, receipt: None };
+            HostEvent::ToolStarting { tool }
+        }
         Meaning::Question => HostEvent::Asked,
         Meaning::Notice => {
             let kind = string(report, &["notification_type"]).unwrap_or_default().to_ascii_lowercase();

@@ -32,6 +32,8 @@ pub enum Meaning {
     ToolEnd,
     /// A tool has failed.
     ToolFailure,
+    /// The host is about to call one of its own tasks done.
+    TaskEnd,
     /// A person is asked.
     Question,
     /// Something is told to the person; only some of it asks.
@@ -180,6 +182,7 @@ fn claude_like(event: &str) -> Option<Meaning> {
         "PreToolUse" => Meaning::ToolStart,
         "PostToolUse" => Meaning::ToolEnd,
         "PostToolUseFailure" => Meaning::ToolFailure,
+        "TaskCompleted" => Meaning::TaskEnd,
         "PermissionRequest" | "Elicitation" => Meaning::Question,
         "Notification" => Meaning::Notice,
         "Stop" => Meaning::Stop,

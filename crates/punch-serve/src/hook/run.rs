@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use punch_core::dialect::native::Limits;
 use punch_core::drive::{Effect, HostEvent};
-use punch_engine::call::{Caller, Work};
+use punch_engine::call::{Caller, Task, Work};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Engine, Moment, locate, owner_of};
+use punch_engine::{Choice, Code, Engine, EngineError, Moment, WorkTree, locate, owner_of};
 use punch_store::SessionKey;
 
-use super::{Heard, context_use, todos};
+use super::{Heard, Meaning, context_use, todos};
 use crate::{Problem, Project};
 
 /// How reports are taken.
@@ -36,6 +36,8 @@ pub struct Done {
     pub effect: Effect,
     /// The plan was changed.
     pub wrote: bool,
+    /// Why the host must not call its task done.
+    pub veto: Option<String>,
     /// What went wrong on the way, for the log.
     pub problems: Vec<Problem>,
 }
@@ -82,11 +84,31 @@ impl Hook<'_> {
             host_cap: self.host_cap,
             turn: None,
         };
+        if heard.meaning == Meaning::TaskEnd {
+            match self.veto(&engine, heard, &moment.choice) {
+                Ok(veto) => done.veto = veto,
+                Err(error) => done.problems.push(error.into()),
+            }
+        }
+        if let (Some(context), Some(root)) = (moment.context, &self.root) {
+            let look = || Code::look(&WorkTree { root: root.clone(), consents: None });
+            match engine.checkpoint_at(&moment.choice, &heard.key, context, &look) {
+                Ok(saved) => done.wrote |= saved.is_some(),
+                Err(error) => done.problems.push(error.into()),
+            }
+        }
         match engine.observe(&moment, self.settings) {
             Ok(effect) => done.effect = effect,
             Err(error) => done.problems.push(error.into()),
         }
         Ok(done)
+    }
+
+    /// What the plan says to the end of a task of the host's own.
+    fn veto(&self, engine: &Engine, heard: &Heard, choice: &Choice) -> Result<Option<String>, EngineError> {
+        let word = |key: &str| heard.input.get(key).and_then(serde_json::Value::as_str);
+        let (Some(key), Some(plan)) = (word("task_id"), engine.choose(choice)?) else { return Ok(None) };
+        engine.veto(plan.id, &heard.key, Task { key, content: word("task_subject") }, self.settings)
     }
 
     /// The plan of the session; that of a subagent nobody has seen is its main agent's.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Host;
 
 /// The tools of our server, as the last part of whatever a client makes of their names.
-const OURS: &[&str] = &["todo_write", "todo_read", "todo_claim", "TodoWrite"];
+const OURS: &[&str] = &["todo_write", "todo_read", "todo_claim", "todo_checkpoint", "TodoWrite"];
 
 /// Tools that change files.
 const EDITS: &[&str] = &[

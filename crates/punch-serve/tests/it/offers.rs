@@ -32,6 +32,9 @@ fn every_surface_keeps_its_price() {
     let (tokens, shown) = offered(&Offer::new(Surface::Native, &[Group::Claim]));
     assert!(tokens <= 900, "{tokens}");
     insta::assert_snapshot!("native_with_claim", shown);
+    let (tokens, shown) = offered(&Offer::new(Surface::Native, &[Group::Claim, Group::Checkpoint]));
+    assert!(tokens <= 1_050, "{tokens}");
+    insta::assert_snapshot!("native_with_groups", shown);
 }
 
 #[test]

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use punch_core::{Event, Plan};
+use punch_core::{Event, Plan, Uid};
 
 use crate::hub::Hub;
 use crate::{
     Catalogue, Changes, Checkpoint, Decision, Durability, PlanId, PlanInfo, Session, SessionKey, Snapshot, Store,
-    StoreError, Tx,
+    StoreError, Tx, Usage,
 };
 
 /// Plans in memory.
@@ -41,6 +41,7 @@ struct Kept {
     baseline: Plan,
     answers: BTreeMap<String, (i64, String)>,
     checkpoints: BTreeMap<String, Checkpoint>,
+    usage: BTreeMap<(Uid, u32), Usage>,
 }
 
 /// One moment of the state, seen from one plan.
@@ -119,6 +120,7 @@ impl Store for MemoryStore {
             baseline: Plan::new(),
             answers: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
+            usage: BTreeMap::new(),
         };
         state.plans.insert(id, Arc::new(kept));
         self.hub.bump();

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use punch_core::{Event, Footprint, HoldKind, Plan, PlanRow, Status, Todo};
+use punch_core::{Event, Footprint, HoldKind, Plan, PlanRow, Status, Todo, Uid};
 
 use super::{State, View};
 use crate::{
     ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanInfo, ReadyMark, Session, SessionKey, Snapshot,
-    StoreError, Which,
+    StoreError, Usage, Which,
 };
 
 impl<S: Deref<Target = State>> Catalogue for View<S> {
@@ -136,6 +136,11 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
 
     fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError> {
         Ok(self.state.kept(self.plan)?.checkpoints.get(id).cloned())
+    }
+
+    fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
+        let all = self.state.kept(self.plan)?.usage.values();
+        Ok(all.filter(|usage| of.is_none_or(|uid| uid == usage.uid)).copied().collect())
     }
 
     fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {

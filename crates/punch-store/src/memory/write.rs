@@ -8,7 +8,7 @@ use punch_core::Outcome;
 use super::{State, View, failed};
 use crate::{
     ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Session, SessionKey, StoreError,
-    Tx, baseline,
+    Tx, Usage, baseline,
 };
 
 impl<S: DerefMut<Target = State>> Tx for View<S> {
@@ -70,9 +70,21 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(())
     }
 
+    fn put_usage(&mut self, usage: &Usage) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.usage.insert((usage.uid, usage.attempt), *usage);
+        Ok(())
+    }
+
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         self.changed = true;
         self.state.kept_mut(self.plan)?.checkpoints.insert(checkpoint.id.clone(), checkpoint.clone());
+        Ok(())
+    }
+
+    fn forget_checkpoint(&mut self, id: &str) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.checkpoints.remove(id);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use super::view::View;
 use super::{events, load, said};
 use crate::{
     ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey,
-    Snapshot, StoreError, Which,
+    Snapshot, StoreError, Usage, Which,
 };
 
 const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
@@ -185,6 +185,14 @@ impl Snapshot for View<'_> {
         self.sql("read a checkpoint", read)
     }
 
+    fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
+        let sql = "SELECT uid, attempt, tokens, ms, at FROM usage WHERE plan = ?1 AND (?2 IS NULL OR uid = ?2)
+                   ORDER BY uid, attempt";
+        let params = params![self.plan.0, of.map(|uid| uid.0.cast_signed())];
+        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, usage)?.collect());
+        self.sql("read what todos took", read)
+    }
+
     fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {
         let sql = "SELECT id, at, body FROM checkpoint WHERE plan = ?1 ORDER BY at DESC, id DESC LIMIT ?2";
         let params = params![self.plan.0, count(limit)];
@@ -240,4 +248,15 @@ fn decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
 
 fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
     Ok(Checkpoint { id: row.get(0)?, at: row.get(1)?, body: row.get(2)? })
+}
+
+fn usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
+    let number = |at: usize| row.get::<_, i64>(at).map(|n| u64::try_from(n).unwrap_or(0));
+    Ok(Usage {
+        uid: Uid(number(0)?),
+        attempt: u32::try_from(number(1)?).unwrap_or(u32::MAX),
+        tokens: number(2)?,
+        ms: number(3)?,
+        at: row.get(4)?,
+    })
 }

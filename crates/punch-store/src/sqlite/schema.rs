@@ -28,6 +28,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { to: Version { major: 1, minor: 1 }, sql: include_str!("../../migrations/0002_baselines.sql") },
     Migration { to: Version { major: 1, minor: 2 }, sql: include_str!("../../migrations/0003_decisions.sql") },
     Migration { to: Version { major: 1, minor: 3 }, sql: include_str!("../../migrations/0004_said.sql") },
+    Migration { to: Version { major: 1, minor: 4 }, sql: include_str!("../../migrations/0005_usage.sql") },
 ];
 
 /// What this program writes.

@@ -8,7 +8,8 @@ use rusqlite::params;
 use super::view::View;
 use super::{events, said, todo};
 use crate::{
-    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Session, SessionKey, Snapshot, StoreError, Tx,
+    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Session, SessionKey, Snapshot, StoreError,
+    Tx, Usage,
 };
 
 impl Tx for View<'_> {
@@ -68,10 +69,23 @@ impl Tx for View<'_> {
         self.execute(what, "DELETE FROM decision WHERE at <= ?1", [now - DECISION_LIFETIME_MS]).map(|_| ())
     }
 
+    fn put_usage(&mut self, usage: &Usage) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO usage (plan, uid, attempt, tokens, ms, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let (uid, attempt) = (number(usage.uid.0), i64::from(usage.attempt));
+        let row = params![self.plan.0, uid, attempt, number(usage.tokens), number(usage.ms), usage.at];
+        self.execute("keep what a todo took", sql, row).map(|_| ())
+    }
+
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO checkpoint (plan, id, at, body) VALUES (?1, ?2, ?3, ?4)";
         let row = params![self.plan.0, checkpoint.id, checkpoint.at, checkpoint.body];
         self.execute("keep a checkpoint", sql, row).map(|_| ())
+    }
+
+    fn forget_checkpoint(&mut self, id: &str) -> Result<(), StoreError> {
+        let sql = "DELETE FROM checkpoint WHERE plan = ?1 AND id = ?2";
+        self.execute("forget a checkpoint", sql, params![self.plan.0, id]).map(|_| ())
     }
 
     fn put_setting(&mut self, name: &str, value: Option<&str>) -> Result<(), StoreError> {

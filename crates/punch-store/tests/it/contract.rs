@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use punch_core::{Event, Footprint, Hold, HoldKind, Op, Outcome, Plan, PlanRow, Policy, Ref};
+use punch_core::{Event, Footprint, Hold, HoldKind, Op, Outcome, Plan, PlanRow, Policy, Ref, Uid};
 use punch_store::{
     ANSWER_LIFETIME_MS, Catalogue, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Durability, PlanId, PlanInfo,
-    Session, SessionKey, Store, StoreError, Which,
+    Session, SessionKey, Store, StoreError, Usage, Which,
 };
 
 use crate::submit::{add, add_as, context, done, look, must, submit, whole};
@@ -31,6 +31,7 @@ macro_rules! contract {
             decisions_are_kept_newest_first_and_not_for_ever,
             held_todos_are_found_without_the_others,
             checkpoints_come_newest_first,
+            what_attempts_took_is_kept_by_todo_and_attempt,
             pruned_events_become_the_baseline,
             an_export_that_fails_prunes_nothing,
             changes_wake_up,
@@ -348,6 +349,24 @@ pub fn held_todos_are_found_without_the_others(store: &dyn Store) {
     assert_eq!(held.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["c"]);
 }
 
+pub fn what_attempts_took_is_kept_by_todo_and_attempt(store: &dyn Store) {
+    let (id, other) = (plan(store), store.create_plan("other", 1).unwrap());
+    let usage = |uid, attempt, tokens| Usage { uid: Uid(uid), attempt, tokens, ms: tokens * 2, at: 5 };
+    let most = i64::MAX as u64;
+    for one in [usage(2, 1, 7), usage(1, 2, 5), usage(1, 1, 3), usage(1, 2, 6), Usage { ms: most, ..usage(3, 9, most) }]
+    {
+        store.write(id, Durability::Full, &mut |tx| tx.put_usage(&one)).unwrap();
+    }
+    look(store, id, |s| {
+        let large = Usage { ms: most, ..usage(3, 9, most) };
+        assert_eq!(s.usage(None)?, [usage(1, 1, 3), usage(1, 2, 6), usage(2, 1, 7), large]);
+        assert_eq!(s.usage(Some(Uid(1)))?, [usage(1, 1, 3), usage(1, 2, 6)]);
+        assert_eq!(s.usage(Some(Uid(9)))?, []);
+        Ok(())
+    });
+    assert_eq!(look(store, other, |s| s.usage(None)), []);
+}
+
 pub fn checkpoints_come_newest_first(store: &dyn Store) {
     let id = plan(store);
     let checkpoint = |id: &str, at| Checkpoint { id: id.into(), at, body: format!("{at}") };
@@ -361,6 +380,8 @@ pub fn checkpoints_come_newest_first(store: &dyn Store) {
         assert_eq!(s.checkpoint("d")?, None);
         Ok(())
     });
+    store.write(id, Durability::Full, &mut |tx| ["b", "d"].iter().try_for_each(|id| tx.forget_checkpoint(id))).unwrap();
+    assert_eq!(look(store, id, |s| s.checkpoints(9)), [checkpoint("a", 8), checkpoint("c", 7)]);
 }
 
 fn refold(store: &dyn Store, id: PlanId) -> Plan {

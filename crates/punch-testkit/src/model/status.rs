@@ -30,6 +30,7 @@ impl Write<'_> {
                 Ask::Renew(_, until) => self.renew(key, *until)?,
                 Ask::Done(_, evidence, fence) => self.done(key, evidence.as_ref(), *fence, &mut gated)?,
                 Ask::Vouch(_, stale, evidence) => self.vouch(key, *stale, *evidence)?,
+                Ask::Restore(_, status, hold, resume) => self.restore(key, *status, hold.as_ref(), *resume),
                 Ask::Drop(_) => self.close(key, Status::Cancelled),
                 Ask::Fail(_, error) => self.fail(key, error)?,
                 Ask::Reopen(_) => self.reopen(key),
@@ -251,6 +252,29 @@ impl Write<'_> {
             item.evidence = (item.evidence + 1).min(20);
         }
         Ok(())
+    }
+
+    fn restore(&mut self, key: usize, status: Status, hold: Option<&Hold>, resume: bool) {
+        let was = self.status(key);
+        let (status, hold, resume) = match status {
+            Status::Active if was == Status::Active => return,
+            Status::Active => (Status::Pending, None, true),
+            other => (other, hold, resume),
+        };
+        if was == Status::Active && self.model.items[key].fence > 0 {
+            self.fence(key);
+        }
+        self.set(key, status, |item| {
+            item.owner = None;
+            item.hold = hold.cloned();
+            item.resume = resume;
+            item.stale = false;
+            item.stale_dependency = false;
+            item.attempts = 0;
+            item.error = None;
+            item.started = None;
+            item.finished = None;
+        });
     }
 
     fn close(&mut self, key: usize, status: Status) {

@@ -1,6 +1,7 @@
 //! `punch mcp` as a client meets it.
 
 mod abuse;
+mod checkpoint;
 mod checks;
 pub mod client;
 mod golden;

@@ -99,6 +99,21 @@ fn what_is_refused_anyway_is_not_checked() {
 }
 
 #[test]
+fn what_waits_for_another_is_not_checked() {
+    let world = World::new();
+    world.add("true");
+    world.add("touch ran");
+    world.consents().give(&shell("touch ran")).unwrap();
+    let edit = Edit { depends_on: Keep::Set(vec![Ref::Id("T-1".into())]), ..Edit::default() };
+    world.submit(&[Op::Edit(Ref::Id("T-2".into()), edit)]).unwrap();
+    let refused = world.engine.proving(world.plan, &world.checker(Duration::from_secs(60), NEVER), |_| {
+        world.submit(&[Op::Done { target: Ref::Id("T-2".into()), evidence: None, fence: None }])
+    });
+    assert_eq!(code(refused), "not_ready");
+    assert!(!world.root.join("ran").exists());
+}
+
+#[test]
 fn what_the_worker_says_is_kept_beside_what_the_check_printed() {
     let world = World::with("echo fine");
     let checker = world.checker(Duration::from_secs(60), NEVER);

@@ -2,11 +2,21 @@
 
 /// Milliseconds since the epoch as `2026-08-01 10:20:30Z`.
 pub fn utc(ms: i64) -> String {
+    let [year, month, day, hour, minute, second] = parts(ms);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Milliseconds since the epoch as `20260801-102030`, for names.
+pub fn stamp(ms: i64) -> String {
+    let [year, month, day, hour, minute, second] = parts(ms);
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
+}
+
+fn parts(ms: i64) -> [i64; 6] {
     let seconds = ms.div_euclid(1000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+    [year, month, day, second / 3600, second / 60 % 60, second % 60]
 }
 
 /// The date of a day since the epoch in the Gregorian calendar. Years are counted from March, so that the leap day is
@@ -24,7 +34,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::utc;
+    use super::{stamp, utc};
 
     #[test]
     fn known_moments() {
@@ -39,6 +49,7 @@ mod tests {
         ] {
             assert_eq!(utc(ms), text);
         }
+        assert_eq!(stamp(1_709_251_199_999), "20240229-235959");
         assert!(!utc(i64::MAX).is_empty() && !utc(i64::MIN).is_empty());
     }
 }

@@ -1,0 +1,157 @@
+//! `punch checkpoint`: keep where the work and the code stand, and come back to it.
+
+use clap::{Args, Subcommand};
+use punch_core::text;
+use punch_engine::{Code, EngineError, Restored, Restoring, Saved, Saving};
+use serde_json::json;
+
+use super::checkpoint_told as told;
+use crate::failure::Failure;
+use crate::output;
+use crate::project::{Open, Project};
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch checkpoint save --note 'before the big merge'
+  punch checkpoint list
+  punch checkpoint diff latest                   # how far the plan has come since
+  punch checkpoint restore latest                # the plan; your files are never touched
+  punch checkpoint show latest --patch | git apply";
+
+/// The arguments of `punch checkpoint`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Checkpoint {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What can be done with checkpoints.
+#[derive(Subcommand)]
+enum What {
+    /// Keep where the plan and the code stand
+    Save {
+        /// A remark
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+    /// Show checkpoints, newest first
+    List {
+        /// At most so many
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+    },
+    /// Show one checkpoint
+    Show {
+        /// Its id, or `latest`
+        #[arg(default_value = "latest")]
+        id: String,
+        /// Print only what was not committed, as `git apply` takes it
+        #[arg(long, conflicts_with = "json")]
+        patch: bool,
+    },
+    /// Show what changed since a checkpoint
+    Diff {
+        /// Its id, or `latest`
+        #[arg(default_value = "latest")]
+        id: String,
+    },
+    /// Put the plan back; completions that git does not vouch for are opened again
+    Restore {
+        /// Its id, or `latest`
+        id: String,
+        /// Although the branch is another, or the commit of the checkpoint is not in the history
+        #[arg(long)]
+        force: bool,
+    },
+    /// Forget old checkpoints
+    Prune {
+        /// Keep so many of the newest
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        keep: usize,
+    },
+}
+
+impl Checkpoint {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        if let What::Save { note } = self.what {
+            return save(&project.write()?, note.as_deref());
+        }
+        let open = match (project.read()?, &self.what) {
+            (Ok(open), _) => open,
+            (Err(_), What::List { .. }) => return Ok(told::list(&[])),
+            (Err(_), What::Prune { .. }) => return Ok(pruned(&[])),
+            (Err(_), What::Show { id, .. } | What::Diff { id } | What::Restore { id, .. }) => {
+                let unknown = punch_engine::CheckpointError::Unknown { id: id.clone(), near: Vec::new() };
+                return Err(EngineError::from(unknown).into());
+            }
+            (Err(_), What::Save { .. }) => return Ok(Reply::printed()),
+        };
+        match self.what {
+            What::Save { note } => save(&open, note.as_deref()),
+            What::List { limit } => Ok(told::list(&open.engine.checkpoints(open.plan, limit)?)),
+            What::Show { id, patch } => {
+                let saved = open.engine.saved(open.plan, &id)?;
+                if patch {
+                    return print_patch(&saved);
+                }
+                Ok(Reply::new(told::whole(&saved), json!({"checkpoint": told::json(&saved, told::Patch::Shown)})))
+            }
+            What::Diff { id } => {
+                let saved = open.engine.saved(open.plan, &id)?;
+                let differs = open.engine.differs(open.plan, &saved)?;
+                Ok(told::diff(&saved, &differs, &Code::look(&open.project.tree())))
+            }
+            What::Restore { id, force } => restore(&open, &id, force),
+            What::Prune { keep } => Ok(pruned(&open.engine.prune_checkpoints(open.plan, keep)?)),
+        }
+    }
+}
+
+fn save(open: &Open, notes: Option<&str>) -> Result<Reply, Failure> {
+    let code = Code::look(&open.project.tree());
+    let saving = Saving { by: open.project.by(), notes, ..Saving::default() };
+    let saved = open.engine.checkpoint(open.plan, &code, &saving)?;
+    let json = json!({"checkpoint": told::json(&saved, told::Patch::Counted)});
+    Ok(Reply::new(told::line(&saved), json).after_write())
+}
+
+fn print_patch(saved: &Saved) -> Result<Reply, Failure> {
+    let git = saved.git.as_ref();
+    if let Some(why) = git.and_then(|git| git.patch_left_out.as_deref()) {
+        let hint = "`punch checkpoint show` lists the files";
+        return Err(Failure::refused("no_patch", format!("the patch was not kept: {}", text::neutral(why)), hint));
+    }
+    output::document(git.and_then(|git| git.patch.as_deref()).unwrap_or_default())?;
+    Ok(Reply::printed())
+}
+
+fn restore(open: &Open, id: &str, force: bool) -> Result<Reply, Failure> {
+    let code = Code::look(&open.project.tree());
+    let how = Restoring { force, reopen: open.project.config.settings.checkpoint_reopen.value };
+    let restored = open.engine.restore(open.plan, &open.project.request(), &code, id, how)?;
+    let Restored { saved, safety, .. } = &restored;
+    let json = json!({
+        "checkpoint": saved.id,
+        "safety": safety,
+        "completed": restored.judged,
+        "reopened": restored.reopened,
+        "newer": restored.newer,
+        "gone": restored.gone.len(),
+        "next": restored.next,
+        "git": told::git_commands(saved, &code),
+        "revision": restored.changed.outcome.plan.revision,
+    });
+    let wrote = !restored.changed.outcome.events.is_empty();
+    Ok(Reply { wrote, ..Reply::new(told::restored(&restored, &code), json) })
+}
+
+fn pruned(ids: &[String]) -> Reply {
+    let text = match ids.len() {
+        0 => "Nothing to forget.".to_owned(),
+        n => format!("Forgot {}.", crate::safety::count(n as u64, "checkpoint")),
+    };
+    Reply { wrote: !ids.is_empty(), ..Reply::new(text, json!({"forgotten": ids})) }
+}

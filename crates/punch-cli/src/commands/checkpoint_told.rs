@@ -1,0 +1,187 @@
+//! Checkpoints in words and as JSON.
+
+use punch_core::time::utc;
+use punch_core::{Status, text};
+use punch_engine::{Code, Differs, GitState, Restored, Saved, Verdict};
+use serde_json::{Value, json};
+
+use crate::reply::Reply;
+use crate::safety::count;
+
+/// Ids named in a line, todos told in a table.
+const NAMED: usize = 20;
+
+/// What becomes of the patch, which may be long.
+pub enum Patch {
+    /// It is there.
+    Shown,
+    /// Only its size is.
+    Counted,
+}
+
+/// For programs. What only a restore needs is left out.
+pub fn json(saved: &Saved, patch: Patch) -> Value {
+    let mut out = serde_json::to_value(saved).unwrap_or_default();
+    if let Some(map) = out.as_object_mut() {
+        map.remove("work");
+        map.insert("time".into(), json!(utc(saved.at)));
+    }
+    let bytes = saved.git.as_ref().and_then(|git| git.patch.as_ref()).map(String::len);
+    if let (Some(git), Patch::Counted) = (out["git"].as_object_mut(), patch) {
+        git.remove("patch");
+        git.insert("patchBytes".into(), json!(bytes.unwrap_or(0)));
+    }
+    out
+}
+
+/// One line.
+pub fn line(saved: &Saved) -> String {
+    let todos = &saved.todos;
+    let work = format!("{} done, {} left", todos.completed.len(), todos.remaining.len());
+    let git = saved.git.as_ref().map(|git| format!("  {}", place(git))).unwrap_or_default();
+    let notes = saved.notes.as_ref().map(|notes| format!("  {}", text::clip(&text::neutral(notes), 80)));
+    format!("{}  {work}{git}{}", saved.id, notes.unwrap_or_default())
+}
+
+/// Branch and commit, and whether all is committed.
+fn place(git: &GitState) -> String {
+    let branch = git.branch.as_deref().map_or_else(|| "detached".into(), |branch| text::neutral(branch).into_owned());
+    let dirty = if git.dirty {
+        format!(" with {} not committed", count(git.modified_total as u64, "file"))
+    } else {
+        String::new()
+    };
+    format!("{branch} {}{dirty}", short(git.commit.as_deref()))
+}
+
+fn short(commit: Option<&str>) -> String {
+    commit.map_or_else(|| "without a commit".into(), |commit| commit.get(..12).unwrap_or(commit).to_owned())
+}
+
+/// Many.
+pub fn list(all: &[Saved]) -> Reply {
+    let lines: Vec<String> = all.iter().map(line).collect();
+    let text = if lines.is_empty() { "No checkpoints.".to_owned() } else { lines.join("\n") };
+    let all: Vec<Value> = all.iter().map(|saved| json(saved, Patch::Counted)).collect();
+    Reply::new(text, json!({"checkpoints": all}))
+}
+
+/// Everything about one.
+pub fn whole(saved: &Saved) -> String {
+    let mut out = vec![
+        line(saved),
+        format!("made {} at revision {} of {}", utc(saved.at), saved.revision, text::neutral(&saved.plan)),
+    ];
+    let todos = &saved.todos;
+    for (name, ids) in [
+        ("completed", &todos.completed),
+        ("remaining", &todos.remaining),
+        ("blocked", &todos.blocked),
+        ("in progress", &todos.in_progress_all),
+        ("cancelled", &todos.cancelled),
+        ("failed", &todos.failed),
+        ("verified", &saved.verification.verified),
+        ("stale", &saved.verification.stale),
+    ] {
+        if !ids.is_empty() {
+            out.push(format!("{name}: {}", names(ids)));
+        }
+    }
+    if let Some(git) = &saved.git {
+        if git.dirty {
+            out.push(format!("not committed: {}", some(&git.modified, git.modified_total)));
+        }
+        if let Some(why) = &git.patch_left_out {
+            out.push(format!("the patch was not kept: {}", text::neutral(why)));
+        }
+        if git.untracked_total > 0 {
+            out.push(format!("untracked: {}", some(&git.untracked, git.untracked_total)));
+        }
+    }
+    out.join("\n")
+}
+
+fn names(ids: &[String]) -> String {
+    some(ids, ids.len())
+}
+
+fn some(ids: &[String], total: usize) -> String {
+    let shown: Vec<String> = ids.iter().take(NAMED).map(|id| text::clip(&text::neutral(id), 80).into_owned()).collect();
+    let more = total.saturating_sub(shown.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// What changed since.
+pub fn diff(saved: &Saved, differs: &[Differs], code: &Code) -> Reply {
+    let word = |status: Option<Status>| status.map_or("–", Status::name);
+    let mut lines: Vec<String> = differs
+        .iter()
+        .take(200)
+        .map(|d| format!("{:12} {:12} {}", word(d.then), word(d.now), text::clip(&text::neutral(&d.id), 80)))
+        .collect();
+    if differs.len() > 200 {
+        lines.push(format!("and {} more", differs.len() - 200));
+    }
+    let (then, now) = (saved.git.as_ref().map(place), code.state.as_ref().map(place));
+    if then != now {
+        let say = |place: Option<String>| place.unwrap_or_else(|| "no git".into());
+        lines.push(format!("code: {}, now {}", say(then), say(now)));
+    }
+    let text = if lines.is_empty() { "Nothing changed.".to_owned() } else { lines.join("\n") };
+    let commit = |git: Option<&GitState>| json!({"branch": git.and_then(|g| g.branch.as_ref()), "commit": git.and_then(|g| g.commit.as_ref())});
+    let git = json!({"then": commit(saved.git.as_ref()), "now": commit(code.state.as_ref())});
+    Reply::new(text, json!({"checkpoint": saved.id, "todos": differs, "git": git}))
+}
+
+/// What a restore did.
+pub fn restored(restored: &Restored, code: &Code) -> String {
+    let mut out = vec![match &restored.safety {
+        Some(safety) => format!("restored {}; the state before is {safety}", restored.saved.id),
+        None => format!("restored {}; nothing had to change", restored.saved.id),
+    }];
+    for verdict in [Verdict::Valid, Verdict::Stale, Verdict::Unknown] {
+        let ids: Vec<String> = restored.judged.iter().filter(|j| j.verdict == verdict).map(|j| j.id.clone()).collect();
+        if !ids.is_empty() {
+            let why = match verdict {
+                Verdict::Valid => "its commit is in the history",
+                Verdict::Stale => "its commit is not in the history",
+                Verdict::Unknown => "nothing to judge by",
+            };
+            out.push(format!("{:8} {} ({why})", verdict.name(), names(&ids)));
+        }
+    }
+    for (name, ids) in [("reopened", &restored.reopened), ("newer, as they are", &restored.newer)] {
+        if !ids.is_empty() {
+            out.push(format!("{name}: {}", names(ids)));
+        }
+    }
+    if !restored.gone.is_empty() {
+        out.push(format!("archived since, and left so: {}", count(restored.gone.len() as u64, "todo")));
+    }
+    if let Some(next) = &restored.next {
+        out.push(format!("next: {}", text::neutral(next)));
+    }
+    let commands = git_commands(&restored.saved, code);
+    if !commands.is_empty() {
+        out.push("your files are as they were; the code of the checkpoint comes back with".into());
+        out.extend(commands.into_iter().map(|command| format!("  {command}")));
+    }
+    out.join("\n")
+}
+
+/// What brings the files back to the checkpoint; nothing if they are there.
+pub fn git_commands(saved: &Saved, code: &Code) -> Vec<String> {
+    let Some(GitState { commit: Some(commit), dirty, patch, .. }) = &saved.git else { return Vec::new() };
+    let now = code.state.as_ref();
+    let there =
+        now.is_some_and(|now| now.commit.as_ref() == Some(commit) && now.patch == *patch && now.dirty == *dirty);
+    if there {
+        return Vec::new();
+    }
+    let mut out = vec![format!("git restore --source={commit} --worktree --staged .")];
+    if patch.is_some() {
+        out.push(format!("punch checkpoint show {} --patch | git apply", saved.id));
+    }
+    out
+}

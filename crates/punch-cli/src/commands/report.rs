@@ -1,0 +1,102 @@
+//! `punch report`: what todos were estimated at, and what they took.
+
+use clap::Args;
+use punch_core::schedule::Fit;
+use punch_core::{Complexity, text};
+use punch_engine::{Report as Found, Taken};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch report
+  punch report --limit 100 --json
+Estimates of `punch schedule` and `punch next --budget` are multiplied by the calibration, which is learnt from every
+plan of this project.";
+
+/// The arguments of `punch report`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Report {
+    /// At most so many todos
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    limit: usize,
+}
+
+impl Report {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let Ok(open) = project.read()? else {
+            return Ok(Reply::new("Nothing was reported yet.", json!({"calibration": 1.0, "todos": []})));
+        };
+        let found = open.engine.usage_report(open.plan)?;
+        Ok(Reply::new(told(&found, self.limit), as_json(&found)))
+    }
+}
+
+fn told(found: &Found, limit: usize) -> String {
+    if found.todos.is_empty() {
+        return "Nothing was reported yet. `punch usage T-1 --tokens N` does.".into();
+    }
+    let mut out = vec![format!("{:>10} {:>10} {:>6}  todo", "estimated", "actual", "ratio")];
+    out.extend(found.todos.iter().take(limit).map(row));
+    if found.todos.len() > limit {
+        out.push(format!("and {} more", found.todos.len() - limit));
+    }
+    out.push(String::new());
+    for (size, fit) in &found.by_complexity {
+        out.push(line(size.map_or("no size", Complexity::name), fit));
+    }
+    out.push(line("all finished", &found.total));
+    out.push(format!("calibration {:.2}: estimates are multiplied by it", found.calibration));
+    out.join("\n")
+}
+
+fn row(taken: &Taken) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "two digits behind the point are shown")]
+    let ratio = (taken.estimated > 0).then(|| taken.actual as f64 / taken.estimated as f64);
+    let id = text::clip(&text::neutral(&taken.id), 60).into_owned();
+    let assumed = if taken.assumed { " (size assumed)" } else { "" };
+    format!("{:>10} {:>10} {:>6}  {id}{assumed}", taken.estimated, taken.actual, number(ratio))
+}
+
+fn line(name: &str, fit: &Fit) -> String {
+    let (low, median, high) = (number(fit.low), number(fit.median), number(fit.high));
+    format!(
+        "{name}: {} todos, bias {}, half of them between {low} and {high}, median {median}",
+        fit.count,
+        number(fit.bias)
+    )
+}
+
+fn number(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}"))
+}
+
+fn as_json(found: &Found) -> Value {
+    let sizes: Vec<Value> = found
+        .by_complexity
+        .iter()
+        .map(|(size, fit)| {
+            let mut out = json!(fit);
+            out["complexity"] = json!(size);
+            out
+        })
+        .collect();
+    let todos: Vec<Value> = found
+        .todos
+        .iter()
+        .map(|taken| {
+            let mut out = json!(taken);
+            out["seconds"] = json!(taken.ms / 1_000);
+            if let Some(map) = out.as_object_mut() {
+                map.remove("ms");
+            }
+            out
+        })
+        .collect();
+    json!({"calibration": found.calibration, "total": found.total, "byComplexity": sizes, "todos": todos})
+}

@@ -1,0 +1,50 @@
+//! `punch usage`: report what an attempt at a todo took.
+
+use clap::Args;
+use punch_core::text;
+use punch_engine::{EngineError, Used};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch usage T-3 --tokens 18500
+  punch usage T-3 --tokens 4000 --seconds 90        # adds to what is there
+  punch usage T-3 --tokens 9000 --attempt 1         # an earlier attempt";
+
+/// The arguments of `punch usage`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Usage {
+    /// An id, or a part of the content
+    #[arg(value_name = "TODO")]
+    todo: String,
+    /// Tokens to add
+    #[arg(long, value_name = "N", required_unless_present = "seconds")]
+    tokens: Option<u64>,
+    /// Seconds to add
+    #[arg(long, value_name = "S")]
+    seconds: Option<u64>,
+    /// The attempt, counted from 1, instead of the current one
+    #[arg(long, value_name = "A", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    attempt: Option<u32>,
+}
+
+impl Usage {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let Ok(open) = project.read()? else {
+            return Err(EngineError::NotFound { given: self.todo, near: Vec::new() }.into());
+        };
+        let uid = open.engine.resolve(open.plan, &self.todo)?;
+        let used = Used { tokens: self.tokens.unwrap_or(0), ms: self.seconds.unwrap_or(0).saturating_mul(1_000) };
+        let (id, usage) = open.engine.use_up(open.plan, uid, self.attempt, used)?;
+        let (attempt, tokens, seconds) = (usage.attempt, usage.tokens, usage.ms / 1_000);
+        let text = format!("{}: {tokens} tokens, {seconds} s in attempt {attempt}", text::neutral(&id));
+        let json = json!({"id": id, "attempt": attempt, "tokens": tokens, "seconds": seconds});
+        Ok(Reply::new(text, json).after_write())
+    }
+}

@@ -1,0 +1,38 @@
+//! The group `checkpoint`, and the view `schedule`.
+
+use serde_json::json;
+
+use super::client::{Client, project};
+
+#[test]
+fn an_agent_saves_lists_and_restores() {
+    let folder = project();
+    let mut client = Client::ready(folder.path(), &["--tools", "checkpoint"]);
+    client.call("todo_write", json!({"ops": [{"op": "add", "content": "one"}, {"op": "add", "content": "two"}]}));
+    assert!(client.call("todo_checkpoint", json!({"action": "list"})).starts_with("No checkpoints."));
+    let saved = client.call("todo_checkpoint", json!({"action": "save", "note": "begun\u{1b}[31m"}));
+    assert!(
+        saved.starts_with("Saved chk-") && saved.contains(": 0 done, 2 left: begun") && !saved.contains('\u{1b}'),
+        "{saved}"
+    );
+    client.call("todo_write", json!({"ops": [{"op": "done", "id": "T-1"}]}));
+    let restored = client.call("todo_checkpoint", json!({"action": "restore"}));
+    assert!(restored.contains("\nOpen again: T-1\n") && restored.contains("\nNext: T-1\n"), "{restored}");
+    let unknown = client.call("todo_checkpoint", json!({"action": "restore", "id": "chk-1"}));
+    assert!(unknown.starts_with("Error unknown_checkpoint") && unknown.contains("action list"), "{unknown}");
+    let mut worker = Client::ready(folder.path(), &["--tools", "checkpoint", "--role", "worker"]);
+    let refused = worker.call("todo_checkpoint", json!({"action": "restore"}));
+    assert!(refused.starts_with("Error not_allowed"), "{refused}");
+}
+
+#[test]
+fn the_schedule_view_is_the_next_batch() {
+    let folder = project();
+    let mut client = Client::ready(folder.path(), &[]);
+    let ops = json!([{"op": "add", "content": "one", "complexity": "small"}, {"op": "add", "content": "two", "complexity": "epic"}]);
+    client.call("todo_write", json!({"ops": ops}));
+    let text = client.call("todo_read", json!({"view": "schedule", "budget": 50_000}));
+    assert!(text.starts_with("8000 tokens  T-1 one\n8000 of 50000 tokens"), "{text}");
+    let text = client.call("todo_read", json!({"view": "schedule", "budget": 10}));
+    assert!(text.contains("checkpoint now"), "{text}");
+}

@@ -1,0 +1,46 @@
+//! What todos took, and what schedules make of it.
+
+use serde_json::json;
+
+use crate::world::World;
+
+#[test]
+fn use_is_reported_and_estimates_learn_from_it() {
+    let world = World::new();
+    assert_eq!(world.ok(&["report"]), "Nothing was reported yet.\n");
+    world.ok(&["add", "one", "--complexity", "large"]);
+    world.ok(&["add", "two", "--complexity", "small"]);
+    assert_eq!(
+        world.ok(&["usage", "T-1", "--tokens", "100000", "--seconds", "90"]),
+        "T-1: 100000 tokens, 90 s in attempt 1\n"
+    );
+    assert_eq!(world.json(&["usage", "T-1", "--tokens", "100000"])["tokens"], 200_000);
+    assert_eq!(world.json(&["schedule"])["windows"][0]["todos"], json!(["T-1", "T-2"]));
+    world.ok(&["done", "T-1"]);
+    let report = world.json(&["report"]);
+    assert_eq!((&report["calibration"], &report["total"]["bias"]), (&json!(2.0), &json!(4.0)));
+    assert_eq!(report["todos"][0]["seconds"], 90);
+    assert_eq!(world.json(&["schedule"])["windows"][0]["estimatedTokens"], 16_000);
+    insta::assert_snapshot!(world.ok(&["report"]), @"
+     estimated     actual  ratio  todo
+         50000     200000   4.00  T-1
+
+    large: 1 todos, bias 4.00, half of them between 4.00 and 4.00, median 4.00
+    all finished: 1 todos, bias 4.00, half of them between 4.00 and 4.00, median 4.00
+    calibration 2.00: estimates are multiplied by it
+    ");
+    assert_eq!(world.refused(&["usage", "T-9", "--tokens", "1"]), (1, "unknown_todo".to_owned()));
+}
+
+#[test]
+fn next_within_a_budget_is_a_batch_or_the_advice_to_save() {
+    let world = World::new();
+    world.ok(&["add", "one", "--tokens", "8000"]);
+    world.ok(&["add", "two", "--tokens", "20000", "--needs", "T-1"]);
+    let answer = world.json(&["next", "--budget", "30000"]);
+    assert_eq!((&answer["estimatedTokens"], &answer["advice"]), (&json!(28_000), &json!(null)));
+    assert_eq!(answer["todos"][1], json!({"id": "T-2", "estimatedTokens": 20_000, "assumed": false}));
+    let answer = world.json(&["next", "--budget", "0"]);
+    assert_eq!((&answer["todos"], &answer["tooLarge"]["id"]), (&json!([]), &json!("T-1")));
+    assert!(answer["advice"].as_str().unwrap().starts_with("checkpoint now"));
+}

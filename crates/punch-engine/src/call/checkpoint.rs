@@ -1,0 +1,91 @@
+//! The checkpoint tool: save, list, restore. Git is asked before the transaction.
+
+use punch_core::{Refusal, text};
+use punch_store::PlanId;
+use serde_json::{Value, json};
+
+use super::render::capped;
+use super::{Answer, Caller};
+use crate::{Code, Engine, EngineError, Restored, Restoring, Role, Saved, Saving, session};
+
+/// Checkpoints that are listed.
+const LISTED: usize = 10;
+
+impl Engine {
+    pub(super) fn call_checkpoint(
+        &self,
+        plan: PlanId,
+        caller: &Caller<'_>,
+        arguments: &Value,
+    ) -> Result<Answer, EngineError> {
+        let code = || caller.work.tree.as_ref().map(Code::look).unwrap_or_default();
+        let (text, structured) = match arguments["action"].as_str().unwrap_or("save") {
+            "save" => {
+                let saving = Saving { by: &caller.by, notes: arguments["note"].as_str(), ..Saving::default() };
+                let saved = self.checkpoint(plan, &code(), &saving)?;
+                (format!("Saved {}", line(&saved)), json!({"id": saved.id, "todos": saved.todos}))
+            }
+            "list" => {
+                let all = self.checkpoints(plan, LISTED)?;
+                let lines: Vec<String> = all.iter().map(line).collect();
+                let text = if lines.is_empty() { "No checkpoints.".to_owned() } else { lines.join("\n") };
+                (text, json!({"checkpoints": all.iter().map(|saved| &saved.id).collect::<Vec<_>>()}))
+            }
+            "restore" => {
+                self.may_restore(plan, caller)?;
+                let id = arguments["id"].as_str().filter(|id| !id.is_empty()).unwrap_or("latest");
+                let reopen = caller.settings.is_none_or(|settings| settings.checkpoint_reopen.value);
+                let how = Restoring { force: arguments["force"] == json!(true), reopen };
+                let restored = self.restore(plan, &caller.request(|policy| policy), &code(), id, how)?;
+                let structured = json!({"id": restored.saved.id, "reopened": restored.reopened, "next": restored.next});
+                (told(&restored), structured)
+            }
+            other => {
+                let what = format!("`{}` is none of save, list, restore", text::clip(other, 40));
+                return Err(Refusal::Invalid { at: "action".into(), what }.into());
+            }
+        };
+        let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
+        Ok(Answer { text: capped(&text), structured, is_error: false, revision })
+    }
+
+    /// A worker answers for its own todos only (rule 39).
+    fn may_restore(&self, plan: PlanId, caller: &Caller<'_>) -> Result<(), EngineError> {
+        let role = self.read(plan, |snapshot| {
+            let state = session::load(snapshot, &caller.session, plan)?;
+            Ok(state.role_of(&caller.session, caller.role))
+        })?;
+        match role {
+            Role::Owner => Ok(()),
+            Role::Worker | Role::None => Err(EngineError::NotAllowed { what: "restore the plan".into() }),
+        }
+    }
+}
+
+fn line(saved: &Saved) -> String {
+    let (done, left) = (saved.todos.completed.len(), saved.todos.remaining.len());
+    let commit = saved.git.as_ref().and_then(|git| git.commit.as_deref());
+    let commit = commit.map(|commit| format!(", commit {}", commit.get(..12).unwrap_or(commit))).unwrap_or_default();
+    let notes = saved.notes.as_ref().map(|notes| format!(": {}", text::clip(&text::neutral(notes), 120)));
+    format!("{}: {done} done, {left} left{commit}{}", saved.id, notes.unwrap_or_default())
+}
+
+fn told(restored: &Restored) -> String {
+    let mut out = vec![format!("Restored {}. Files are as they were.", restored.saved.id)];
+    let names = |ids: &[String]| -> String {
+        let shown: Vec<String> = ids.iter().take(30).map(|id| text::neutral(id).into_owned()).collect();
+        let more = ids.len().saturating_sub(shown.len());
+        format!("{}{}", shown.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() })
+    };
+    let stale = restored.judged.iter().filter(|judged| judged.verdict == crate::Verdict::Stale);
+    let stale: Vec<String> = stale.map(|judged| judged.id.clone()).collect();
+    if !stale.is_empty() {
+        out.push(format!("Not in the history of the head any more: {}", names(&stale)));
+    }
+    if !restored.reopened.is_empty() {
+        out.push(format!("Open again: {}", names(&restored.reopened)));
+    }
+    out.extend(restored.safety.iter().map(|id| format!("The state before is {id}.")));
+    out.extend(restored.next.iter().map(|id| format!("Next: {}", text::neutral(id))));
+    out.join("\n")
+}

@@ -1,0 +1,71 @@
+//! A host is about to call one of its own tasks done, and the plan may say no. Only what is stored is looked at; nothing
+//! runs.
+
+use std::collections::BTreeSet;
+
+use punch_core::{Footprint, Plan, Status, Todo, VerifyMode, text};
+use punch_store::{PlanId, SessionKey, Snapshot};
+
+use super::mirror;
+use crate::config::Settings;
+use crate::{Engine, EngineError, session};
+
+/// A task of the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The host's number for it.
+    pub key: &'a str,
+    /// What it says, where the host tells.
+    pub content: Option<&'a str>,
+}
+
+impl Engine {
+    /// Why a task is not done, for the model; `None` if nothing speaks against it.
+    pub fn veto(
+        &self,
+        plan: PlanId,
+        session: &SessionKey,
+        task: Task<'_>,
+        settings: &Settings,
+    ) -> Result<Option<String>, EngineError> {
+        self.read(plan, |snapshot| {
+            let row = snapshot.row()?;
+            if settings.policy_over(row.policy).verify != VerifyMode::Command {
+                return Ok(None);
+            }
+            Ok(find(snapshot, plan, session, task)?.as_ref().and_then(unproven))
+        })
+    }
+}
+
+/// The todo that the task is a copy of; by what it says, if no copy was made.
+fn find(
+    snapshot: &dyn Snapshot,
+    plan: PlanId,
+    session: &SessionKey,
+    task: Task<'_>,
+) -> Result<Option<Todo>, EngineError> {
+    let whole = SessionKey::new(session.host(), None);
+    let copied = mirror::kept(&session::load(snapshot, &whole, plan)?);
+    let uid = copied.rows.iter().find(|row| row.key.as_deref() == Some(task.key)).and_then(|row| row.uid);
+    let Some(uid) = uid else {
+        let said: BTreeSet<String> = task.content.map(str::to_owned).into_iter().collect();
+        return Ok(snapshot.saying(&said)?.into_iter().next());
+    };
+    let mut part = Plan::slice(snapshot.row()?);
+    snapshot.load(&Footprint { todos: [uid].into(), ..Footprint::default() }, &mut part)?;
+    Ok(part.get(uid).filter(|todo| todo.is_live()).cloned())
+}
+
+/// A check that passes finishes the todo, so one that is open has none.
+fn unproven(todo: &Todo) -> Option<String> {
+    let proven = todo.status == Status::Completed && !todo.flags.stale;
+    if todo.verify.is_none() || proven {
+        return None;
+    }
+    let (id, shell) = (text::clip(&text::neutral(&todo.id), 80).into_owned(), text::shell(&todo.id));
+    Some(format!(
+        "{id} is not proven: its check has not passed. Run `punch verify {shell}` in a shell; it finishes the todo if it \
+         passes, then this task can be completed."
+    ))
+}

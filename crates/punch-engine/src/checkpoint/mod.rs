@@ -1,0 +1,34 @@
+//! Checkpoints: where the work and the code stood, kept to come back to. Saving and restoring are one transaction each;
+//! git is asked before. The work tree itself is never touched (docs/checkpoints.md).
+
+mod automatic;
+mod error;
+mod read;
+mod restore;
+mod save;
+
+pub use error::CheckpointError;
+pub use read::Differs;
+pub use restore::{Judged, Restored, Restoring};
+pub use save::{Saved, Saving, Verification, Why};
+
+use crate::git::{Git, GitState};
+use crate::verify::WorkTree;
+
+/// The code beside a plan at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    /// To ask more of it; none outside git.
+    pub git: Option<Git>,
+    /// Where it stands; none if git could not say.
+    pub state: Option<GitState>,
+}
+
+impl Code {
+    /// Asks git, which takes some milliseconds.
+    pub fn look(tree: &WorkTree) -> Self {
+        let git = Git::at(&tree.root);
+        let state = git.as_ref().and_then(|git| git.state().ok());
+        Self { git, state }
+    }
+}

@@ -1,0 +1,194 @@
+//! Coming back to a checkpoint: the plan alone, and of its completions only those that git vouches for (rule 32).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use punch_core::{Dep, Footprint, Op, Plan, Ref, Status, Todo, Uid, Work};
+use punch_store::PlanId;
+use serde::Serialize;
+
+use super::read::find;
+use super::save::keep;
+use super::{CheckpointError, Code, Saved, Saving, Why};
+use crate::git::Verdict;
+use crate::submit::settle_on;
+use crate::{Changed, Engine, EngineError, Request};
+
+/// How to restore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Restoring {
+    /// Although the code is elsewhere.
+    pub force: bool,
+    /// Reopen completions that git does not vouch for; else they are marked stale.
+    pub reopen: bool,
+}
+
+/// What became of a todo that was completed at the checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// Its id.
+    pub id: String,
+    /// What git says.
+    pub verdict: Verdict,
+    /// The commit that its completion was recorded with.
+    pub commit: Option<String>,
+}
+
+/// What a restore did.
+#[derive(Debug)]
+pub struct Restored {
+    /// The checkpoint.
+    pub saved: Saved,
+    /// What was completed then, in list order.
+    pub judged: Vec<Judged>,
+    /// Todos that are open again, in list order: finished since, or lost.
+    pub reopened: Vec<String>,
+    /// Todos of the checkpoint that are archived now, and stay so.
+    pub gone: Vec<Uid>,
+    /// Todos that came later, and stay as they are.
+    pub newer: Vec<String>,
+    /// The copy of the state before; none if nothing had to change.
+    pub safety: Option<String>,
+    /// The todo to go on with.
+    pub next: Option<String>,
+    /// The write.
+    pub changed: Changed,
+}
+
+impl Engine {
+    /// Puts the work on a plan back to a checkpoint, in one transaction. The work tree is not touched.
+    pub fn restore(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        code: &Code,
+        id: &str,
+        how: Restoring,
+    ) -> Result<Restored, EngineError> {
+        let saved = self.read(plan, |snapshot| find(snapshot, id))?;
+        if !how.force {
+            in_place(&saved, code)?;
+        }
+        let commits = commits(&self.whole(plan)?, &saved);
+        let verdicts = code.git.as_ref().map(|git| git.judge(&commits)).unwrap_or_default();
+        self.write(plan, request.durability, |tx, now| {
+            let now = now.max(tx.row()?.last_time);
+            let mut before = Plan::slice(tx.row()?);
+            tx.load(&Footprint::everything(), &mut before)?;
+            let judged = judge(&before, &saved, &verdicts);
+            let targets = targets(&before, &saved, &judged, how.reopen);
+            let ops = ops(&targets);
+            let changed = settle_on(tx, now, request, before.clone(), &mut |_, _| Ok(ops.clone()))?;
+            let safety = match changed.outcome.events.is_empty() {
+                true => None,
+                false => {
+                    let notes = format!("before the restore of {}", saved.id);
+                    let saving = Saving { why: Why::Safety, by: request.by, notes: Some(&notes) };
+                    Some(keep(tx, &before, now, code, &saving)?.id)
+                }
+            };
+            Ok(told(&saved, &before, judged, safety, changed))
+        })
+    }
+}
+
+/// The code is where it was, or further along on the same branch.
+fn in_place(saved: &Saved, code: &Code) -> Result<(), CheckpointError> {
+    let elsewhere = |what: String| Err(CheckpointError::Elsewhere { id: saved.id.clone(), what });
+    let Some(then) = &saved.git else { return Ok(()) };
+    let (Some(now), Some(git)) = (&code.state, &code.git) else {
+        return elsewhere("git has nothing to say about the code here".into());
+    };
+    if then.branch != now.branch {
+        let name = |branch: &Option<String>| branch.clone().unwrap_or_else(|| "a detached head".into());
+        return elsewhere(format!("it was made on {}, this is {}", name(&then.branch), name(&now.branch)));
+    }
+    match &then.commit {
+        Some(commit) if now.commit.as_ref() != Some(commit) => {
+            let behind = git.judge(&BTreeSet::from([commit.clone()]));
+            if behind.get(commit) == Some(&Verdict::Valid) {
+                return Ok(());
+            }
+            elsewhere(format!("its commit {} is not in the history of the head", commit.get(..12).unwrap_or(commit)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The commit with which a completion was recorded, as it was known at the checkpoint.
+fn commit_of(todo: &Todo, saved: &Saved) -> Option<String> {
+    let known = todo.evidence.iter().rev().filter(|evidence| evidence.at <= saved.at);
+    known.into_iter().find_map(|evidence| evidence.commit.clone())
+}
+
+fn completed<'a>(whole: &'a Plan, saved: &'a Saved) -> impl Iterator<Item = (&'a Todo, &'a Work)> {
+    let live = saved.work.iter().filter_map(|(uid, work)| Some((whole.get(*uid).filter(|todo| todo.is_live())?, work)));
+    live.filter(|(_, work)| work.status == Status::Completed)
+}
+
+fn commits(whole: &Plan, saved: &Saved) -> BTreeSet<String> {
+    completed(whole, saved).filter_map(|(todo, _)| commit_of(todo, saved)).collect()
+}
+
+fn judge(whole: &Plan, saved: &Saved, verdicts: &BTreeMap<String, Verdict>) -> BTreeMap<Uid, Judged> {
+    let one = |(todo, _): (&Todo, &Work)| {
+        let commit = commit_of(todo, saved);
+        let verdict = commit.as_ref().and_then(|commit| verdicts.get(commit)).copied().unwrap_or(Verdict::Unknown);
+        (todo.uid, Judged { id: todo.id.clone(), verdict, commit })
+    };
+    completed(whole, saved).map(one).collect()
+}
+
+/// Where every todo of the checkpoint goes.
+fn targets(whole: &Plan, saved: &Saved, judged: &BTreeMap<Uid, Judged>, reopen: bool) -> BTreeMap<Uid, Work> {
+    let lost = |uid: &Uid| judged.get(uid).is_some_and(|judged| judged.verdict == Verdict::Stale);
+    let live = saved.work.iter().filter(|(uid, _)| whole.get(*uid).is_some_and(Todo::is_live));
+    let one = |(uid, work): &(Uid, Work)| {
+        let mut work = work.clone();
+        if lost(uid) && reopen {
+            return (*uid, Work::default());
+        }
+        work.flags.stale |= lost(uid);
+        // What was built on something that is lost is told so, whatever the order in which they are put back.
+        let deps = whole.get(*uid).into_iter().flat_map(|todo| todo.depends_on.iter()).filter_map(Dep::target);
+        if work.status == Status::Completed && reopen && deps.into_iter().any(|dep| lost(&dep)) {
+            work.flags.stale_dependency = true;
+        }
+        (*uid, work)
+    };
+    live.map(one).collect()
+}
+
+/// Every todo twice: what one changes marks those that depend on it, and the second time sets their marks right.
+fn ops(targets: &BTreeMap<Uid, Work>) -> Vec<Op> {
+    let once =
+        || targets.iter().map(|(uid, work)| Op::Restore { target: Ref::Uid(*uid), work: Box::new(work.clone()) });
+    once().chain(once()).collect()
+}
+
+fn told(
+    saved: &Saved,
+    before: &Plan,
+    mut judged: BTreeMap<Uid, Judged>,
+    safety: Option<String>,
+    changed: Changed,
+) -> Restored {
+    let known: BTreeSet<Uid> = saved.work.iter().map(|(uid, _)| *uid).collect();
+    let after = changed.plan.live();
+    let was_closed = |todo: &&&Todo| before.get(todo.uid).is_some_and(|old| !old.status.is_open());
+    let open = |todo: &&&Todo| todo.status.is_open();
+    let reopened = after.iter().filter(open).filter(was_closed).map(|todo| todo.id.clone()).collect();
+    let now = changed.now;
+    let resumes =
+        |todo: &&&Todo| todo.status_at(now) == Status::InProgress || (todo.flags.resume && todo.is_ready(now));
+    let first = after.iter().find(resumes).or_else(|| after.iter().find(|todo| todo.is_ready(now)));
+    Restored {
+        saved: saved.clone(),
+        reopened,
+        gone: known.iter().copied().filter(|uid| !before.get(*uid).is_some_and(Todo::is_live)).collect(),
+        newer: after.iter().filter(|todo| !known.contains(&todo.uid)).map(|todo| todo.id.clone()).collect(),
+        next: first.map(|todo| todo.id.clone()),
+        judged: after.iter().filter_map(|todo| judged.remove(&todo.uid)).collect(),
+        safety,
+        changed,
+    }
+}

@@ -1,0 +1,174 @@
+//! Making a checkpoint: what it holds, and its name.
+
+use punch_core::{Footprint, Lists, Plan, Status, Todo, Uid, Work, time};
+use punch_store::{Checkpoint, Durability, PlanId, Tx};
+use serde::{Deserialize, Serialize};
+
+use super::{CheckpointError, Code};
+use crate::git::GitState;
+use crate::{Engine, EngineError};
+
+/// Characters of a remark.
+const NOTES: usize = 8_000;
+
+/// Checkpoints that nobody asked for: so many of them are kept.
+const AUTOMATIC: usize = 20;
+
+/// Why a checkpoint was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// Somebody asked for it.
+    #[default]
+    Asked,
+    /// Before a restore.
+    Safety,
+    /// A session has used up a part of its context.
+    Context,
+    /// A batch of work ended.
+    Batch,
+}
+
+/// What is asked of a new checkpoint.
+#[derive(Clone, Debug, Default)]
+pub struct Saving<'a> {
+    /// Why.
+    pub why: Why,
+    /// Who.
+    pub by: &'a str,
+    /// A remark.
+    pub notes: Option<&'a str>,
+}
+
+/// What was known about completions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verification {
+    /// Completed, and a check passed.
+    pub verified: Vec<String>,
+    /// Completed without a check.
+    pub unverified: Vec<String>,
+    /// Completed, and nothing vouches for it any more.
+    pub stale: Vec<String>,
+}
+
+/// A checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Saved {
+    /// `chk-YYYYMMDD-HHMMSS`, in UTC.
+    pub id: String,
+    /// When.
+    pub at: i64,
+    /// Why.
+    pub why: Why,
+    /// Who.
+    pub by: String,
+    /// The name of the plan.
+    pub plan: String,
+    /// Its revision.
+    pub revision: u64,
+    /// Where the work stood.
+    pub todos: Lists,
+    /// Where the code stood; null without git.
+    pub git: Option<GitState>,
+    /// What was known about completions.
+    pub verification: Verification,
+    /// A remark.
+    pub notes: Option<String>,
+    /// What it takes to come back, for every todo that there was.
+    pub work: Vec<(Uid, Work)>,
+}
+
+impl Saved {
+    pub(super) fn read(kept: &Checkpoint) -> Result<Self, EngineError> {
+        let damaged = |_| CheckpointError::Damaged { id: kept.id.clone() };
+        Ok(serde_json::from_str(&kept.body).map_err(damaged)?)
+    }
+}
+
+impl Engine {
+    /// Keeps where the plan and the code stand. `code` was looked at before, outside the transaction.
+    pub fn checkpoint(&self, plan: PlanId, code: &Code, saving: &Saving<'_>) -> Result<Saved, EngineError> {
+        self.write(plan, Durability::Full, |tx, now| {
+            let now = now.max(tx.row()?.last_time);
+            let mut whole = Plan::slice(tx.row()?);
+            tx.load(&Footprint::everything(), &mut whole)?;
+            keep(tx, &whole, now, code, saving)
+        })
+    }
+}
+
+/// Makes and keeps a checkpoint of a whole plan inside a transaction.
+pub(super) fn keep(
+    tx: &mut dyn Tx,
+    whole: &Plan,
+    now: i64,
+    code: &Code,
+    saving: &Saving<'_>,
+) -> Result<Saved, EngineError> {
+    let saved = Saved {
+        id: free(tx, now)?,
+        at: now,
+        why: saving.why,
+        by: saving.by.to_owned(),
+        plan: tx.info()?.name,
+        revision: whole.row.revision,
+        todos: Lists::of(whole, now),
+        git: code.state.clone(),
+        verification: verification(whole),
+        notes: saving.notes.map(|notes| notes.chars().take(NOTES).collect()),
+        work: whole.live().into_iter().map(|todo| (todo.uid, Work::of(todo))).collect(),
+    };
+    let body = serde_json::to_string(&saved).unwrap_or_default();
+    tx.put_checkpoint(&Checkpoint { id: saved.id.clone(), at: now, body })?;
+    if saving.why != Why::Asked {
+        forget_automatic(tx)?;
+    }
+    Ok(saved)
+}
+
+/// The name of this second, with a number if it is taken.
+fn free(tx: &dyn Tx, now: i64) -> Result<String, EngineError> {
+    let name = format!("chk-{}", time::stamp(now));
+    if tx.checkpoint(&name)?.is_none() {
+        return Ok(name);
+    }
+    for n in 2u64.. {
+        let name = format!("{name}-{n}");
+        if tx.checkpoint(&name)?.is_none() {
+            return Ok(name);
+        }
+    }
+    Ok(name)
+}
+
+/// Automatic ones come often; those that somebody asked for stay until somebody prunes them.
+fn forget_automatic(tx: &mut dyn Tx) -> Result<(), EngineError> {
+    let mut automatic = 0;
+    for kept in tx.checkpoints(usize::MAX)? {
+        if Saved::read(&kept).is_ok_and(|saved| saved.why != Why::Asked) {
+            automatic += 1;
+            if automatic > AUTOMATIC {
+                tx.forget_checkpoint(&kept.id)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn verification(whole: &Plan) -> Verification {
+    let mut out = Verification::default();
+    for todo in whole.live().into_iter().filter(|todo| todo.status == Status::Completed) {
+        let list = match (todo.flags.stale, checked(todo)) {
+            (true, _) => &mut out.stale,
+            (false, true) => &mut out.verified,
+            (false, false) => &mut out.unverified,
+        };
+        list.push(todo.id.clone());
+    }
+    out
+}
+
+fn checked(todo: &Todo) -> bool {
+    todo.evidence.iter().rev().find(|evidence| evidence.command.is_some()).is_some_and(|e| e.exit_code == Some(0))
+}

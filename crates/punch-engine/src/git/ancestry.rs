@@ -1,0 +1,83 @@
+//! Whether the work that a commit stands for is still there (rule 32).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::{ANSWER, Git};
+
+/// What git says about a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The commit is the head, or behind it.
+    Valid,
+    /// It is not: rebased, amended, reset, or on another branch.
+    Stale,
+    /// No commit was recorded, there is no git, or the history is cut off.
+    Unknown,
+}
+
+impl Verdict {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Stale => "stale",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Git {
+    /// Judges commits against the head as it is, all of them with a few questions.
+    pub fn judge(&self, commits: &BTreeSet<String>) -> BTreeMap<String, Verdict> {
+        // Names go to git on lines of their own: nothing else may.
+        let plain = |name: &&String| matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let names: BTreeSet<&str> = commits.iter().filter(plain).map(String::as_str).collect();
+        if names.is_empty() {
+            return BTreeMap::new();
+        }
+        let missing = if self.is_shallow() { Verdict::Unknown } else { Verdict::Stale };
+        let Some(known) = self.known(&names) else { return BTreeMap::new() };
+        let Some(beside) = self.not_behind_head(&known) else { return BTreeMap::new() };
+        let verdict = |name: &str| match known.contains(name) && !beside.contains(name) {
+            true => Verdict::Valid,
+            false => missing,
+        };
+        names.into_iter().map(|name| (name.to_owned(), verdict(name))).collect()
+    }
+
+    /// The history ends somewhere: what is not found may lie beyond.
+    fn is_shallow(&self) -> bool {
+        self.ask(&["rev-parse", "--is-shallow-repository"], None, ANSWER)
+            .is_ok_and(|answer| answer.starts_with(b"true"))
+    }
+
+    /// Those that are commits of this repository.
+    fn known(&self, names: &BTreeSet<&str>) -> Option<BTreeSet<String>> {
+        let input = lines(names.iter().copied());
+        let answer = self.ask(&["cat-file", "--batch-check=%(objectname) %(objecttype)"], Some(input), ANSWER).ok()?;
+        let text = String::from_utf8(answer).ok()?;
+        Some(text.lines().filter_map(|line| line.strip_suffix(" commit")).map(str::to_owned).collect())
+    }
+
+    /// Those that the head does not have behind it. Walks no further than the histories differ.
+    fn not_behind_head(&self, known: &BTreeSet<String>) -> Option<BTreeSet<String>> {
+        if known.is_empty() {
+            return Some(BTreeSet::new());
+        }
+        // Without a head, no commit is behind it.
+        if self.ask(&["rev-parse", "--verify", "-q", "HEAD^{commit}"], None, ANSWER).is_err() {
+            return Some(known.clone());
+        }
+        let input = lines(known.iter().map(String::as_str).chain(["^HEAD"]));
+        let answer = self.ask(&["rev-list", "--stdin"], Some(input), ANSWER).ok()?;
+        let text = String::from_utf8(answer).ok()?;
+        Some(text.lines().map(str::to_owned).collect())
+    }
+}
+
+fn lines<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.flat_map(|name| [name, "\n"]).collect()
+}

@@ -1,0 +1,69 @@
+//! git as a program, for what its files do not say plainly: the state of the work tree, and which commits a head has
+//! behind it. Nothing here changes a repository. Never called inside a transaction.
+
+mod ancestry;
+mod state;
+mod status;
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+pub use ancestry::Verdict;
+pub use state::GitState;
+
+use crate::locate;
+
+/// Answers longer than this are not read: status lines, names of commits.
+const ANSWER: usize = 8 << 20;
+
+/// The repository of a work tree.
+#[derive(Clone, Debug)]
+pub struct Git {
+    root: PathBuf,
+}
+
+impl Git {
+    /// The repository whose work tree has its top here; `None` if there is none.
+    pub fn at(root: &Path) -> Option<Self> {
+        locate::is_work_tree(root).then(|| Self { root: root.to_owned() })
+    }
+
+    /// What git prints, at most `limit` bytes of it.
+    fn ask(&self, arguments: &[&str], input: Option<String>, limit: usize) -> io::Result<Vec<u8>> {
+        let mut child = self.command(arguments, input.is_some()).spawn()?;
+        // Written beside the reading: both sides could wait for each other.
+        let writer = child.stdin.take().zip(input);
+        let writing = writer.map(|(mut pipe, text)| thread::spawn(move || pipe.write_all(text.as_bytes())));
+        let mut out = Vec::new();
+        let read = child.stdout.take().map_or(Ok(0), |pipe| pipe.take(limit as u64 + 1).read_to_end(&mut out));
+        if out.len() > limit {
+            let _ = child.kill();
+        }
+        let status = child.wait()?;
+        drop(writing.map(thread::JoinHandle::join));
+        read?;
+        if out.len() > limit {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes")));
+        }
+        match status.success() {
+            true => Ok(out),
+            false => Err(io::Error::other(format!("git {} failed", arguments.first().unwrap_or(&"")))),
+        }
+    }
+
+    fn command(&self, arguments: &[&str], input: bool) -> Command {
+        let mut git = Command::new("git");
+        // A monitor is a program named by the configuration; an index must not be written while others work.
+        git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]).args(arguments);
+        git.current_dir(&self.root).stdin(if input { Stdio::piped() } else { Stdio::null() });
+        git.stdout(Stdio::piped()).stderr(Stdio::null());
+        // Objects that are elsewhere are not fetched by the way.
+        git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+        for variable in ["GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+            git.env_remove(variable);
+        }
+        git
+    }
+}

@@ -1,0 +1,171 @@
+//! What todos actually took, by attempt, and what that teaches about estimates.
+
+use std::collections::BTreeMap;
+
+use punch_core::schedule::{Fit, Sample, calibration, estimate};
+use punch_core::{Complexity, Footprint, Plan, Status, Todo, Uid};
+use punch_store::{Durability, PlanId, Snapshot, Usage};
+use serde::Serialize;
+
+use crate::{Engine, EngineError};
+
+/// Todos that a calibration looks back on, of every plan.
+const LOOKED_AT: usize = 2_000;
+
+/// What is added to an attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Tokens.
+    pub tokens: u64,
+    /// Milliseconds.
+    pub ms: u64,
+}
+
+/// What a todo was estimated at and took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Taken {
+    /// Its id.
+    pub id: String,
+    /// How it stands.
+    pub status: Status,
+    /// Without calibration.
+    pub estimated: u64,
+    /// Nobody said anything about its size.
+    pub assumed: bool,
+    /// Its size, where it has one.
+    pub complexity: Option<Complexity>,
+    /// All attempts together.
+    pub actual: u64,
+    /// All attempts together.
+    pub ms: u64,
+    /// Attempts with something reported.
+    pub attempts: usize,
+}
+
+/// Estimates against actual use.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// By what estimates are multiplied, learnt from every plan of the store.
+    pub calibration: f64,
+    /// Finished todos of this plan.
+    pub total: Fit,
+    /// The same by size; those without one under null.
+    pub by_complexity: Vec<(Option<Complexity>, Fit)>,
+    /// Every todo of this plan with something reported, in list order.
+    pub todos: Vec<Taken>,
+}
+
+impl Engine {
+    /// Adds to what an attempt at a todo took; without a number to the current attempt. Answers
+    /// its id and the sum of the attempt.
+    pub fn use_up(
+        &self,
+        plan: PlanId,
+        uid: Uid,
+        attempt: Option<u32>,
+        used: Used,
+    ) -> Result<(String, Usage), EngineError> {
+        self.write(plan, Durability::Full, |tx, now| {
+            let mut part = Plan::slice(tx.row()?);
+            tx.load(&Footprint { todos: [uid].into(), ..Footprint::default() }, &mut part)?;
+            let todo = part
+                .get(uid)
+                .ok_or_else(|| EngineError::NotFound { given: format!("#{}", uid.0), near: Vec::new() })?;
+            let attempt = attempt.unwrap_or(todo.attempts + 1);
+            let before = tx.usage(Some(uid))?.into_iter().find(|usage| usage.attempt == attempt);
+            let (tokens, ms) = before.map_or((0, 0), |usage| (usage.tokens, usage.ms));
+            let usage = Usage {
+                uid,
+                attempt,
+                tokens: tokens.saturating_add(used.tokens).min(LARGEST),
+                ms: ms.saturating_add(used.ms).min(LARGEST),
+                at: now,
+            };
+            tx.put_usage(&usage)?;
+            Ok((todo.id.clone(), usage))
+        })
+    }
+
+    /// By what estimates are multiplied: learnt from the finished todos of every plan of the store.
+    pub fn calibration(&self) -> Result<f64, EngineError> {
+        let mut samples = Vec::new();
+        for plan in self.plans()? {
+            samples.extend(self.taken(plan.id)?.iter().filter(|taken| is_finished(taken)).map(sample));
+        }
+        Ok(calibration(&samples))
+    }
+
+    /// Estimates against actual use.
+    pub fn usage_report(&self, plan: PlanId) -> Result<Report, EngineError> {
+        let todos = self.taken(plan)?;
+        let finished: Vec<Sample> = todos.iter().filter(|taken| is_finished(taken)).map(sample).collect();
+        let mut sizes: BTreeMap<Option<Complexity>, Vec<Sample>> = BTreeMap::new();
+        for one in &finished {
+            sizes.entry(one.complexity).or_default().push(*one);
+        }
+        Ok(Report {
+            calibration: self.calibration()?,
+            total: Fit::of(&finished),
+            by_complexity: sizes.into_iter().map(|(size, samples)| (size, Fit::of(&samples))).collect(),
+            todos,
+        })
+    }
+
+    fn taken(&self, plan: PlanId) -> Result<Vec<Taken>, EngineError> {
+        self.read(plan, |snapshot| taken(snapshot))
+    }
+}
+
+/// The calibration that one plan alone teaches: a reading sees one plan.
+pub(crate) fn calibration_of(snapshot: &dyn Snapshot) -> Result<f64, EngineError> {
+    let samples: Vec<Sample> = taken(snapshot)?.iter().filter(|taken| is_finished(taken)).map(sample).collect();
+    Ok(calibration(&samples))
+}
+
+fn taken(snapshot: &dyn Snapshot) -> Result<Vec<Taken>, EngineError> {
+    let mut sums: BTreeMap<Uid, (u64, u64, usize)> = BTreeMap::new();
+    let mut usage = snapshot.usage(None)?;
+    usage.sort_by_key(|usage| std::cmp::Reverse(usage.at));
+    for one in usage.into_iter().take(LOOKED_AT) {
+        let (tokens, ms, attempts) = sums.entry(one.uid).or_default();
+        *tokens = tokens.saturating_add(one.tokens);
+        *ms = ms.saturating_add(one.ms);
+        *attempts += 1;
+    }
+    if sums.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut part = Plan::slice(snapshot.row()?);
+    snapshot.load(&Footprint { todos: sums.keys().copied().collect(), ..Footprint::default() }, &mut part)?;
+    let mut todos: Vec<&Todo> = sums.keys().filter_map(|uid| part.get(*uid)).collect();
+    todos.sort_by_key(|todo| (todo.position, todo.uid));
+    let one = |todo: &Todo| {
+        let (actual, ms, attempts) = sums.get(&todo.uid).copied().unwrap_or_default();
+        let estimate = estimate(todo, 1.0);
+        Taken {
+            id: todo.id.clone(),
+            status: todo.status,
+            estimated: estimate.tokens,
+            assumed: estimate.assumed,
+            complexity: todo.complexity,
+            actual,
+            ms,
+            attempts,
+        }
+    };
+    Ok(todos.into_iter().map(one).collect())
+}
+
+/// What the database can hold.
+const LARGEST: u64 = i64::MAX as u64;
+
+/// Only what is over says what it takes, and only with tokens.
+fn is_finished(taken: &Taken) -> bool {
+    matches!(taken.status, Status::Completed | Status::Failed) && taken.actual > 0
+}
+
+fn sample(taken: &Taken) -> Sample {
+    Sample { estimated: taken.estimated, actual: taken.actual, complexity: taken.complexity }
+}

@@ -1,0 +1,91 @@
+//! Checkpoints of plans beside real git repositories.
+
+mod histories;
+mod plans;
+mod restores;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use punch_core::{Add, Edit, Keep, Op, Ref, Status};
+use punch_engine::{Changed, Code, Engine, EngineError, Request, Restored, Restoring, Saved, Saving, WorkTree};
+use punch_store::{MemoryStore, PlanId};
+
+use crate::sandbox::Sandbox;
+
+pub struct World {
+    pub sandbox: Sandbox,
+    pub engine: Engine,
+    pub plan: PlanId,
+}
+
+pub const GENTLY: Restoring = Restoring { force: false, reopen: true };
+pub const ANYWAY: Restoring = Restoring { force: true, reopen: true };
+
+impl World {
+    /// A repository `p` with one commit, and an empty plan.
+    pub fn new() -> Self {
+        Self::beside(Sandbox::with_repository())
+    }
+
+    pub fn beside(sandbox: Sandbox) -> Self {
+        // Ten seconds a look, so that checkpoints have names of their own.
+        let time = AtomicI64::new(1_700_000_000_000);
+        let clock = Box::new(move || time.fetch_add(10_000, Ordering::Relaxed));
+        let engine = Engine::new(Box::new(MemoryStore::new()), clock);
+        let plan = engine.choose_or_create(&Default::default()).unwrap();
+        Self { sandbox, engine, plan }
+    }
+
+    pub fn tree(&self) -> WorkTree {
+        WorkTree { root: self.sandbox.path("p"), consents: None }
+    }
+
+    pub fn add(&self, content: &str, needs: &[&str]) {
+        let deps = needs.iter().map(|id| Ref::Id((*id).into())).collect();
+        let edit = Edit { content: Keep::Set(content.into()), depends_on: Keep::Set(deps), ..Edit::default() };
+        self.submit(&[Op::Add(Add { edit, ..Add::default() })]).unwrap();
+    }
+
+    pub fn submit(&self, ops: &[Op]) -> Result<Changed, EngineError> {
+        let commit = self.tree().commit();
+        self.engine.submit(self.plan, &Request { commit: commit.as_deref(), ..Request::by("t", None) }, ops)
+    }
+
+    pub fn done(&self, id: &str) {
+        self.submit(&[Op::Done { target: Ref::Id(id.into()), evidence: None, fence: None }]).unwrap();
+    }
+
+    /// Commits a file and finishes a todo with it.
+    pub fn work(&self, id: &str) {
+        self.sandbox.commit("p", &format!("{id}.txt"));
+        self.done(id);
+    }
+
+    pub fn git(&self, arguments: &[&str]) -> String {
+        self.sandbox.git("p", arguments)
+    }
+
+    pub fn save(&self) -> Saved {
+        let saving = Saving { by: "t", ..Saving::default() };
+        self.engine.checkpoint(self.plan, &Code::look(&self.tree()), &saving).unwrap()
+    }
+
+    pub fn restore(&self, id: &str, how: Restoring) -> Result<Restored, EngineError> {
+        self.engine.restore(self.plan, &Request::by("t", None), &Code::look(&self.tree()), id, how)
+    }
+
+    pub fn status(&self, id: &str) -> Status {
+        self.engine.whole(self.plan).unwrap().by_id(id).unwrap().status
+    }
+
+    /// The ids in a status, in list order.
+    pub fn in_status(&self, status: Status) -> Vec<String> {
+        let whole = self.engine.whole(self.plan).unwrap();
+        whole.live().into_iter().filter(|todo| todo.status == status).map(|todo| todo.id.clone()).collect()
+    }
+}
+
+/// The verdicts of a restore as `id verdict`.
+pub fn verdicts(restored: &Restored) -> Vec<String> {
+    restored.judged.iter().map(|judged| format!("{} {}", judged.id, judged.verdict.name())).collect()
+}
