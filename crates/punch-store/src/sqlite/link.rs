@@ -17,8 +17,8 @@ use crate::{Durability, Reason, StoreError};
 /// How large the write-ahead log stays.
 const LOG_BYTES: i64 = 4 << 20;
 
-/// Pages that a writer keeps at hand, in KiB; half of what SQLite would. Servers live long and are many.
-const CACHE_KIB: i64 = 1_000;
+/// Pages that a writer keeps at hand, in KiB; a third of what SQLite would. Servers live long and are many.
+const CACHE_KIB: i64 = 640;
 
 /// A log that is no larger stays when the last process leaves: about a dozen writes.
 const LOG_LEFT: u64 = 384 << 10;
