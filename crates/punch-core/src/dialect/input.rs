@@ -9,7 +9,7 @@ pub(super) fn invalid(at: impl Into<String>, what: impl Into<String>) -> Refusal
 }
 
 /// What a JSON value is, in words.
-pub(super) const fn kind(value: &Value) -> &'static str {
+pub(crate) const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -6,7 +6,7 @@
 
 pub mod cursor;
 pub mod extended;
-mod input;
+pub(crate) mod input;
 pub mod list;
 pub mod mirror;
 pub mod native;

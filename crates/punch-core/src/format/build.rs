@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::item::Item;
 use super::{Format, extra};
+use crate::dialect::input::kind;
 use crate::{Document, Parsed, Record, Refusal, record, text};
 
 /// How many errors are named.
@@ -53,7 +54,7 @@ impl Build {
         match value {
             Value::Object(map) => Some(Item::new(map, at)),
             other => {
-                self.error(at, &format!("must be an object, not {}", super::item::kind(&other)));
+                self.error(at, &format!("must be an object, not {}", kind(&other)));
                 None
             }
         }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::dialect::input::kind;
 use crate::{Hold, HoldKind, State, Status, text};
 
 /// See the module.
@@ -160,16 +161,4 @@ impl Standing {
 /// A hold that nobody has dated.
 pub(super) fn hold(kind: HoldKind, reason: &str) -> Hold {
     Hold { kind, reason: reason.to_owned(), until: None, by: String::new(), at: 0 }
-}
-
-/// What a JSON value is, in words.
-pub(super) const fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }
