@@ -93,7 +93,11 @@ impl Host {
     /// The events that it is worth being told of; none for OpenCode, whose plugin subscribes by itself.
     pub const fn events(self) -> &'static [&'static str] {
         match self {
-            Self::Claude | Self::Qwen => CLAUDE_EVENTS,
+            Self::Claude => CLAUDE_EVENTS,
+            Self::Qwen => match CLAUDE_EVENTS {
+                [shared @ .., _only_claude] => shared,
+                [] => &[],
+            },
             Self::Codex => CODEX_EVENTS,
             Self::Gemini => GEMINI_EVENTS,
             Self::Cursor => CURSOR_EVENTS,
@@ -120,6 +124,7 @@ impl Host {
     }
 }
 
+/// The last one is Claude Code's alone, the others are Qwen Code's too.
 const CLAUDE_EVENTS: &[&str] = &[
     "SessionStart",
     "SessionEnd",
@@ -134,6 +139,7 @@ const CLAUDE_EVENTS: &[&str] = &[
     "SubagentStart",
     "SubagentStop",
     "PreCompact",
+    "TaskCompleted",
 ];
 
 const CODEX_EVENTS: &[&str] = &[

@@ -12,7 +12,7 @@ use super::{Conversation, ERRORS, Host, OUTPUT};
 use crate::agents::child::{Group, appended};
 use crate::agents::trial::Wiring;
 
-const EVENTS: [&str; 13] = [
+const EVENTS: [&str; 14] = [
     "SessionStart",
     "SessionEnd",
     "UserPromptSubmit",
@@ -26,6 +26,7 @@ const EVENTS: [&str; 13] = [
     "SubagentStart",
     "SubagentStop",
     "PreCompact",
+    "TaskCompleted",
 ];
 
 pub fn configure(wiring: &Wiring) -> Result<(), String> {
