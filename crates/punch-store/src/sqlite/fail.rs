@@ -65,7 +65,9 @@ pub(super) fn unavailable(path: &Path, reason: Reason, why: impl Into<String>) -
 /// A file that does not go with the log beside it.
 pub(super) fn exchanged(path: &Path, found: &str) -> StoreError {
     let [log, _] = companions(path);
-    damaged(path, format!("it was exchanged, and `{}` belongs to the one before: {found}", log.display()))
+    let log = log.display();
+    let way_out = "move that away to use the file as it is";
+    damaged(path, format!("it was exchanged, and `{log}` belongs to the one before ({way_out}): {found}"))
 }
 
 /// Content that cannot be read.

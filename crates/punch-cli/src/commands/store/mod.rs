@@ -24,7 +24,9 @@ Examples:
   punch store backup ../plan.db
   punch store restore ../plan.db           # what is there now is kept beside it
   punch store restore --copy               # from the hourly copy in the state folder
-  punch store prune --before 500 --export events.jsonl";
+  punch store prune --before 500 --export events.jsonl
+
+The newest changes may lie in `store.db-wal`: copy with `punch store backup`, or the whole folder, not `store.db` alone.";
 
 /// The arguments of `punch store`.
 #[derive(Args)]
