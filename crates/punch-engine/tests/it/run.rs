@@ -86,9 +86,6 @@ fn what_was_reported_stays_so_until_it_is_judged() {
     let fence = claim(&engine, plan, &first, "T-1");
     engine.submit(plan, &Request::by("a", Some(&first)), &[done("T-1", None)]).unwrap();
     assert_eq!(engine.left_by_run(plan, 1).unwrap().len(), 1);
-    // The lease runs out, and the run is taken up again.
-    let later = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
-    drop(later);
     let hold = punch_core::Hold {
         kind: punch_core::HoldKind::Human,
         reason: "look".into(),
