@@ -1,0 +1,3 @@
+//! The runner against the world: real git, real processes.
+
+mod worktree;
