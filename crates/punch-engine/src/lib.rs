@@ -21,6 +21,7 @@ pub mod locate;
 pub mod plan_file;
 mod plans;
 mod platform;
+pub mod process;
 mod prune;
 mod reference;
 mod session;
