@@ -20,6 +20,10 @@ pub enum Exit {
     Usage,
     /// Something outside did not answer; the same command may work later.
     Unavailable,
+    /// A run has reached a limit.
+    Budget,
+    /// A run was stopped by a signal.
+    Interrupted,
     /// Our own mistake.
     Bug,
 }
@@ -32,6 +36,8 @@ impl Exit {
             Self::Refused => 1,
             Self::Usage => 2,
             Self::Unavailable => 3,
+            Self::Budget => 4,
+            Self::Interrupted => 130,
             Self::Bug => 70,
         }
     }
