@@ -126,6 +126,7 @@ impl Failure {
             Self::ReaderGone => Exit::Ok,
             Self::Usage { .. } => Exit::Usage,
             Self::Input(_) | Self::Output(_) | Self::Folder(_) => Exit::Unavailable,
+            Self::Refused { code: "run_taken", .. } => Exit::Unavailable,
             Self::File(..) | Self::Config(_) | Self::Locate(_) | Self::Refused { .. } => Exit::Refused,
             Self::Engine(EngineError::Store(error)) => match error {
                 StoreError::Conflict { .. } => Exit::Unavailable,

@@ -4,7 +4,7 @@ mod dry;
 mod watch;
 
 use clap::Args;
-use punch_engine::{EngineError, RunOutcome};
+use punch_engine::RunOutcome;
 use punch_run::agent::Spec;
 use punch_run::{Finished, Interrupt, Options, RunError, World, dollars};
 use serde_json::Value;
@@ -186,10 +186,6 @@ const fn exit(outcome: RunOutcome) -> Exit {
 fn failure(error: RunError) -> Failure {
     match error {
         RunError::Engine(error) => Failure::Engine(error),
-        RunError::Taken { .. } => {
-            let conflict = punch_store::StoreError::Conflict { what: error.message() };
-            Failure::Engine(EngineError::Store(conflict))
-        }
         error => Failure::refused(error.code(), error.message(), &error.hint()),
     }
 }
