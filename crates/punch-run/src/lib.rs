@@ -4,4 +4,5 @@
 //! handed in, and what happens is reported as values. Rules are the core's; what is kept is the engine's.
 
 pub mod agent;
+pub mod permission;
 pub mod worktree;
