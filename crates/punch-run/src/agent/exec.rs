@@ -30,8 +30,7 @@ impl Exec {
 impl Agent for Exec {
     fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
         let mut command = shell(&self.command);
-        command.current_dir(&assignment.folder).env("PUNCH_SESSION_FILE", &assignment.session);
-        command.envs(assignment.environment.iter().map(|(name, value)| (name, value)));
+        assignment.prepare(&mut command);
         begin(command, &assignment.prompt, &assignment.log, sink)
     }
 }

@@ -14,6 +14,7 @@ mod stream;
 
 use std::io;
 use std::path::PathBuf;
+use std::process::Command;
 
 pub use event::{Event, Finish, Permission, PlanEntry, Spending};
 pub use sink::{Report, Sink, reports};
@@ -37,6 +38,17 @@ pub struct Assignment {
     pub resume: Option<String>,
     /// Variables for its environment, over those that are inherited.
     pub environment: Vec<(String, String)>,
+    /// Variables that it must not inherit: those by which an agent around us marks what it starts.
+    pub without: Vec<String>,
+}
+
+impl Assignment {
+    /// Gives a command its folder and its environment.
+    pub fn prepare(&self, command: &mut Command) {
+        command.current_dir(&self.folder);
+        self.without.iter().for_each(|name| drop(command.env_remove(name)));
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+    }
 }
 
 /// A kind of agent that can be started.

@@ -1,0 +1,44 @@
+//! Runs of a plan as they are kept: their records, what they spent, and the names under which their workers act. What
+//! drives the agents is a crate of its own.
+
+mod ledger;
+mod record;
+mod session_file;
+
+pub use ledger::Sum;
+pub use record::{Begin, Ended, Outcome, RunBody, RunRecord};
+pub use session_file::SessionFile;
+
+/// Owners that are workers of a runner begin with this; no session of a host does.
+const WORKER: &str = "run:";
+
+/// The owner under which the n-th agent of a run works. `epoch` counts how often the run was taken up: a worker that a
+/// crash has left behind must not have the name of a new one.
+pub fn worker_name(run: u64, epoch: u32, n: u64) -> String {
+    format!("{WORKER}{run}/{epoch}.{n}")
+}
+
+/// The owner is a worker of a runner: what it calls done is reported, and the runner completes it.
+pub fn is_worker(owner: &str) -> bool {
+    owner.starts_with(WORKER)
+}
+
+/// The owner is a worker of this run.
+pub(crate) fn works_for(owner: &str, run: u64) -> bool {
+    owner.strip_prefix(WORKER).and_then(|rest| rest.split_once('/')).is_some_and(|(id, _)| id.parse() == Ok(run))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_belongs_to_one_run() {
+        let name = worker_name(3, 2, 11);
+        assert_eq!(name, "run:3/2.11");
+        assert!(is_worker(&name) && works_for(&name, 3) && !works_for(&name, 31));
+        for other in ["", "run", "run:", "run:3", "worker-1", "mcp-run:3/1.1"] {
+            assert!(!works_for(other, 3), "{other}");
+        }
+    }
+}
