@@ -128,13 +128,15 @@ impl Stream {
         };
         self.cost = sum.or(self.cost);
         let reported = std::mem::take(&mut self.reported);
-        let turns = u32::try_from(count_of(said, "num_turns")).unwrap_or(u32::MAX);
+        // It counts its own way; what was seen is right, unless nothing was.
+        let turns = if reported.turns == 0 { count_of(said, "num_turns") } else { 0 };
+        let turns = u32::try_from(turns).unwrap_or(u32::MAX);
         let rest = Spending {
             tokens_in: spent.tokens_in.saturating_sub(reported.tokens_in),
             tokens_out: spent.tokens_out.saturating_sub(reported.tokens_out),
             cached: spent.cached.saturating_sub(reported.cached),
             cost_micros: cost,
-            turns: turns.saturating_sub(reported.turns),
+            turns,
         };
         let finish = match (str_of(said, "subtype"), said["is_error"].as_bool().unwrap_or_default()) {
             ("success", false) => Finish::Natural,

@@ -85,8 +85,7 @@ pub(super) fn start<L: Listen>(
     mut listener: L,
 ) -> io::Result<Box<dyn Running>> {
     let out = Out::open(&assignment.log)?;
-    command.current_dir(&assignment.folder).env("PUNCH_SESSION_FILE", &assignment.session);
-    command.envs(assignment.environment.iter().map(|(name, value)| (name, value)));
+    assignment.prepare(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut kept = Kept::start(&mut command)?;
     let (stdin, stdout, stderr) = (kept.stdin(), kept.stdout(), kept.stderr());

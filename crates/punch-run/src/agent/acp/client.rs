@@ -132,6 +132,16 @@ impl Client {
         }
     }
 
+    /// A call of the server that was handed over with the session: it reports with it, nobody has to allow that. The
+    /// hosts make these titles of the names of server and tool (Claude Code, Gemini CLI); what a model writes is in the
+    /// titles of other kinds.
+    fn is_ours(&self, call: &Value) -> bool {
+        let title = str_of(call, "title");
+        let named = title.starts_with("mcp__punch__") || title.ends_with(" (punch MCP Server)");
+        let plain = title.len() < 80 && title.chars().all(|c| c.is_ascii_alphanumeric() || " _-().".contains(c));
+        named && plain && str_of(call, "kind") == "other" && !self.servers.as_array().is_none_or(Vec::is_empty)
+    }
+
     fn initialized(&mut self, result: &Value) -> String {
         let able = &result["agentCapabilities"];
         let method = match (&self.resume, able["loadSession"] == true) {
@@ -178,6 +188,13 @@ impl Client {
             return Heard { replies: vec![reply], ..Heard::default() };
         }
         let (permission, refuse) = permission(&id, &said["params"]);
+        if self.is_ours(&said["params"]["toolCall"])
+            && let Some((option, ..)) = permission.options.iter().find(|(.., allows)| *allows)
+        {
+            let outcome = json!({"outcome": {"outcome": "selected", "optionId": option}});
+            let reply = json!({"jsonrpc": "2.0", "id": id, "result": outcome}).to_string();
+            return Heard { replies: vec![reply], ..Heard::default() };
+        }
         self.permissions.insert(permission.id.clone(), Open { id, refuse });
         let mut events: Vec<Event> = self.words.flush().into_iter().collect();
         events.push(Event::Permission(permission));

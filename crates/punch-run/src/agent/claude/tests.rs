@@ -32,7 +32,7 @@ fn a_turn_is_told_in_neutral_words_and_counted_once() {
             spent(9627, 0, 100, None, 1),
             Event::Text("work one".into()),
             Event::ToolUsed { name: "Bash".into() },
-            spent(9566, 32, 0, Some(58_059), 1),
+            spent(9566, 32, 0, Some(58_059), 0),
             over(Finish::Natural),
         ]
     );
@@ -186,6 +186,7 @@ fn the_arguments_hand_over_our_server_and_the_conversation() {
         server: vec!["/bin/punch".into(), "mcp".into(), "--session".into(), "/s".into()],
         resume: Some("0afe943c".into()),
         environment: Vec::new(),
+        without: Vec::new(),
     };
     let words = arguments(&assignment).join(" ");
     assert_eq!(

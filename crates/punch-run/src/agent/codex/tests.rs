@@ -95,6 +95,7 @@ fn the_arguments_hand_over_our_server_and_the_conversation() {
         server: vec!["/bin/pu\"nch".into(), "mcp".into()],
         resume: resume.map(str::to_owned),
         environment: Vec::new(),
+        without: Vec::new(),
     };
     let server = "-c mcp_servers.punch.command=\"/bin/pu\\\"nch\" -c mcp_servers.punch.args=[\"mcp\"] \
         -c mcp_servers.punch.startup_timeout_sec=30 -c mcp_servers.punch.default_tools_approval_mode=\"approve\" \

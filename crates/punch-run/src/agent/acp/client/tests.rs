@@ -13,6 +13,7 @@ fn assignment(resume: Option<&str>) -> Assignment {
         server: vec!["/bin/punch".into(), "mcp".into()],
         resume: resume.map(str::to_owned),
         environment: Vec::new(),
+        without: Vec::new(),
     }
 }
 
@@ -184,6 +185,32 @@ fn permissions_are_passed_on_least_promise_first_and_answered() {
     assert_eq!(client.answer(r#""word""#, None), [selected(r#""word""#, "no")]);
     heard(&mut client, &[&ask("8").replace("reject_once", "reject_always")]);
     assert!(client.answer("8", None)[0].contains(r#"{"outcome":"cancelled"}"#));
+}
+
+#[test]
+fn our_own_tools_need_no_permission_and_nothing_else_passes_for_them() {
+    let ask = |title: &str, kind: &str| {
+        json!({"id": 7, "method": "session/request_permission", "params": {
+            "toolCall": {"toolCallId": "t", "title": title, "kind": kind},
+            "options": [{"optionId": "no", "name": "No", "kind": "reject_once"},
+                        {"optionId": "once", "name": "Yes", "kind": "allow_once"}]}})
+        .to_string()
+    };
+    for title in ["mcp__punch__todo_write", "todo_write (punch MCP Server)"] {
+        let heard = prompted().hear(&ask(title, "other"));
+        assert!(heard.events.is_empty() && heard.replies[0].contains(r#""optionId":"once""#), "{title}");
+    }
+    for (title, kind) in [
+        ("mcp__punch__todo_write", "execute"),
+        ("rm -rf / # (punch MCP Server)", "other"),
+        ("mcp__punch__x; rm -rf /", "other"),
+        ("mcp__other__todo_write", "other"),
+    ] {
+        let heard = prompted().hear(&ask(title, kind));
+        assert!(matches!(heard.events[..], [Event::Permission(_)]), "{title}");
+    }
+    let mut alone = Client::new(&Assignment { server: Vec::new(), ..assignment(None) });
+    assert_eq!(alone.hear(&ask("mcp__punch__todo_write", "other")).events.len(), 1);
 }
 
 #[test]
