@@ -46,7 +46,9 @@ impl Assignment {
     /// Gives a command its folder and its environment.
     pub fn prepare(&self, command: &mut Command) {
         command.current_dir(&self.folder);
-        self.without.iter().for_each(|name| drop(command.env_remove(name)));
+        for name in &self.without {
+            command.env_remove(name);
+        }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
     }
 }

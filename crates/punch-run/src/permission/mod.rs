@@ -1,11 +1,10 @@
-//! Whether an agent may do what it asks for: allowed by the person's list, refused, or a question for the person. Pure;
-//! who asks the person is handed in.
+//! Whether an agent may do what it asks for: allowed by the person's list, refused, or a question for the person. Pure.
 
 mod rule;
 
 use crate::agent::Permission;
 
-pub use rule::{Rule, RuleError};
+pub use rule::{Rule, RuleError, listed};
 
 /// What becomes of requests that no rule of the list is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,13 +36,6 @@ pub enum Decision {
     Refuse,
     /// Ask the person.
     Ask,
-}
-
-/// Somebody who can be asked. The command line has one where there is a terminal.
-pub trait Person: Send + Sync {
-    /// Asks about a request of an agent: the option that the person chose, `None` to refuse. Called on a thread of its
-    /// own; other agents go on meanwhile.
-    fn ask(&self, agent: &str, request: &Permission) -> Option<String>;
 }
 
 impl Policy {

@@ -45,6 +45,20 @@ fn is_plain(text: &str) -> bool {
     !text.contains(SHELL) && !text.split(['/', '\\', ' ', '=', ':', '"', '\'']).any(|part| part == "..")
 }
 
+/// The rules of a list with commas between; a comma in parentheses belongs to its rule.
+pub fn listed(text: &str) -> Vec<String> {
+    let mut depth = 0usize;
+    let parts = text.split(|c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|rule| !rule.is_empty()).map(str::to_owned).collect()
+}
+
 /// A character that takes the place of one that no line can show.
 fn stands_in(c: char) -> bool {
     matches!(c, '\u{2400}'..='\u{2426}' | '\u{FFFD}') || c.is_control()
@@ -90,6 +104,13 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.tool)?;
         self.what.as_ref().map_or(Ok(()), |what| write!(f, "({what})"))
+    }
+}
+
+impl RuleError {
+    /// What would be one.
+    pub const fn hint(&self) -> &'static str {
+        "rules are tools or a tool and its use, such as `Read`, `mcp__punch__*` or `Bash(git *)`"
     }
 }
 
@@ -144,6 +165,13 @@ mod tests {
         }
         assert!(!allows("Bash(git *)", "Bash", "git log …"), "nobody knows how it goes on");
         assert!(allows("Bash(git log | head)", "Bash", "git log | head"), "named to the letter");
+    }
+
+    #[test]
+    fn a_list_has_commas_between_its_rules() {
+        assert_eq!(listed("Read, Bash(git log a, b) ,,mcp__punch__*"), ["Read", "Bash(git log a, b)", "mcp__punch__*"]);
+        assert_eq!(listed(" , "), [""; 0]);
+        assert_eq!(listed("Bash(a, b"), ["Bash(a, b"], "which is no rule, and said to be none");
     }
 
     #[test]

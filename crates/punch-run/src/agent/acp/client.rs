@@ -223,7 +223,7 @@ impl Listen for Client {
                 Heard { events: self.updated(&said["params"]["update"]), ..Heard::default() }
             }
             (Some(_), Value::Null) => Heard::default(),
-            (Some(method), _) => self.requested(&method.to_owned(), &said),
+            (Some(method), _) => self.requested(method, &said),
             (None, id) => match self.waiting {
                 Some((asked, what)) if *id == asked => {
                     self.waiting = None;
