@@ -6,6 +6,7 @@ use punch_core::text;
 use punch_engine::EngineError;
 
 use crate::agent::SpecError;
+use crate::permission::RuleError;
 use crate::worktree::WorktreeError;
 
 /// Why a run did not come to an end of its own.
@@ -29,6 +30,8 @@ pub enum RunError {
     File(io::Error),
     /// An agent that is none.
     Spec(SpecError),
+    /// A rule about permissions that is none.
+    Rule(RuleError),
     /// Work trees cannot be made.
     Worktree(WorktreeError),
 }
@@ -42,6 +45,7 @@ impl RunError {
             Self::Engine(error) => error.code(),
             Self::File(_) => "run_files",
             Self::Spec(_) => "no_agent",
+            Self::Rule(_) => "no_rule",
             Self::Worktree(_) => "no_worktrees",
         }
     }
@@ -62,6 +66,7 @@ impl RunError {
             Self::Engine(error) => error.message(),
             Self::File(error) => format!("the files of the run cannot be written: {error}"),
             Self::Spec(error) => error.message(),
+            Self::Rule(error) => error.to_string(),
             Self::Worktree(error) => error.to_string(),
         }
     }
@@ -77,6 +82,7 @@ impl RunError {
             Self::Engine(error) => error.hint(),
             Self::File(_) => "look at the folder of the store: `punch store`".to_owned(),
             Self::Spec(error) => error.hint().to_owned(),
+            Self::Rule(error) => error.hint().to_owned(),
             Self::Worktree(error) => error.hint(),
         }
     }

@@ -10,6 +10,7 @@ mod interrupt;
 mod lock;
 mod meter;
 mod options;
+pub mod permission;
 mod runner;
 mod told;
 pub mod worktree;

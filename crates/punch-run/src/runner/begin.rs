@@ -36,6 +36,7 @@ pub(super) struct Begun {
 /// Takes the lock and begins, or takes up, the run.
 pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> Result<Begun, RunError> {
     options.specs.iter().try_for_each(|spec| agent::agent(spec).map(drop))?;
+    options.permissions.rules().map_err(RunError::Rule)?;
     let lock = Lock::take(&folder::runs(&world.store), world.plan).map_err(|error| match error {
         LockError::Taken { by } => RunError::Taken { by },
         LockError::Failed(error) => RunError::File(error),
@@ -105,6 +106,7 @@ pub(super) fn runner<'s, 'e>(
     let runner = Runner {
         folder: Folder::make(&world.store, world.plan, run.id)?,
         meter: Meter::new(options.limits, options.todo_limits, &ledger, before),
+        policy: options.permissions.rules().map_err(RunError::Rule)?,
         seats: (0..options.seats.max(1)).map(|n| Seat::new(n + 1, n % agents.len().max(1))).collect(),
         calibration: world.engine.calibration()?,
         agents,

@@ -301,6 +301,7 @@ impl Talk {
             turn: now,
             spending: Spending::default(),
             asks: None,
+            more: std::collections::VecDeque::new(),
             doomed: None,
         }
     }

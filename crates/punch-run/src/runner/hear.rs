@@ -2,7 +2,6 @@
 
 use punch_core::schedule::estimate;
 use punch_core::{Op, Ref, Status};
-use punch_engine::config::Permission as Policy;
 use punch_engine::{EngineError, Request};
 use punch_store::Spent;
 
@@ -10,6 +9,7 @@ use super::seat::{Doom, Stage};
 use super::{Message, Runner};
 use crate::agent::{Event, Finish, Permission, PlanEntry, Report, Spending};
 use crate::error::RunError;
+use crate::permission::{self, Decision};
 use crate::told::{Told, line};
 
 impl Runner<'_, '_> {
@@ -112,19 +112,18 @@ impl Runner<'_, '_> {
     }
 
     fn wants(&mut self, at: usize, wanted: Permission) -> Result<(), RunError> {
-        let permissions = &self.options.permissions;
-        let listed = wanted.tool.as_deref().is_some_and(|tool| permissions.lists(tool));
-        let allowed = match permissions.policy {
-            _ if listed => Some(true),
-            Policy::Allow => Some(true),
-            Policy::Deny => Some(false),
-            Policy::Ask => None,
-        };
-        if let Some(allowed) = allowed {
-            return Ok(self.answer(at, &wanted, allowed));
+        let decision = self.policy.judge(&wanted);
+        if decision != Decision::Ask {
+            self.answer(at, &wanted, decision != Decision::Refuse);
+            return Ok(());
         }
         let seat = &mut self.seats[at];
-        let (Some(talk), Some(job)) = (&seat.talk, &mut seat.job) else { return Ok(()) };
+        let (Some(talk), Some(job)) = (&mut seat.talk, &mut seat.job) else { return Ok(()) };
+        if job.stage == Stage::Asking {
+            // One question at a time: an agent may want several things at once.
+            talk.more.push_back(wanted);
+            return Ok(());
+        }
         let (start, todo, owner, number) = (talk.start, job.todo.clone(), job.owner.clone(), seat.number);
         job.stage = Stage::Asking;
         self.tell(&Told::Asks { agent: number, todo: line(&todo.id), what: line(&wanted.what) });
@@ -142,8 +141,8 @@ impl Runner<'_, '_> {
 
     fn answer(&mut self, at: usize, wanted: &Permission, allowed: bool) {
         let Some(talk) = &mut self.seats[at].talk else { return };
-        let option = wanted.options.iter().find(|(_, _, allows)| *allows == allowed).map(|(id, _, _)| id.as_str());
-        let option = if allowed { option.or_else(|| Some(wanted.options.first()?.0.as_str())) } else { option };
+        let refusing = || wanted.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str());
+        let option = if allowed { permission::allowing(wanted) } else { refusing() };
         if let Err(error) = talk.running.answer(&wanted.id, option) {
             self.remark(format!("an answer did not reach the agent: {error}"));
         }
@@ -182,6 +181,9 @@ impl Runner<'_, '_> {
                     job.stage = Stage::Working;
                 }
                 self.answer(at, &wanted, allowed);
+                if let Some(next) = self.seats[at].talk.as_mut().and_then(|talk| talk.more.pop_front()) {
+                    return self.wants(at, next);
+                }
             }
             None => self.lost(at, "somebody else has it by now"),
         }

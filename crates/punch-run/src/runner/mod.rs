@@ -26,6 +26,7 @@ use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::meter::Meter;
 use crate::options::Options;
+use crate::permission::Policy;
 use crate::told::{Told, Watch};
 use crate::worktree::Lanes;
 use check::Verdict;
@@ -104,6 +105,7 @@ struct Runner<'s, 'e> {
     run: RunRecord,
     folder: Folder,
     meter: Meter,
+    policy: Policy,
     agents: Vec<Box<dyn Agent>>,
     seats: Vec<Seat>,
     /// What is checked without an agent of this run: it was reported before.

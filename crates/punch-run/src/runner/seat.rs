@@ -1,5 +1,6 @@
 //! A seat: one of the agents that work at once, its conversation while there is one, and the todo it is on.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use punch_core::{Todo, Uid};
@@ -57,6 +58,8 @@ pub(super) struct Talk {
     pub spending: Spending,
     /// What it asks a person for.
     pub asks: Option<Permission>,
+    /// What it asks for besides.
+    pub more: VecDeque<Permission>,
     /// It was asked to end, when and why.
     pub doomed: Option<(Instant, Doom)>,
 }
