@@ -10,6 +10,7 @@ mod config;
 mod cost;
 mod demo;
 mod demo_agent;
+mod demo_run;
 mod doctor;
 mod doctor_agents;
 mod done;

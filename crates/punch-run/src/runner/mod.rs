@@ -138,7 +138,7 @@ pub fn run(
         let worked = runner.work(&receive);
         // Threads of agents wait for a listener; without one they end.
         drop(receive);
-        runner.seats.clear();
+        runner.seats.iter_mut().for_each(|seat| seat.talk = None);
         worked.and_then(|()| runner.end())
     });
     drop(begun);

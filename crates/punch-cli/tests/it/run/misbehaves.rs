@@ -111,6 +111,6 @@ fn an_agent_that_does_not_start_ends_the_run_and_takes_no_attempt() {
 fn a_todo_that_is_removed_while_an_agent_works_on_it_ends_that_agent() {
     let stage = Stage::new();
     stage.add(&["hang on", "remove T-1"]);
-    let run = impatient(&stage, &["--agents", "2"], 1);
+    let run = stage.ends(&["--agents", "2"], 0);
     assert!(run.stderr.contains("T-1 is given back: it was removed from the plan"), "{}", run.render());
 }
