@@ -107,6 +107,12 @@ pub fn is_attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// Whether somebody sees on a screen what is said about a run.
+pub fn is_watched() -> bool {
+    use std::io::IsTerminal;
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 /// The conversation that the host started this process for, where it says so.
 pub fn host_session() -> Option<String> {
     std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())

@@ -5,6 +5,7 @@ mod give;
 mod ledger;
 mod record;
 mod session_file;
+mod story;
 
 pub use ledger::Sum;
 pub use record::{Begin, Ended, Outcome, RunBody, RunRecord};

@@ -1,11 +1,12 @@
 //! The end of a run: whether it is there, what it is called, and what stands in the way of the rest.
 
-use std::time::Instant;
+use std::collections::HashSet;
 
 use punch_core::drive::roots;
 use punch_core::{Plan, Status, Todo, Uid};
 use punch_engine::{Code, Ended, RunOutcome, Saving, Why, WorkTree};
 
+use super::give::BROKEN;
 use super::{Finished, Runner, Stop};
 use crate::error::RunError;
 use crate::told::{Told, line};
@@ -28,15 +29,9 @@ impl Runner<'_, '_> {
         if self.stop.is_some() {
             return Ok(true);
         }
-        let now = Instant::now();
-        let broken = self.seats.iter().all(|seat| seat.broken.0 >= 3);
-        let resting = self.seats.iter().any(|seat| seat.rest.is_some_and(|until| until > now));
-        let startable = self.anything_startable()?;
-        if startable && !broken {
-            // A seat rests, or it was refused just now and will be looked at again.
-            return Ok(false);
-        }
-        if resting && startable && !broken {
+        let broken = self.seats.iter().all(|seat| seat.broken.0 >= BROKEN);
+        // What can be started waits for a seat that rests, or was refused just now and is looked at again.
+        if !broken && self.best(&HashSet::new())?.is_some() {
             return Ok(false);
         }
         if broken || !self.may_wait()? {
@@ -49,16 +44,6 @@ impl Runner<'_, '_> {
             });
         }
         Ok(false)
-    }
-
-    fn anything_startable(&mut self) -> Result<bool, RunError> {
-        let (now, skip) = (self.world.engine.now(), self.options.skip_optional);
-        let plan = self.plan()?;
-        let now = now.max(plan.row.last_time);
-        let wanted = |todo: &&Todo| {
-            todo.is_ready(now) && !punch_core::drive::is_blank(todo) && !(skip && todo.effective_priority() >= 5)
-        };
-        Ok(plan.live().iter().any(wanted))
     }
 
     /// Time alone will change something before long: a timer ends, a lease of somebody else runs out.
@@ -74,7 +59,7 @@ impl Runner<'_, '_> {
         let stop = self.stop.take();
         let skip = self.options.skip_optional;
         let now = self.world.engine.now();
-        let broken = self.seats.iter().find(|seat| seat.broken.0 >= 3).map(|seat| seat.broken.1.clone());
+        let broken = self.seats.iter().find(|seat| seat.broken.0 >= BROKEN).map(|seat| seat.broken.1.clone());
         self.seen = None;
         let plan = self.plan()?;
         let failed = plan.row.counts.failed;

@@ -16,7 +16,7 @@ use crate::runner::Message;
 use crate::told::{Told, line};
 
 /// Starts in a row that may come to nothing before a seat is given up.
-const BROKEN: u32 = 3;
+pub(super) const BROKEN: u32 = 3;
 
 impl Runner<'_, '_> {
     /// Gives out all that can be given out now.
@@ -36,7 +36,7 @@ impl Runner<'_, '_> {
     }
 
     /// What to start next.
-    fn best(&mut self, refused: &HashSet<Uid>) -> Result<Option<Uid>, RunError> {
+    pub(super) fn best(&mut self, refused: &HashSet<Uid>) -> Result<Option<Uid>, RunError> {
         let (context, calibration) = (self.world.settings.run_context.value, self.calibration);
         let skip_optional = self.options.skip_optional;
         let now = self.world.engine.now();
@@ -174,7 +174,7 @@ impl Runner<'_, '_> {
             server: vec![text(&self.world.punch), "mcp".into(), "--session".into(), text(&session)],
             resume,
             environment: vec![
-                variable("PUNCH_STORE", &text(&self.world.store)),
+                variable("PUNCH_STORE", &text(self.world.store.parent().unwrap_or(&self.world.store))),
                 variable("PUNCH_PLAN", &self.world.plan_name),
                 variable("PUNCH_OWNER", owner),
                 variable("PUNCH_ASSIGNED", key.host()),

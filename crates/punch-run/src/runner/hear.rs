@@ -222,6 +222,8 @@ impl Runner<'_, '_> {
                 self.seats[at].job = None;
                 Ok(())
             }
+            // It said that it is done before it was ended: that is looked at.
+            Some(Doom::Failed(_)) | None if self.is_reported(at)? => self.verify(at),
             Some(Doom::Failed(why)) => self.attempt_failed(at, &why),
             None => {
                 let code = code.map_or_else(|| "nobody knows how".to_owned(), |code| format!("exit code {code}"));

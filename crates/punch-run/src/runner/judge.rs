@@ -32,6 +32,15 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// The todo of a seat was reported as done, and is still its own.
+    pub(super) fn is_reported(&self, at: usize) -> Result<bool, RunError> {
+        let Some(job) = &self.seats[at].job else { return Ok(false) };
+        let (uid, fence) = (job.todo.uid, job.todo.fence);
+        let part = Footprint { todos: [uid].into(), ..Footprint::default() };
+        let part = self.persist(|engine| engine.slice(self.world.plan, &part))?;
+        Ok(part.get(uid).is_some_and(|todo| todo.flags.reported && todo.fence == fence && todo.is_live()))
+    }
+
     /// The todo of a seat as it is now; `None` if it is not this worker's any more, which was then seen to.
     fn look(&mut self, at: usize) -> Result<Option<Todo>, RunError> {
         let Some(job) = &self.seats[at].job else { return Ok(None) };
@@ -141,7 +150,7 @@ impl Runner<'_, '_> {
     }
 
     /// Begins the check of what a seat is on.
-    fn verify(&mut self, at: usize) -> Result<(), RunError> {
+    pub(super) fn verify(&mut self, at: usize) -> Result<(), RunError> {
         let Some(job) = &self.seats[at].job else { return Ok(()) };
         let (todo, owner) = (job.todo.clone(), job.owner.clone());
         let (number, lane) = (self.seats[at].number, self.seats[at].lane.clone());
