@@ -98,14 +98,15 @@ pub(super) fn start<L: Listen>(
     if !stays {
         host.close();
     }
-    if let Some(stderr) = stderr {
-        let complaints = out.clone();
-        // Written down only: complaints are for people who look into the log.
-        thread::Builder::new()
-            .name("agent-errors".into())
-            .spawn(move || Lines::new(stderr, complaints).limited(0).for_each(drop))?;
-    }
     let (read, all_read) = channel::<()>();
+    if let Some(stderr) = stderr {
+        let (complaints, heard) = (out.clone(), read.clone());
+        // Written down only: complaints are for people who look into the log.
+        thread::Builder::new().name("agent-errors".into()).spawn(move || {
+            Lines::new(stderr, complaints).limited(0).for_each(drop);
+            drop(heard);
+        })?;
+    }
     let (hearing, reports) = (host.clone(), sink.clone());
     thread::Builder::new().name("agent-output".into()).spawn(move || {
         for line in stdout.into_iter().flat_map(|stdout| Lines::new(stdout, out.clone())) {

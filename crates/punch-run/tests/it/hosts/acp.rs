@@ -40,9 +40,9 @@ fn a_conversation_of_two_prompts_goes_through_one_process() {
     assert!(read("prompt").contains("Do it."));
     assert!(read("again").contains("and more"));
     assert_eq!(read("told"), "yes\n");
-    assert!(stage.log().contains("oops") && stage.log().contains("s-1"), "both streams are written down");
     stage.running.cancel();
     assert!(matches!(stage.rest()[..], [Event::Exited { .. }]), "no turn was going on");
+    assert!(stage.log().contains("oops") && stage.log().contains("s-1"), "both streams are written down");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_permission_waits_for_its_answer() {
 
 #[test]
 fn garbage_and_lines_without_end_between_good_lines_do_no_harm() {
-    let stage = stage(
+    let mut stage = stage(
         r#"echo garbage; printf '\377\376\n'; echo '{"half":'; echo '[]'; echo 7
         head -c 3000000 /dev/zero | tr '\0' x; echo
         echo '{"id":3,"result":{"stopReason":"end_turn"}}'"#,
@@ -130,7 +130,7 @@ fn one_that_does_not_listen_is_killed_with_all_it_started() {
 
 #[test]
 fn one_that_asks_and_asks_and_never_reads_is_ended() {
-    let stage = stage(
+    let mut stage = stage(
         r#"i=10; while [ $i -lt 200000 ]; do i=$((i+1)); echo "{\"id\":$i,\"method\":\"fs/read_text_file\",\"params\":{\"path\":\"$(printf '%0200d' 0)\"}}"; done
         while :; do sleep 1; done"#,
     );

@@ -51,12 +51,12 @@ impl Stage {
     }
 
     /// Everything until it is gone, which must be the last word.
-    pub fn rest(self) -> Vec<Event> {
+    pub fn rest(&mut self) -> Vec<Event> {
         let mut out = Vec::new();
         while !matches!(out.last(), Some(Event::Exited { .. })) {
             out.push(self.next());
         }
-        drop(self.running);
+        self.running.kill();
         // All senders go with the threads of the agent.
         assert!(self.reports.recv_timeout(Duration::from_millis(50)).is_err(), "nothing comes after the end");
         out
