@@ -19,6 +19,7 @@ mod pair;
 mod phases;
 mod plan_file;
 mod record;
+mod reported;
 mod sample;
 mod schedule;
 mod slices;
