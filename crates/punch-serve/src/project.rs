@@ -8,15 +8,15 @@ use std::time::Duration;
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
 use punch_core::{Footprint, Patch, Plan, Refusal};
-use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work};
+use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work, budget};
 use punch_engine::config::{Settings, Subagents};
 use punch_engine::{Choice, Engine, EngineError, Role, WorkTree, owner_of};
 use punch_store::{Changes, PlanId, SessionKey, StoreError};
 use serde_json::{Value, json};
 
+use crate::Problem;
 use crate::desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
 use crate::readings::Readings;
-use crate::{Problem, budget};
 
 /// Ids that a change is told by; more are told as "everything".
 const NAMED: usize = 1_000;

@@ -1,6 +1,7 @@
 //! Tool calls: one call of a surface in, a short text and a structured answer out. Every write goes the one road:
 //! project, step, diff, apply, in one transaction with the session's state.
 
+pub mod budget;
 mod checkpoint;
 mod detail;
 mod extended;
