@@ -102,6 +102,22 @@ pub struct Work {
     pub tree: Option<WorkTree>,
 }
 
+impl Work {
+    /// Whether a call may complete something, in any dialect's words: only then is the commit of interest.
+    pub fn finishes(arguments: &Value) -> bool {
+        let mut open = vec![arguments];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::String(word) if matches!(word.as_str(), "done" | "completed") => return true,
+                Value::Array(values) => open.extend(values),
+                Value::Object(values) => open.extend(values.values()),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+        }
+        false
+    }
+}
+
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Called {
