@@ -25,6 +25,7 @@ mod plans;
 mod platform;
 mod prune;
 mod reference;
+pub mod schema;
 mod session;
 mod submit;
 mod usage;
