@@ -72,8 +72,7 @@ impl Session {
             },
             other => other,
         };
-        let caller = self.caller(offered.tool, arguments);
-        let answer = self.engine.call(self.plan, &caller, self.offer.surface, offered.tool, arguments, key)?;
+        let answer = self.proving(offered, arguments, key)?;
         let tool = ToolUse { name: name.to_owned(), kind: ToolKind::Ours, ..ToolUse::default() };
         let event = match answer.is_error {
             false => HostEvent::ToolEnded { tool },
@@ -92,7 +91,7 @@ impl Session {
         })
     }
 
-    fn caller(&self, tool: Tool, arguments: &Value) -> Caller<'_> {
+    pub(crate) fn caller(&self, tool: Tool, arguments: &Value) -> Caller<'_> {
         let settings = &self.settings;
         Caller {
             session: self.key.clone(),

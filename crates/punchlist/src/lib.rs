@@ -34,6 +34,7 @@
 //! `examples/agent` is a whole small agent: a streaming endpoint, a shell, edits, and a loop that ends when the plan does.
 
 mod call;
+mod checks;
 mod error;
 mod events;
 mod history;

@@ -6,8 +6,16 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-/// How our own messages begin.
+/// How the message that stands for others begins.
 pub(crate) const NOTE: &str = "Earlier messages of this conversation were left out by punch.";
+
+/// How texts begin that are put before a model at the beginning of a turn: no person wrote them.
+const TOLD: &[&str] = &[
+    "Your todo list is kept by punch",
+    "punch keeps todo lists of this project",
+    "A person changed the plan",
+    "The conversation went back",
+];
 
 /// The parts of a history that must stay together, in order: a message alone, or calls with everything up to the last of
 /// their results.
@@ -77,7 +85,12 @@ pub(crate) fn is_system(message: &Value) -> bool {
 
 /// A person wrote it.
 pub(crate) fn is_person(message: &Value) -> bool {
-    message["role"] == "user" && results(message).is_empty() && !is_note(message) && !is_continuation(message)
+    let told = || TOLD.iter().any(|head| text(message).starts_with(head));
+    message["role"] == "user"
+        && results(message).is_empty()
+        && !is_note(message)
+        && !is_continuation(message)
+        && !told()
 }
 
 /// We put it there when messages were left out.

@@ -26,6 +26,7 @@ pub struct Options {
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) user_file: Option<PathBuf>,
     pub(crate) work_tree: Option<PathBuf>,
+    pub(crate) consents: Option<PathBuf>,
     pub(crate) role: Option<Role>,
     pub(crate) clock: Option<Clock>,
 }
@@ -91,6 +92,14 @@ impl Options {
     #[must_use]
     pub fn work_tree(mut self, folder: impl Into<PathBuf>) -> Self {
         self.work_tree = Some(folder.into());
+        self
+    }
+
+    /// The user's state folder (`XDG_STATE_HOME`, or `.local/state` at home), in which `punch verify --allow` keeps what a
+    /// person agreed to. With it, and a work tree, calls run the commands that prove todos; without it none ever runs.
+    #[must_use]
+    pub fn consents(mut self, state_home: impl Into<PathBuf>) -> Self {
+        self.consents = Some(state_home.into());
         self
     }
 

@@ -12,6 +12,8 @@ use crate::Error;
 /// A store, and what lies around it.
 pub(crate) struct Place {
     pub store: Box<dyn Store>,
+    /// The file, if it is one.
+    pub database: Option<PathBuf>,
     /// The project's settings.
     pub config: Option<PathBuf>,
     /// The top of the work tree.
@@ -20,11 +22,13 @@ pub(crate) struct Place {
 
 impl Place {
     pub fn memory() -> Self {
-        Self { store: Box::new(MemoryStore::new()), config: None, root: None }
+        Self { store: Box::new(MemoryStore::new()), database: None, config: None, root: None }
     }
 
     pub fn file(path: &Path) -> Result<Self, Error> {
-        Ok(Self { store: Box::new(SqliteStore::open(path, OpenMode::Create)?), config: None, root: None })
+        let store = SqliteStore::open(path, OpenMode::Create)?;
+        let database = std::path::absolute(path).ok();
+        Ok(Self { store: Box::new(store), database, config: None, root: None })
     }
 
     pub fn project(folder: &Path) -> Result<Self, Error> {
@@ -35,6 +39,7 @@ impl Place {
         }
         Ok(Self {
             store: Box::new(SqliteStore::open(&location.database, OpenMode::Create)?),
+            database: Some(location.database),
             config: Some(location.config),
             root: Some(location.project_root),
         })

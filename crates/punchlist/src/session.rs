@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use punch_engine::config::{Config, Inputs, Settings};
-use punch_engine::{Choice, Engine, EngineError, Offer, Role, WorkTree};
+use punch_engine::{Choice, Consents, Engine, EngineError, Offer, Role, WorkTree};
 use punch_store::{PlanId, SessionKey};
 
 use crate::place::{Place, system_clock};
@@ -33,6 +33,7 @@ pub struct Session {
 /// What further sessions of the same store need.
 #[derive(Clone, Default)]
 struct Around {
+    database: Option<PathBuf>,
     config: Option<PathBuf>,
     root: Option<PathBuf>,
 }
@@ -61,7 +62,8 @@ impl Session {
 
     fn at(place: Place, mut options: Options) -> Result<Self, Error> {
         let engine = Engine::new(place.store, options.clock.take().unwrap_or_else(system_clock));
-        Self::over(Arc::new(engine), Around { config: place.config, root: place.root }, options)
+        let around = Around { database: place.database, config: place.config, root: place.root };
+        Self::over(Arc::new(engine), around, options)
     }
 
     fn over(engine: Arc<Engine>, around: Around, options: Options) -> Result<Self, Error> {
@@ -84,6 +86,10 @@ impl Session {
             None => engine.choose_or_create(&choice)?,
         };
         let tree = options.work_tree.or_else(|| around.root.clone());
+        let consents = match (&options.consents, &around.database) {
+            (Some(state_home), Some(database)) => Some(Consents::new(state_home, database)),
+            _ => None,
+        };
         let dialect = options.dialect.unwrap_or(punch_engine::call::Surface::Native);
         let offered = settings.tools_enabled.value && options.role != Some(Role::None);
         Ok(Self {
@@ -94,7 +100,7 @@ impl Session {
             offer: if offered { Offer::new(dialect, &options.groups) } else { Offer::none(dialect) },
             settings,
             role: options.role,
-            tree: tree.map(|root| WorkTree { root, consents: None }),
+            tree: tree.map(|root| WorkTree { root, consents }),
             begun: AtomicBool::new(false),
             kept_going: AtomicBool::new(false),
             around,

@@ -19,8 +19,7 @@ fn names(world: &World) -> Vec<String> {
 }
 
 fn schema(name: &str) -> Value {
-    let text = fs::read_to_string(folder().join(format!("{name}.schema.json"))).unwrap();
-    serde_json::from_str(&text).unwrap()
+    serde_json::from_str(&World::new().ok(&["schema", name])).unwrap()
 }
 
 /// After a change of a format: `UPDATE_DOCS=1 cargo test -p punch-cli schemas`.
@@ -49,7 +48,7 @@ fn the_schemas_are_up_to_date() {
 
 /// Runs a verb with `--json` and holds its answer against a schema.
 fn fits(world: &World, name: &str, arguments: &[&str]) -> Value {
-    let run = world.punch(&[arguments, &["--json"]].concat());
+    let run = world.punch(&[&["--json"], arguments].concat());
     let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {}", run.stderr));
     assert_eq!(wrong(&schema(name), &answer), [""; 0], "{arguments:?}: {answer}");
     answer

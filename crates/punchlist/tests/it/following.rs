@@ -93,3 +93,33 @@ fn a_project_has_one_store_and_its_own_settings() {
     assert_eq!(again.todos().unwrap()[0].content, "Shared");
     assert_eq!(again.settings().keep_going().max_continuations, 2);
 }
+
+#[test]
+fn a_todo_that_needs_proof_is_done_when_its_check_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, state) = (folder.path().join("store.db"), folder.path().join("state"));
+    let options = || Options::new("t").setting("policy.verify", "command").work_tree(folder.path());
+    let session = Session::open(&file, options().consents(&state)).unwrap();
+    let check = if cfg!(windows) { "exit 0" } else { "test -f made.txt" };
+    let add = json!({"ops": [{"op": "add", "id": "a", "content": "Make it", "verifyCommand": check}]});
+    assert!(!session.call("todo_write", &add).unwrap().is_error);
+    let done = json!({"ops": [{"op": "done", "id": "a"}]});
+    // Nobody agreed to the command.
+    let answer = session.call("todo_write", &done).unwrap();
+    assert!(answer.is_error && answer.text.contains("consent"), "{}", answer.text);
+    let agreed = punch_engine::Consents::new(&state, &std::path::absolute(&file).unwrap());
+    agreed.give(&punch_core::Verify::Shell(check.to_owned())).unwrap();
+    if cfg!(unix) {
+        let answer = session.call("todo_write", &done).unwrap();
+        assert!(answer.is_error && answer.text.contains("verify_failed"), "{}", answer.text);
+    }
+    std::fs::write(folder.path().join("made.txt"), "x").unwrap();
+    let answer = session.call("todo_write", &done).unwrap();
+    assert!(!answer.is_error, "{}", answer.text);
+    let todo = &session.todos().unwrap()[0];
+    assert_eq!((todo.status.stored(), todo.evidence[0].exit_code), (Status::Completed, Some(0)));
+    // Without a place for consents nothing runs.
+    let other = Session::open(&file, options()).unwrap();
+    other.call("todo_write", &json!({"ops": [{"op": "reopen", "id": "a"}]})).unwrap();
+    assert!(other.call("todo_write", &done).unwrap().is_error);
+}

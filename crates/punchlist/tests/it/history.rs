@@ -90,6 +90,8 @@ fn numbers(messages: &[Value]) -> Vec<usize> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn pairs_are_never_split_and_the_result_is_a_bounded_part_in_order(
         (form, head, steps, again) in steps(), limit in 0_usize..60
@@ -167,6 +169,24 @@ fn our_own_messages_are_not_taken_for_the_request() {
     assert_eq!(short[0], messages[0]);
     assert!(short[1]["content"].as_str().unwrap().starts_with("Earlier messages"));
     assert_eq!(short.len(), 15 - 1);
+}
+
+#[test]
+fn what_a_turn_begins_with_is_not_taken_for_the_request() {
+    let session = Session::in_memory(Options::new("a").session("chat")).unwrap();
+    session.call("todo_write", &json!({"ops": [{"op": "add", "content": "Write it"}]})).unwrap();
+    let person = session.beside(Options::new("user")).unwrap();
+    person.call("todo_write", &json!({"ops": [{"op": "add", "content": "And this"}]})).unwrap();
+    let told = |options: Options| session.beside(options).unwrap().turn_started().unwrap().unwrap();
+    let texts =
+        [session.turn_started().unwrap().unwrap(), told(Options::new("a").session("chat")), told(Options::new("b"))];
+    for text in texts {
+        let mut messages =
+            vec![json!({"role": "user", "content": text}), json!({"role": "user", "content": "Build it"})];
+        messages.extend((0..60).map(|n| json!({"role": "assistant", "content": format!("{n}")})));
+        let short = trim_history(&messages, 50, None);
+        assert_eq!(short[0]["content"], "Build it", "{text}");
+    }
 }
 
 #[test]
