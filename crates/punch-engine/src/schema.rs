@@ -1,21 +1,16 @@
 //! JSON Schemas of what the engine writes: checkpoints, decisions, and the arguments of its tools.
 
 use punch_core::Status;
-use punch_core::schema::{about, count, decided, list, object, or_null, text, time, word, yes_no};
-use serde_json::{Map, Value, json};
+use punch_core::schema::{about, any_of, count, decided, list, named, object, or_null, text, time, word, yes_no};
+use serde_json::Value;
 
 use crate::call::Surface;
-use crate::{Group, Offer};
+use crate::{Group, Offer, Offered};
 
 /// The arguments of every tool of a dialect, by the name of the tool, and any of them.
 pub fn tools(surface: Surface) -> Value {
-    let mut defs = Map::new();
-    for tool in Offer::new(surface, Group::ALL).tools {
-        let arguments = about(Value::Object(tool.input_schema), &tool.description);
-        defs.insert(tool.name, arguments);
-    }
-    let any: Vec<Value> = defs.keys().map(|name| json!({"$ref": format!("#/$defs/{name}")})).collect();
-    json!({"anyOf": any, "$defs": defs})
+    let one = |tool: Offered| named(&tool.name, about(Value::Object(tool.input_schema), &tool.description));
+    any_of(Offer::new(surface, Group::ALL).tools.into_iter().map(one).collect())
 }
 
 /// The record of a decision, as `punch why-stop --line` prints it and `punch replay --dialect drive` reads it.
@@ -40,7 +35,7 @@ pub fn checkpoint() -> Value {
         &[],
     );
     let verification = object(&[("verified", ids()), ("unverified", ids()), ("stale", ids())], &[]);
-    object(
+    let checkpoint = object(
         &[
             ("id", text()),
             ("at", time()),
@@ -55,7 +50,8 @@ pub fn checkpoint() -> Value {
             ("notes", or_null(text())),
         ],
         &[],
-    )
+    );
+    named("checkpoint", checkpoint)
 }
 
 fn git() -> Value {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{about, any_of, count, list, number, object, only, or_null, text, time, word, yes_no};
+use super::{about, any_of, count, list, named, number, object, only, or_null, text, time, word, yes_no};
 
 /// Fields that the record of a decision has beside agent, plan and revision.
 pub fn decided() -> Vec<(&'static str, Value)> {
@@ -75,7 +75,8 @@ fn facts() -> Value {
 fn roots() -> Value {
     let causes = ["person", "hold", "timer", "elsewhere", "dropped", "missing", "circle", "blank"];
     let block = object(&[("id", text()), ("cause", word(causes))], &[("about", text())]);
-    object(&[("named", list(block)), ("total", count())], &[("cut", yes_no()), ("optional", list(text()))])
+    let maybe = [("cut", yes_no()), ("optional", list(text()))];
+    named("roots", object(&[("named", list(block)), ("total", count())], &maybe))
 }
 
 fn counters() -> Value {

@@ -80,8 +80,19 @@ pub fn about(mut schema: Value, text: &str) -> Value {
     schema
 }
 
-/// A whole schema as it is published.
-pub fn titled(title: &str, text: &str, schema: Value) -> Value {
+/// A form with a name of its own: in a whole schema it stands once.
+pub fn named(name: &str, mut schema: Value) -> Value {
+    schema[NAME] = name.into();
+    schema
+}
+
+/// Marks a named form until it has its place.
+const NAME: &str = "$name";
+
+/// A whole schema as it is published: named forms are in `$defs`.
+pub fn titled(title: &str, text: &str, mut schema: Value) -> Value {
+    let mut defs = Map::new();
+    gather(&mut schema, &mut defs);
     let mut out = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
@@ -90,5 +101,23 @@ pub fn titled(title: &str, text: &str, schema: Value) -> Value {
     if let (Some(out), Value::Object(schema)) = (out.as_object_mut(), schema) {
         out.extend(schema);
     }
+    if !defs.is_empty() {
+        out["$defs"] = defs.into();
+    }
     out
+}
+
+/// Schemas are ours and shallow.
+fn gather(schema: &mut Value, defs: &mut Map<String, Value>) {
+    match schema {
+        Value::Array(list) => list.iter_mut().for_each(|inner| gather(inner, defs)),
+        Value::Object(map) => {
+            map.values_mut().for_each(|inner| gather(inner, defs));
+            if let Some(Value::String(name)) = map.shift_remove(NAME) {
+                let reference = json!({"$ref": format!("#/$defs/{name}")});
+                defs.insert(name, std::mem::replace(schema, reference));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }

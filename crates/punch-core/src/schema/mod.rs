@@ -9,7 +9,7 @@ mod schedule;
 
 pub use decision::{decided, reasons};
 pub use kit::{
-    about, any, any_of, count, list, number, object, only, or_null, signed, text, time, titled, word, yes_no,
+    about, any, any_of, count, list, named, number, object, only, or_null, signed, text, time, titled, word, yes_no,
 };
 pub use plan_file::plan_file;
 pub use record::{document, shown, todo};

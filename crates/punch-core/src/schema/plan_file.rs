@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{about, list, object, text, word};
+use super::{about, list, named, object, text, word};
 
 /// What stands between the two lines `---`, as a mapping. Everything else in it is kept as it is.
 pub fn plan_file() -> Value {
@@ -18,6 +18,7 @@ pub fn plan_file() -> Value {
             ("dependencies", about(list(text()), "ids")),
         ],
     );
+    let todo = named("todo", todo);
     let phase = object(&[("name", text())], &[("todos", list(todo.clone()))]);
     let todos = about(list(todo), "no todos, no change of the file");
     let phases = about(list(phase), "newer files group their todos");
@@ -32,6 +33,7 @@ mod tests {
     use super::plan_file;
     use crate::format::plan_file::front_matter;
     use crate::format::yaml;
+    use crate::schema::titled;
     use crate::{Document, Format};
 
     #[test]
@@ -46,7 +48,7 @@ mod tests {
             let written = Format::CursorPlan.write(&document).unwrap();
             let (front, _) = front_matter(&written.text).unwrap();
             let value = yaml::read(front).unwrap();
-            assert_eq!(wrong(&plan_file(), &value), [""; 0], "{front}");
+            assert_eq!(wrong(&titled("", "", plan_file()), &value), [""; 0], "{front}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{about, any_of, count, list, object, only, text};
+use super::{about, any_of, count, list, named, object, only, text};
 use crate::Record;
 
 /// One todo as it is written; `title` is read in place of `content`.
@@ -10,7 +10,7 @@ pub fn todo() -> Value {
     let mut out = json!({"type": "object", "properties": Record::properties()});
     out["properties"]["title"] = about(text(), "another name for `content`, only read");
     out["anyOf"] = json!([{"required": ["content"]}, {"required": ["title"]}]);
-    out
+    named("todo", out)
 }
 
 /// One todo as answers show it: what programs look for first is always there.
@@ -18,11 +18,12 @@ pub fn shown() -> Value {
     let mut properties = Record::properties();
     let effective = "the best priority among it and everything open that waits for it";
     properties.insert("effectivePriority".to_owned(), about(count(), effective));
-    json!({
+    let shown = json!({
         "type": "object",
         "required": ["id", "content", "status", "priority", "dependsOn", "blocks", "effectivePriority"],
         "properties": properties,
-    })
+    });
+    named("todo", shown)
 }
 
 /// A whole plan: what is written, or only a list of todos.
