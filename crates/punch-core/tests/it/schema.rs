@@ -19,12 +19,12 @@ fn whole(schema: Value) -> Value {
 
 /// An input with everything that can be there.
 fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
+    let every = |n: u32| choice.is_multiple_of(n);
     let finish = [Finish::EndTurn, Finish::EndTurn, Finish::Length, Finish::Cancelled][choice as usize % 4];
-    let named =
-        Named { id: "T-1".into(), content: "Write it".into(), running: choice % 2 == 0, again: choice % 3 == 0 };
+    let named = Named { id: "T-1".into(), content: "Write it".into(), running: every(2), again: every(3) };
     let block = Block { id: "T-2".into(), cause, about: "Ann".into() };
     let total = u64::from(cause != Cause::Blank);
-    let roots = Roots { named: vec![block], total, cut: choice % 5 == 0, optional: vec!["T-9".into()] };
+    let roots = Roots { named: vec![block], total, cut: every(5), optional: vec!["T-9".into()] };
     Input {
         facts: Facts { open, total: 9, next: next.then_some(named), roots, ..Facts::default() },
         counters: Counters {
@@ -38,7 +38,7 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
             since: Some(1),
             seen: 3,
             first: 400,
-            asked: choice % 11 == 0,
+            asked: every(11),
             told: 2,
             quiet: 1,
             edits: 1,
@@ -47,16 +47,16 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
             prompted: 9,
             ..Counters::default()
         },
-        event: HostEvent::Stopping { finish, background: u32::from(choice % 13 == 0), kept_going: true },
+        event: HostEvent::Stopping { finish, background: u32::from(every(13)), kept_going: true },
         policy: KeepGoing::default(),
         scene: Scene {
-            named: choice % 17 != 0,
-            bound: choice % 19 != 0,
-            foreign: choice % 23 == 0,
-            subagent: choice % 29 == 0,
+            named: !every(17),
+            bound: !every(19),
+            foreign: every(23),
+            subagent: every(29),
             switch: [Switch::On, Switch::On, Switch::On, Switch::Paused, Switch::Off][choice as usize % 5],
             context: Some(ContextUse { used: u64::from(choice % 100), limit: 100 }),
-            host_cap: (choice % 7 == 0).then_some(8),
+            host_cap: every(7).then_some(8),
         },
         now: i64::from(choice) * 60_000,
     }
