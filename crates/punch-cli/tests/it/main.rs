@@ -30,6 +30,7 @@ mod punch;
 mod reasons;
 mod replay;
 mod schedule;
+mod schemas;
 mod scripted_agents;
 mod store;
 mod strange_text;
