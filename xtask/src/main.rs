@@ -34,6 +34,7 @@ Tasks:
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
+  bench run                            what `punch run` adds to a bare spawn; memory and idle CPU with eight agents
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   exhaustive                           every state within more writes, through pairs of policy values
   faults [--rounds N]                  kill -9 in mid-write, and many processes at once, at length
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         ["bench", "mcp"] => bench::mcp(),
         ["bench", "schedule"] => bench::schedule(),
         ["bench", "cli"] => bench::cli::run(),
+        ["bench", "run"] => bench::run::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["faults", rest @ ..] => faults::run(rest),

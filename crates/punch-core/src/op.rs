@@ -162,6 +162,15 @@ pub enum Op {
         /// The fence of the claim the answer belongs to.
         fence: Option<u64>,
     },
+    /// The worker of a runner says that it is done: evidence and a mark, and its status does not change.
+    Report {
+        /// Which.
+        target: Ref,
+        /// What speaks for it.
+        evidence: Option<Evidence>,
+        /// The fence of the claim the answer belongs to.
+        fence: Option<u64>,
+    },
     /// Say of a completed todo whether its completion still stands; its status does not change.
     Vouch {
         /// Which.
@@ -242,6 +251,7 @@ impl Op {
             | Self::Renew(r, _)
             | Self::Done { target: r, .. }
             | Self::Vouch { target: r, .. }
+            | Self::Report { target: r, .. }
             | Self::Restore { target: r, .. }
             | Self::Drop(r)
             | Self::Fail(r, _)

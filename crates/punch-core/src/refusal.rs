@@ -319,6 +319,11 @@ pub enum Warning {
         /// The id.
         id: String,
     },
+    /// It is not completed yet: a runner verifies what its workers report.
+    Reported {
+        /// The todo.
+        id: String,
+    },
     /// The todo uid was touched by a consequence the caller may not expect.
     Cascaded {
         /// Which was cancelled along.
@@ -342,6 +347,9 @@ impl Warning {
             }
             Self::Suspended { id, dep } => {
                 format!("{} depends on {} in a circle; it will not become ready", name(id), name(dep))
+            }
+            Self::Reported { id } => {
+                format!("{} is reported as done; the runner verifies it and completes it", name(id))
             }
             Self::Dangling { id, missing } => format!("{} waits for {}, which does not exist", name(id), name(missing)),
             Self::Group { id, given, derived } => {

@@ -293,6 +293,9 @@ pub struct Flags {
     pub stale: bool,
     /// Something it was built on has been reopened.
     pub stale_dependency: bool,
+    /// Its worker says that it is done; the runner that gave it out has not verified that yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reported: bool,
 }
 
 /// What an import brought that nothing here has a name for: for each format, the fields as they stood there.

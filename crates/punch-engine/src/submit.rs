@@ -5,7 +5,7 @@ use punch_core::{Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, R
 use punch_store::{Durability, PlanId, StoreError, Tx};
 
 use crate::config::Settings;
-use crate::{Engine, EngineError, Proofs, plan_file};
+use crate::{Engine, EngineError, Proofs, plan_file, run};
 
 /// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub commit: Option<&'a str>,
     /// Checks that passed, for the todos that this finishes.
     pub proofs: Option<&'a Proofs>,
+    /// The runner itself asks: what its workers ask for under the same owner is only reported.
+    pub completes: bool,
 }
 
 impl<'a> Request<'a> {
@@ -46,6 +48,7 @@ impl<'a> Request<'a> {
             detail: false,
             commit: None,
             proofs: None,
+            completes: false,
         }
     }
 }
@@ -224,7 +227,7 @@ pub(crate) fn settle_on(
             if !matches!(ops[..], [Op::Revert { .. }]) {
                 ops.extend(adopt.clone());
             }
-            proven(ops, &plan, request)
+            reported(proven(ops, &plan, request), request)
         });
         match asked.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,
@@ -270,6 +273,18 @@ fn proven(ops: Vec<Op>, plan: &Plan, request: &Request<'_>) -> Vec<Op> {
             });
             Op::Done { target, evidence, fence }
         }
+        op => op,
+    };
+    ops.into_iter().map(one).collect()
+}
+
+/// What a worker of a runner calls done is reported: the runner alone completes.
+fn reported(ops: Vec<Op>, request: &Request<'_>) -> Vec<Op> {
+    if request.completes || !request.owner.is_some_and(run::is_worker) {
+        return ops;
+    }
+    let one = |op| match op {
+        Op::Done { target, evidence, fence } => Op::Report { target, evidence, fence },
         op => op,
     };
     ops.into_iter().map(one).collect()

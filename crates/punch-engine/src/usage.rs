@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use punch_core::schedule::{Fit, Sample, calibration, estimate};
 use punch_core::{Complexity, Footprint, Plan, Status, Todo, Uid};
-use punch_store::{Durability, PlanId, Snapshot, Usage};
+use punch_store::{Durability, PlanId, Snapshot, Spent, StoreError, Usage};
 use serde::Serialize;
 
 use crate::{Engine, EngineError};
@@ -74,17 +74,22 @@ impl Engine {
                 .get(uid)
                 .ok_or_else(|| EngineError::NotFound { given: format!("#{}", uid.0), near: Vec::new() })?;
             let attempt = attempt.unwrap_or(todo.attempts + 1);
-            let before = tx.usage(Some(uid))?.into_iter().find(|usage| usage.attempt == attempt);
-            let (tokens, ms) = before.map_or((0, 0), |usage| (usage.tokens, usage.ms));
-            let usage = Usage {
+            tx.spend(&Spent {
                 uid,
                 attempt,
-                tokens: tokens.saturating_add(used.tokens).min(LARGEST),
-                ms: ms.saturating_add(used.ms).min(LARGEST),
+                run: None,
+                agent: String::new(),
+                subagent: None,
+                tokens_in: used.tokens,
+                tokens_out: 0,
+                cost: None,
+                ms: used.ms,
+                turns: 0,
+                estimated: false,
                 at: now,
-            };
-            tx.put_usage(&usage)?;
-            Ok((todo.id.clone(), usage))
+            })?;
+            let usage = tx.usage(Some(uid))?.into_iter().find(|usage| usage.attempt == attempt);
+            usage.map(|usage| (todo.id.clone(), usage)).ok_or(EngineError::Store(StoreError::Abort))
         })
     }
 
@@ -157,9 +162,6 @@ fn taken(snapshot: &dyn Snapshot) -> Result<Vec<Taken>, EngineError> {
     };
     Ok(todos.into_iter().map(one).collect())
 }
-
-/// What the database can hold.
-const LARGEST: u64 = i64::MAX as u64;
 
 /// Only what is over says what it takes, and only with tokens.
 fn is_finished(taken: &Taken) -> bool {

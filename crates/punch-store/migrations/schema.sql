@@ -56,6 +56,25 @@ CREATE TABLE event (
     patch TEXT NOT NULL,
     PRIMARY KEY (plan, revision, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE ledger (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    seq INTEGER NOT NULL,
+    uid INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    run INTEGER,
+    agent TEXT NOT NULL,
+    subagent TEXT,
+    tokens_in INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL,
+    cost INTEGER,
+    ms INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    estimated INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (plan, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ledger_run ON ledger (plan, run) WHERE run IS NOT NULL;
+CREATE INDEX ledger_todo ON ledger (plan, uid, attempt);
 CREATE TABLE meta (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     store TEXT NOT NULL,
@@ -70,6 +89,14 @@ CREATE TABLE plan (
     row TEXT NOT NULL
 , pruned INTEGER NOT NULL DEFAULT 0, said_revision INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE UNIQUE INDEX plan_name ON plan (name) WHERE archived IS NULL;
+CREATE TABLE run (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    id INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    body TEXT NOT NULL,
+    PRIMARY KEY (plan, id)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE session (
     host TEXT NOT NULL,
     subagent TEXT NOT NULL,
@@ -112,12 +139,3 @@ CREATE INDEX todo_running ON todo (plan, owner) WHERE removed IS NULL AND status
 CREATE INDEX todo_said ON todo (plan, said) WHERE removed IS NULL;
 CREATE INDEX todo_timer ON todo (plan, held_until)
     WHERE removed IS NULL AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL;
-CREATE TABLE usage (
-    plan INTEGER NOT NULL REFERENCES plan (id),
-    uid INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    ms INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (plan, uid, attempt)
-) STRICT, WITHOUT ROWID;

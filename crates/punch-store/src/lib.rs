@@ -16,7 +16,7 @@ pub use error::{Reason, StoreError, Version};
 pub use memory::MemoryStore;
 pub use record::{
     ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Durability, ListMark, PlanId,
-    PlanInfo, ReadyMark, Session, SessionKey, Usage, Which,
+    PlanInfo, ReadyMark, Run, Session, SessionKey, Spent, Usage, Which,
 };
 pub use sqlite::{OpenMode, SqliteStore, StoreInfo, name_of, restore};
 pub use store::{Catalogue, Changes, Snapshot, Store, Tx};

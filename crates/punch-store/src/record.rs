@@ -140,19 +140,68 @@ pub struct Decision {
     pub body: String,
 }
 
-/// What one attempt at a todo took. Not an event: it is added to while the attempt runs.
+/// What one attempt at a todo took: the sum of its entries in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// Which todo.
     pub uid: Uid,
     /// Which attempt, counted from 1.
     pub attempt: u32,
-    /// Tokens so far, at most `i64::MAX`.
+    /// Tokens that were reported so far, read and written, at most `i64::MAX`.
     pub tokens: u64,
     /// Milliseconds so far, at most `i64::MAX`.
     pub ms: u64,
     /// When it was last added to.
     pub at: i64,
+}
+
+/// One entry of the ledger: something that was spent on a todo. Entries are added, never changed. Not an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// On which todo.
+    pub uid: Uid,
+    /// In which attempt, counted from 1.
+    pub attempt: u32,
+    /// In which run; `None` for what was reported outside of one.
+    pub run: Option<u64>,
+    /// By which agent; empty where nobody said.
+    pub agent: String,
+    /// By which of its subagents.
+    pub subagent: Option<String>,
+    /// Tokens read.
+    pub tokens_in: u64,
+    /// Tokens written.
+    pub tokens_out: u64,
+    /// Millionths of a dollar, where somebody knows.
+    pub cost: Option<u64>,
+    /// Milliseconds.
+    pub ms: u64,
+    /// Turns of the model.
+    pub turns: u32,
+    /// Nobody reported the tokens: they are what the todo was estimated at.
+    pub estimated: bool,
+    /// When.
+    pub at: i64,
+}
+
+impl Spent {
+    /// Tokens read and written.
+    pub const fn tokens(&self) -> u64 {
+        self.tokens_in.saturating_add(self.tokens_out)
+    }
+}
+
+/// A run of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Counted from 1 in every plan.
+    pub id: u64,
+    /// When it began.
+    pub started_at: i64,
+    /// When it ended; `None` while it goes on, or if it was killed.
+    pub ended_at: Option<i64>,
+    /// Options, outcome, story: JSON of the engine, kept as it is.
+    pub body: String,
 }
 
 /// A state of work to come back to.

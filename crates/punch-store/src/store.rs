@@ -8,8 +8,8 @@ use std::time::Duration;
 use punch_core::{Event, Footprint, Outcome, Plan, PlanRow, Todo, Uid};
 
 use crate::{
-    Checkpoint, Decision, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey, StoreError, Usage,
-    Which,
+    Checkpoint, Decision, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Run, Session, SessionKey, Spent,
+    StoreError, Usage, Which,
 };
 
 /// A place for plans.
@@ -133,8 +133,18 @@ pub trait Snapshot: Catalogue {
     /// One checkpoint.
     fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError>;
 
-    /// What attempts at todos took, of one todo or of all, by todo and attempt.
+    /// What attempts at todos took, of one todo or of all, by todo and attempt: sums over the ledger. Tokens that
+    /// nobody reported are not in it: an estimate teaches nothing about estimates.
     fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError>;
+
+    /// The entries of the ledger that belong to a run, in the order in which they were added.
+    fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError>;
+
+    /// Runs of the plan, newest first.
+    fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError>;
+
+    /// One run.
+    fn run(&self, id: u64) -> Result<Option<Run>, StoreError>;
 
     /// Checkpoints of the plan, newest first.
     fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError>;
@@ -162,8 +172,11 @@ pub trait Tx: Snapshot {
     /// [`crate::DECISIONS_KEPT`] and those of every session that are older than [`crate::DECISION_LIFETIME_MS`].
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError>;
 
-    /// Keeps what an attempt took, replacing what was known about it.
-    fn put_usage(&mut self, usage: &Usage) -> Result<(), StoreError>;
+    /// Adds an entry to the ledger. Numbers beyond `i64::MAX` are kept as that.
+    fn spend(&mut self, spent: &Spent) -> Result<(), StoreError>;
+
+    /// Keeps a run, replacing what was known about it.
+    fn put_run(&mut self, run: &Run) -> Result<(), StoreError>;
 
     /// Keeps a checkpoint, replacing one with the same id.
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError>;

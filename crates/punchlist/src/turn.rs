@@ -141,6 +141,7 @@ impl Session {
             context,
             host_cap: None,
             turn: None,
+            by_runner: false,
         })
     }
 }

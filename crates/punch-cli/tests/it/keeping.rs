@@ -18,8 +18,16 @@ fn engine(world: &World) -> Engine {
 
 fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
     let key = SessionKey::new("1a2b3c4d", None);
-    let moment =
-        Moment { agent: "claude".into(), key, choice: Choice::default(), event, context, host_cap: None, turn: None };
+    let moment = Moment {
+        agent: "claude".into(),
+        key,
+        choice: Choice::default(),
+        event,
+        context,
+        host_cap: None,
+        turn: None,
+        by_runner: false,
+    };
     let settings = Config::load(&Inputs::default()).unwrap().settings;
     engine(world).observe(&moment, &settings).unwrap();
 }

@@ -29,6 +29,8 @@ mod plans;
 mod punch;
 mod reasons;
 mod replay;
+#[cfg(target_os = "linux")]
+mod run;
 mod schedule;
 mod schemas;
 mod scripted_agents;

@@ -97,6 +97,7 @@ const fn target(op: &Op) -> Option<&Ref> {
         | Op::Renew(r, _)
         | Op::Done { target: r, .. }
         | Op::Vouch { target: r, .. }
+        | Op::Report { target: r, .. }
         | Op::Restore { target: r, .. }
         | Op::Drop(r)
         | Op::Fail(r, _)

@@ -35,6 +35,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::Claim(_, until) => claim(draft, uid, *until)?,
             Op::Renew(_, until) => renew(draft, uid, *until)?,
             Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
+            Op::Report { evidence, fence, .. } => report(draft, uid, evidence.as_ref(), *fence)?,
             Op::Vouch { stale, evidence, .. } => vouch::vouch(draft, uid, *stale, evidence.as_ref())?,
             Op::Restore { work, .. } => restore::restore(draft, uid, work)?,
             Op::Drop(_) => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
@@ -183,7 +184,8 @@ fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -> Result<()
         t.finished_at = None;
         t.hold = None;
         t.attempts += u32::from(again);
-        t.flags = crate::Flags::default();
+        // Whoever claims what was reported takes over the verification.
+        t.flags = crate::Flags { reported: t.flags.reported && kind == Kind::Claimed, ..crate::Flags::default() };
     })
 }
 
@@ -243,6 +245,35 @@ fn renew(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
     Ok(())
 }
 
+/// A late answer from an earlier owner changes nothing (rule 33).
+fn in_time(draft: &Draft<'_>, uid: Uid, fence: Option<u64>) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    match fence.filter(|given| *given != todo.fence) {
+        Some(given) => Err(Refusal::StaleFence { id: todo.id.clone(), given, current: todo.fence }.into()),
+        None => not_others(draft, uid),
+    }
+}
+
+/// Keeps what the worker says about work that somebody else will verify and complete.
+fn report(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>, fence: Option<u64>) -> Result<(), Stop> {
+    in_time(draft, uid, fence)?;
+    let todo = draft.get(uid)?;
+    if todo.status != Status::InProgress {
+        return Err(Refusal::Transition { id: todo.id.clone(), op: "report", status: todo.status }.into());
+    }
+    let (id, now) = (todo.id.clone(), draft.now);
+    let evidence = evidence.filter(|evidence| evidence.text.is_some());
+    if !todo.flags.reported || evidence.is_some() {
+        let evidence = evidence.map(|evidence| Evidence { at: now, ..evidence.clone() });
+        draft.edit(uid, Kind::Flagged, |t| {
+            vouch::push(&mut t.evidence, evidence);
+            t.flags.reported = true;
+        })?;
+    }
+    draft.warnings.push(Warning::Reported { id });
+    Ok(())
+}
+
 fn done(
     draft: &mut Draft<'_>,
     uid: Uid,
@@ -250,13 +281,7 @@ fn done(
     fence: Option<u64>,
     gated: &mut Vec<Uid>,
 ) -> Result<(), Stop> {
-    let todo = draft.get(uid)?;
-    if let Some(given) = fence
-        && given != todo.fence
-    {
-        return Err(Refusal::StaleFence { id: todo.id.clone(), given, current: todo.fence }.into());
-    }
-    not_others(draft, uid)?;
+    in_time(draft, uid, fence)?;
     let todo = draft.get(uid)?;
     let at_end = draft.ctx.policy.start_gate == StartGate::AtEnd;
     if todo.status == Status::Completed {
@@ -355,7 +380,10 @@ fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
                 t.last_error = error;
             })?;
             if attempts < ATTEMPTS {
-                return set_status(draft, uid, Status::Pending, Kind::Failed, |t| t.flags.resume = true);
+                return set_status(draft, uid, Status::Pending, Kind::Failed, |t| {
+                    t.flags.resume = true;
+                    t.flags.reported = false;
+                });
             }
         }
     }

@@ -17,6 +17,14 @@ pub(super) fn kept(draft: &Draft<'_>, evidence: Option<&Evidence>) -> Option<Evi
     }
 }
 
+/// Adds a piece of evidence; the oldest one goes where there are many.
+pub(super) fn push(kept: &mut Vec<Evidence>, one: Option<Evidence>) {
+    if let Some(one) = one {
+        kept.drain(..(kept.len() + 1).saturating_sub(KEPT));
+        kept.push(one);
+    }
+}
+
 /// Marks a completed todo as stale or not and keeps what speaks for it.
 pub(super) fn vouch(draft: &mut Draft<'_>, uid: Uid, stale: bool, evidence: Option<&Evidence>) -> Result<(), Stop> {
     let todo = draft.get(uid)?;
@@ -27,11 +35,7 @@ pub(super) fn vouch(draft: &mut Draft<'_>, uid: Uid, stale: bool, evidence: Opti
     if let Some(evidence) = evidence {
         let evidence = Evidence { at: now, ..evidence.clone() };
         draft.touch(uid)?;
-        draft.edit(uid, Kind::Edited, |t| {
-            let excess = (t.evidence.len() + 1).saturating_sub(KEPT);
-            t.evidence.drain(..excess);
-            t.evidence.push(evidence);
-        })?;
+        draft.edit(uid, Kind::Edited, |t| push(&mut t.evidence, Some(evidence)))?;
     }
     if draft.get(uid)?.flags.stale != stale {
         draft.touch(uid)?;

@@ -97,7 +97,8 @@ pub struct Selected {
 /// Chooses among what the owner has in progress, what is ready (best first), and what others have in progress
 /// (rules 25, 26, 48): the owner's own first, then the best ready todo that nobody is in the way of.
 pub fn select(running: &[Todo], ready: &[Todo], owner: Option<&str>, skip_optional: bool, now: i64) -> Selected {
-    let left = |t: &Todo| is_blank(t) || (skip_optional && is_optional(t));
+    // What was reported is somebody's to verify.
+    let left = |t: &Todo| is_blank(t) || t.flags.reported || (skip_optional && is_optional(t));
     let wanted = |t: &&Todo| !left(t);
     let (others, own): (Vec<&Todo>, Vec<&Todo>) =
         running.iter().filter(|t| t.is_live() && !t.lease_expired(now)).partition(|t| is_elsewhere(t, owner, now));

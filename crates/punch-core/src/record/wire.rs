@@ -233,9 +233,14 @@ impl Wire for Option<Hold> {
 
 impl Wire for Marks {
     fn write(&self) -> Option<Value> {
-        let Flags { resume, stale, stale_dependency } = self.stored;
-        let set =
-            [(resume, "resume"), (self.stalled, "stalled"), (stale, "stale"), (stale_dependency, "staleDependency")];
+        let Flags { resume, stale, stale_dependency, reported } = self.stored;
+        let set = [
+            (resume, "resume"),
+            (self.stalled, "stalled"),
+            (stale, "stale"),
+            (stale_dependency, "staleDependency"),
+            (reported, "reported"),
+        ];
         let names: Vec<&str> = set.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
         (!names.is_empty()).then(|| json!(names))
     }
@@ -246,10 +251,11 @@ impl Wire for Marks {
                 "resume" => out.stored.resume = true,
                 "stale" => out.stored.stale = true,
                 "staleDependency" => out.stored.stale_dependency = true,
+                "reported" => out.stored.reported = true,
                 "stalled" => out.stalled = true,
                 // Derived from estimates; a list that was shown may hold them.
                 "oversize" | "assumed" => {}
-                _ => return Err("may hold resume, stale, staleDependency".to_owned()),
+                _ => return Err("may hold resume, stale, staleDependency, reported".to_owned()),
             }
         }
         Ok(out)

@@ -10,6 +10,7 @@ mod estimate;
 mod jobs;
 mod level;
 mod list;
+mod next;
 mod pick;
 
 use serde::Serialize;
@@ -21,6 +22,7 @@ use jobs::Jobs;
 pub use batch::{Batch, batch};
 pub use calibrate::{Fit, Sample, calibration};
 pub use estimate::{Estimate, budget, estimate};
+pub use next::startable;
 
 /// In which order work is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

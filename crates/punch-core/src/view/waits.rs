@@ -30,6 +30,7 @@ pub(super) fn reasons(plan: &Plan, todo: &Todo, now: i64) -> Vec<String> {
         (todo.flags.resume || todo.lease_expired(now), "resume"),
         (todo.flags.stale, "stale"),
         (todo.flags.stale_dependency, "stale dependency"),
+        (todo.flags.reported, "reported, not verified yet"),
     ] {
         if set {
             out.push(name.to_owned());

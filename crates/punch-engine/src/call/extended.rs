@@ -57,6 +57,7 @@ impl Engine {
             };
             lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready, whole) }));
             lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
+            lines.extend(render::reported(&changed.outcome));
             lines.push(render::progress(&changed.plan.row, &super::native::next(tx, caller, changed.now)?));
             let answer = Answer {
                 text: capped(&lines.join("\n")),

@@ -154,7 +154,11 @@ fn run(
             shown.extend(&reach.listed);
         }
     }
-    let answer = answer(stepped, &changed.plan, &shown, caller);
+    let mut answer = answer(stepped, &changed.plan, &shown, caller);
+    let notes = render::reported(&changed.outcome);
+    if !notes.is_empty() {
+        answer.text = render::capped(&format!("{}\n{}", notes.join("\n"), answer.text));
+    }
     state.shown = changed.outcome.plan.revision;
     state.bound = true;
     state.dialect = Some(call.surface().name().to_owned());

@@ -126,6 +126,7 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
             | Op::Phases(_)
             | Op::SetPolicy(_)
             | Op::Vouch { .. }
+            | Op::Report { .. }
             | Op::Restore { .. } => {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }

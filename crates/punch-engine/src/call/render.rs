@@ -2,7 +2,7 @@
 
 use punch_core::dialect::cursor;
 use punch_core::view::Progress;
-use punch_core::{PlanRow, Status, Todo, text};
+use punch_core::{Outcome, PlanRow, Status, Todo, Warning, text};
 use serde_json::json;
 
 use super::{Answer, Surface};
@@ -21,6 +21,12 @@ pub(super) fn capped(full: &str) -> String {
     let cut = full[..end].rfind('\n').filter(|at| *at > room / 2).unwrap_or(end);
     let left = full[cut..].lines().filter(|line| !line.is_empty()).count();
     format!("{}\n… {left} more lines are not shown; the plan has them all.", &full[..cut])
+}
+
+/// What a worker of a runner must know about its call: that what it finished is only reported.
+pub(super) fn reported(outcome: &Outcome) -> Vec<String> {
+    let reported = outcome.warnings.iter().filter(|warning| matches!(warning, Warning::Reported { .. }));
+    reported.take(5).map(|warning| format!("Note: {}", text::neutral(&warning.message()))).collect()
 }
 
 /// Refuses what would make the plan larger than a request may make it.

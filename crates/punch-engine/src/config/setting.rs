@@ -57,6 +57,23 @@ impl Subagents {
     pub const ALL: &'static [Self] = &[Self::Off, Self::Conservative, Self::Aggressive];
 }
 
+/// What an agent of a run gets that asks for permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// Whoever sits at the terminal is asked; without one the todo is held.
+    Ask,
+    /// What it asks for.
+    Allow,
+    /// A refusal.
+    Deny,
+}
+
+impl Permission {
+    /// Every choice.
+    pub const ALL: &'static [Self] = &[Self::Ask, Self::Allow, Self::Deny];
+}
+
 impl Setting for bool {
     fn read(given: &Scalar, _: Range) -> Option<Self> {
         match given {
@@ -180,7 +197,7 @@ macro_rules! choices {
         }
     )*};
 }
-choices!(Color, Subagents);
+choices!(Color, Permission, Subagents);
 choices!(StartGate, InProgressLimit, OnCycle, MissingDep, CancelledDep, OnRemove, DepOnRunning, VerifyMode);
 
 /// The names of the core's policies are those of its wire format, so they are taken from there.

@@ -8,7 +8,7 @@ use punch_core::{
 };
 
 use super::{
-    Color, ConfigError, Key, Shown, Source, Sourced, Subagents,
+    Color, ConfigError, Key, Permission, Shown, Source, Sourced, Subagents,
     load::{Found, resolve},
     setting::Setting,
 };
@@ -121,6 +121,40 @@ settings! {
     keep_going_skip_optional: bool = "keep_going.skip_optional", "false", ANY, None;
     /// Keep subagents going too.
     keep_going_subagents: bool = "keep_going.subagents", "false", ANY, None;
+    /// How many agents `punch run` lets work at once.
+    run_agents: u32 = "run.agents", "1", (1, 64), None;
+    /// The agent that `punch run` starts: `exec:COMMAND`, `claude`, `codex` or `acp:COMMAND`.
+    run_agent: Option<String> = "run.agent", "", (1, 2_000), None;
+    /// Dollars that a run may cost; 0 for no limit.
+    run_max_cost: f64 = "run.max_cost", "0", (0, 1_000_000), None;
+    /// Tokens that a run may take; 0 for no limit.
+    run_max_tokens: u64 = "run.max_tokens", "0", (0, 1 << 50), None;
+    /// How long a run may take, beginning anew whenever it is taken up; 0s for no limit.
+    run_max_time: Duration = "run.max_time", "0s", (0, 30 * DAY), None;
+    /// Turns that agents may take in a run; 0 for no limit.
+    run_max_turns: u64 = "run.max_turns", "0", (0, 1 << 30), None;
+    /// Dollars that a run may spend on one todo; 0 for no limit.
+    run_todo_cost: f64 = "run.todo_cost", "0", (0, 1_000_000), None;
+    /// Tokens that a run may spend on one todo; 0 for no limit.
+    run_todo_tokens: u64 = "run.todo_tokens", "0", (0, 1 << 50), None;
+    /// How long agents of a run may work on one todo; 0s for no limit.
+    run_todo_time: Duration = "run.todo_time", "0s", (0, 30 * DAY), None;
+    /// Turns that agents may take on one todo in a run; 0 for no limit.
+    run_todo_turns: u64 = "run.todo_turns", "0", (0, 1 << 30), None;
+    /// An agent that gives no sign of life for so long is ended.
+    run_idle: Duration = "run.idle", "30m", (SECOND / 10, 7 * DAY), None;
+    /// How long an agent that is asked to end has to do so.
+    run_grace: Duration = "run.grace", "5s", (0, DAY), None;
+    /// How long an agent pauses after a failed turn; twice as long after every further one in a row, up to 5m.
+    run_backoff: Duration = "run.backoff", "2s", (0, 5 * 60 * SECOND), None;
+    /// Tokens that the context of an agent holds; a conversation takes further todos within 70 % of it.
+    run_context: u64 = "run.context", "200000", (1_000, 100_000_000), None;
+    /// What an agent of a run gets that asks for permission: somebody is asked, or it is allowed, or denied.
+    run_permission: Permission = "run.permission", "ask", ANY, None;
+    /// Tools that agents of a run may always use, separated by commas; a `*` at the end stands for anything.
+    run_allow: Option<String> = "run.allow", "", (1, 2_000), None;
+    /// Give every agent of a run a git work tree of its own.
+    run_worktrees: bool = "run.worktrees", "false", ANY, None;
     /// Remind agents of their list now and then.
     reminders_enabled: bool = "reminders.enabled", "true", ANY, None;
     /// Tokens that all reminders of one session may cost.

@@ -54,16 +54,23 @@ impl Git {
     }
 
     fn command(&self, arguments: &[&str], input: bool) -> Command {
-        let mut git = Command::new("git");
-        // A monitor is a program named by the configuration; an index must not be written while others work.
-        git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]).args(arguments);
-        git.current_dir(&self.root).stdin(if input { Stdio::piped() } else { Stdio::null() });
-        git.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut git = program(&self.root);
+        git.args(arguments).stdin(if input { Stdio::piped() } else { Stdio::null() });
         // Objects that are elsewhere are not fetched by the way.
-        git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-        for variable in ["GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
-            git.env_remove(variable);
-        }
+        git.env("GIT_NO_LAZY_FETCH", "1").stdout(Stdio::piped()).stderr(Stdio::null());
         git
     }
+}
+
+/// git in a folder, as every part of Punchlist starts it: it asks nobody, answers in English, and works on the
+/// repository of the folder whatever the environment says.
+pub fn program(folder: &Path) -> Command {
+    let mut git = Command::new("git");
+    // A monitor is a program named by the configuration; an index must not be written while others work.
+    git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]);
+    git.current_dir(folder).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    for variable in ["GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+        git.env_remove(variable);
+    }
+    git
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Moment, owner_of};
 use crate::config::Settings;
-use crate::{EngineError, Role, SessionState, session};
+use crate::{EngineError, Role, SessionState, run, session};
 
 /// Running todos that are looked at.
 pub(super) const RUNNING: usize = 256;
@@ -156,6 +156,11 @@ impl Listener<'_> {
         self.changed_by_people(since)
     }
 
+    /// A runner drives this agent, and this is not the runner that asks.
+    pub(super) fn is_driven(&self, who: &Who) -> bool {
+        run::is_worker(&who.owner) && !self.moment.by_runner
+    }
+
     /// A subagent to which nothing was assigned may read its parent's list.
     fn keep_out(&self, tool: &str, who: &Who) -> Option<String> {
         let reads = tool.ends_with("_read") || tool.ends_with("Read");
@@ -169,9 +174,9 @@ impl Listener<'_> {
 
     fn remind(&self, who: &mut Who, before: &SessionState) -> Result<Option<String>, EngineError> {
         let rules = self.settings.reminding();
-        let bound = who.bound();
+        let (bound, driven) = (who.bound(), self.is_driven(who));
         let counters = &mut who.state.drive;
-        let over = !rules.enabled || counters.hushed || (!bound && counters.introduced);
+        let over = !rules.enabled || counters.hushed || driven || (!bound && counters.introduced);
         if over || self.moment.key.subagent().is_some() {
             // Counting would only cost writes.
             (counters.quiet, counters.edits) = (before.drive.quiet, before.drive.edits);
@@ -222,7 +227,7 @@ impl Listener<'_> {
     }
 
     /// A report that is remembered with the todo it came in.
-    fn noted(&self, what: &str, error: Option<&str>, who: &Who) -> Result<Option<String>, EngineError> {
+    pub(super) fn noted(&self, what: &str, error: Option<&str>, who: &Who) -> Result<Option<String>, EngineError> {
         if !who.bound() {
             return Ok(None);
         }

@@ -45,6 +45,8 @@ pub struct Moment {
     /// The host's marker of the turn in which the conversation stands, where it has one that stays the same when the
     /// conversation is wound back to it.
     pub turn: Option<String>,
+    /// The runner asks itself, for an agent that it drives.
+    pub by_runner: bool,
 }
 
 impl Engine {

@@ -9,6 +9,11 @@ use crate::EngineError;
 impl Listener<'_> {
     pub(super) fn stop(&self, who: &mut Who, heard: &mut Heard) -> Result<(), EngineError> {
         let key = &self.moment.key;
+        if self.is_driven(who) {
+            // The runner decides when the turn is over; a hook that decides too would count twice.
+            heard.record = self.noted("stopping", None, who)?;
+            return Ok(());
+        }
         if let Some(again) = self.recent()? {
             heard.effect = effect(&again.decision, &again.input);
             heard.decision = Some(again.decision);

@@ -4,7 +4,6 @@
 mod consent;
 mod error;
 mod output;
-mod process;
 mod prove;
 mod recheck;
 mod run;

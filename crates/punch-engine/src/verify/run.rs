@@ -4,7 +4,6 @@
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 use punch_core::Verify;
 
 use super::output::Output;
-use super::process;
+use crate::process;
 
 /// After its end, output is awaited for so long: something that nobody can end may hold the pipe.
 const GRACE: Duration = Duration::from_secs(2);
@@ -51,12 +50,12 @@ pub(super) fn run(
     if !folder.is_dir() {
         return Err(io::Error::new(io::ErrorKind::NotFound, "the folder of the project is gone"));
     }
-    let mark = mark();
+    let mark = process::mark();
+    let mut guard = process::Guard::new(&mark)?;
     let (mut child, pipe) = start(command, folder, &mark)?;
     let output = Arc::new(Mutex::new(Output::default()));
-    let begun = process::Guard::over(&child, &mark).and_then(|guard| Ok((guard, drain(pipe, output.clone())?)));
-    let (guard, drained) = match begun {
-        Ok(begun) => begun,
+    let drained = match guard.over(&child).and_then(|()| drain(pipe, output.clone())) {
+        Ok(drained) => drained,
         Err(error) => {
             process::end_all(&mut child, &mark);
             let _ = child.wait();
@@ -135,10 +134,4 @@ fn watch(child: &mut Child, limit: Duration, stopped: &(dyn Fn() -> bool + Sync)
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(25));
     }
-}
-
-/// What tells this check from all others that run now.
-fn mark() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("{:x}_{:x}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }

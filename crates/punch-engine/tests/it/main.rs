@@ -18,6 +18,7 @@ mod locate_outside;
 mod locate_read_only;
 mod mirror;
 mod plan_file;
+mod run;
 mod sandbox;
 #[cfg(unix)]
 mod usage;

@@ -83,6 +83,7 @@ impl Hook<'_> {
             context: matches!(heard.event, HostEvent::Stopping { .. }).then(|| context_use(heard)).flatten(),
             host_cap: self.host_cap,
             turn: None,
+            by_runner: false,
         };
         if heard.meaning == Meaning::TaskEnd {
             match self.veto(&engine, heard, &moment.choice) {

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use punch_core::{Event, Plan, Uid};
+use punch_core::{Event, Plan};
 
 use crate::hub::Hub;
 use crate::{
-    Catalogue, Changes, Checkpoint, Decision, Durability, PlanId, PlanInfo, Session, SessionKey, Snapshot, Store,
-    StoreError, Tx, Usage,
+    Catalogue, Changes, Checkpoint, Decision, Durability, PlanId, PlanInfo, Run, Session, SessionKey, Snapshot, Spent,
+    Store, StoreError, Tx,
 };
 
 /// Plans in memory.
@@ -41,7 +41,8 @@ struct Kept {
     baseline: Plan,
     answers: BTreeMap<String, (i64, String)>,
     checkpoints: BTreeMap<String, Checkpoint>,
-    usage: BTreeMap<(Uid, u32), Usage>,
+    ledger: Vec<Spent>,
+    runs: BTreeMap<u64, Run>,
 }
 
 /// One moment of the state, seen from one plan.
@@ -120,7 +121,8 @@ impl Store for MemoryStore {
             baseline: Plan::new(),
             answers: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
-            usage: BTreeMap::new(),
+            ledger: Vec::new(),
+            runs: BTreeMap::new(),
         };
         state.plans.insert(id, Arc::new(kept));
         self.hub.bump();

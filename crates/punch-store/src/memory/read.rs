@@ -1,14 +1,14 @@
 //! Reading from memory: every question answered by looking at everything.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 use punch_core::{Event, Footprint, HoldKind, Plan, PlanRow, Status, Todo, Uid};
 
 use super::{State, View};
 use crate::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanInfo, ReadyMark, Session, SessionKey, Snapshot,
-    StoreError, Usage, Which,
+    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanInfo, ReadyMark, Run, Session, SessionKey,
+    Snapshot, Spent, StoreError, Usage, Which,
 };
 
 impl<S: Deref<Target = State>> Catalogue for View<S> {
@@ -139,8 +139,29 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
     }
 
     fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
-        let all = self.state.kept(self.plan)?.usage.values();
-        Ok(all.filter(|usage| of.is_none_or(|uid| uid == usage.uid)).copied().collect())
+        let mut sums: BTreeMap<(Uid, u32), Usage> = BTreeMap::new();
+        let sum = |a: u64, b: u64| a.saturating_add(b).min(i64::MAX.unsigned_abs());
+        for spent in self.state.kept(self.plan)?.ledger.iter().filter(|spent| of.is_none_or(|uid| uid == spent.uid)) {
+            let (uid, attempt) = (spent.uid, spent.attempt);
+            let entry = sums.entry((uid, attempt)).or_insert(Usage { uid, attempt, tokens: 0, ms: 0, at: spent.at });
+            entry.tokens = sum(entry.tokens, if spent.estimated { 0 } else { spent.tokens() });
+            entry.ms = sum(entry.ms, spent.ms);
+            entry.at = entry.at.max(spent.at);
+        }
+        Ok(sums.into_values().collect())
+    }
+
+    fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError> {
+        let all = self.state.kept(self.plan)?.ledger.iter();
+        Ok(all.filter(|spent| spent.run == Some(run)).cloned().collect())
+    }
+
+    fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+        Ok(self.state.kept(self.plan)?.runs.values().rev().take(limit).cloned().collect())
+    }
+
+    fn run(&self, id: u64) -> Result<Option<Run>, StoreError> {
+        Ok(self.state.kept(self.plan)?.runs.get(&id).cloned())
     }
 
     fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {

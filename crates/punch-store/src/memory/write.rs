@@ -7,8 +7,8 @@ use punch_core::Outcome;
 
 use super::{State, View, failed};
 use crate::{
-    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Session, SessionKey, StoreError,
-    Tx, Usage, baseline,
+    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Run, Session, SessionKey, Spent,
+    StoreError, Tx, baseline,
 };
 
 impl<S: DerefMut<Target = State>> Tx for View<S> {
@@ -70,9 +70,18 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(())
     }
 
-    fn put_usage(&mut self, usage: &Usage) -> Result<(), StoreError> {
+    fn spend(&mut self, spent: &Spent) -> Result<(), StoreError> {
         self.changed = true;
-        self.state.kept_mut(self.plan)?.usage.insert((usage.uid, usage.attempt), *usage);
+        let most = |n: u64| n.min(i64::MAX.unsigned_abs());
+        let (tokens_in, tokens_out) = (most(spent.tokens_in), most(spent.tokens_out));
+        let spent = Spent { tokens_in, tokens_out, cost: spent.cost.map(most), ms: most(spent.ms), ..spent.clone() };
+        self.state.kept_mut(self.plan)?.ledger.push(spent);
+        Ok(())
+    }
+
+    fn put_run(&mut self, run: &Run) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.runs.insert(run.id, run.clone());
         Ok(())
     }
 

@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod events;
 mod fail;
+mod ledger;
 mod link;
 mod load;
 mod lock;

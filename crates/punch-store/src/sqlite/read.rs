@@ -8,10 +8,10 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::todo::COLUMNS;
 use super::view::View;
-use super::{events, load, said};
+use super::{events, ledger, load, said};
 use crate::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanId, PlanInfo, ReadyMark, Session, SessionKey,
-    Snapshot, StoreError, Usage, Which,
+    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanId, PlanInfo, ReadyMark, Run, Session,
+    SessionKey, Snapshot, Spent, StoreError, Usage, Which,
 };
 
 const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
@@ -176,11 +176,19 @@ impl Snapshot for View<'_> {
     }
 
     fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
-        let sql = "SELECT uid, attempt, tokens, ms, at FROM usage WHERE plan = ?1 AND (?2 IS NULL OR uid = ?2)
-                   ORDER BY uid, attempt";
-        let params = params![self.plan.0, of.map(|uid| uid.0.cast_signed())];
-        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, usage)?.collect());
-        self.sql("read what todos took", read)
+        ledger::usage(self, of)
+    }
+
+    fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError> {
+        ledger::entries(self, run)
+    }
+
+    fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+        ledger::runs(self, limit)
+    }
+
+    fn run(&self, id: u64) -> Result<Option<Run>, StoreError> {
+        ledger::one(self, id)
     }
 
     fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {
@@ -238,15 +246,4 @@ fn decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
 
 fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
     Ok(Checkpoint { id: row.get(0)?, at: row.get(1)?, body: row.get(2)? })
-}
-
-fn usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
-    let number = |at: usize| row.get::<_, i64>(at).map(|n| u64::try_from(n).unwrap_or(0));
-    Ok(Usage {
-        uid: Uid(number(0)?),
-        attempt: u32::try_from(number(1)?).unwrap_or(u32::MAX),
-        tokens: number(2)?,
-        ms: number(3)?,
-        at: row.get(4)?,
-    })
 }

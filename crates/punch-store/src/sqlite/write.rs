@@ -6,10 +6,10 @@ use punch_core::{Outcome, Uid};
 use rusqlite::params;
 
 use super::view::View;
-use super::{events, said, todo};
+use super::{events, ledger, said, todo};
 use crate::{
-    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Session, SessionKey, Snapshot, StoreError,
-    Tx, Usage,
+    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Run, Session, SessionKey, Snapshot, Spent,
+    StoreError, Tx,
 };
 
 impl Tx for View<'_> {
@@ -69,12 +69,12 @@ impl Tx for View<'_> {
         self.execute(what, "DELETE FROM decision WHERE at <= ?1", [now - DECISION_LIFETIME_MS]).map(|_| ())
     }
 
-    fn put_usage(&mut self, usage: &Usage) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO usage (plan, uid, attempt, tokens, ms, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        let (uid, attempt) = (number(usage.uid.0), i64::from(usage.attempt));
-        let row = params![self.plan.0, uid, attempt, number(usage.tokens), number(usage.ms), usage.at];
-        self.execute("keep what a todo took", sql, row).map(|_| ())
+    fn spend(&mut self, spent: &Spent) -> Result<(), StoreError> {
+        ledger::append(self, spent)
+    }
+
+    fn put_run(&mut self, run: &Run) -> Result<(), StoreError> {
+        ledger::put(self, run)
     }
 
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use punch_core::{Event, Footprint, Hold, HoldKind, Op, Outcome, Plan, PlanRow, Policy, Ref, Uid};
 use punch_store::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Durability, PlanId, PlanInfo,
-    Session, SessionKey, Store, StoreError, Usage, Which,
+    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Durability, PlanId, PlanInfo, Run,
+    Session, SessionKey, Spent, Store, StoreError, Usage, Which,
 };
 
 use crate::submit::{add, add_as, context, done, look, must, submit, whole};
@@ -31,7 +31,9 @@ macro_rules! contract {
             decisions_are_kept_newest_first_and_not_for_ever,
             held_todos_are_found_without_the_others,
             checkpoints_come_newest_first,
-            what_attempts_took_is_kept_by_todo_and_attempt,
+            what_attempts_took_is_summed_by_todo_and_attempt,
+            the_ledger_of_a_run_is_kept_as_it_was_written,
+            runs_are_kept_by_plan_and_come_newest_first,
             pruned_events_become_the_baseline,
             an_export_that_fails_prunes_nothing,
             changes_wake_up,
@@ -349,22 +351,88 @@ pub fn held_todos_are_found_without_the_others(store: &dyn Store) {
     assert_eq!(held.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["c"]);
 }
 
-pub fn what_attempts_took_is_kept_by_todo_and_attempt(store: &dyn Store) {
-    let (id, other) = (plan(store), store.create_plan("other", 1).unwrap());
-    let usage = |uid, attempt, tokens| Usage { uid: Uid(uid), attempt, tokens, ms: tokens * 2, at: 5 };
-    let most = i64::MAX as u64;
-    for one in [usage(2, 1, 7), usage(1, 2, 5), usage(1, 1, 3), usage(1, 2, 6), Usage { ms: most, ..usage(3, 9, most) }]
-    {
-        store.write(id, Durability::Full, &mut |tx| tx.put_usage(&one)).unwrap();
+fn spent(uid: u64, attempt: u32, tokens: u64) -> Spent {
+    Spent {
+        uid: Uid(uid),
+        attempt,
+        run: None,
+        agent: "a".into(),
+        subagent: None,
+        tokens_in: tokens,
+        tokens_out: tokens / 2,
+        cost: None,
+        ms: tokens * 2,
+        turns: 1,
+        estimated: false,
+        at: 5,
     }
+}
+
+pub fn what_attempts_took_is_summed_by_todo_and_attempt(store: &dyn Store) {
+    let (id, other) = (plan(store), store.create_plan("other", 1).unwrap());
+    let most = i64::MAX as u64;
+    let large = Spent { ms: u64::MAX, tokens_in: most, ..spent(3, 9, 4) };
+    let guessed = Spent { estimated: true, ms: 0, ..spent(2, 1, 1_000) };
+    for one in [
+        guessed,
+        spent(2, 1, 8),
+        spent(1, 2, 6),
+        spent(1, 1, 2),
+        Spent { at: 9, ..spent(1, 2, 4) },
+        large.clone(),
+        large,
+    ] {
+        store.write(id, Durability::Full, &mut |tx| tx.spend(&one)).unwrap();
+    }
+    let usage = |uid, attempt, tokens, ms, at| Usage { uid: Uid(uid), attempt, tokens, ms, at };
     look(store, id, |s| {
-        let large = Usage { ms: most, ..usage(3, 9, most) };
-        assert_eq!(s.usage(None)?, [usage(1, 1, 3), usage(1, 2, 6), usage(2, 1, 7), large]);
-        assert_eq!(s.usage(Some(Uid(1)))?, [usage(1, 1, 3), usage(1, 2, 6)]);
+        let first = [usage(1, 1, 3, 4, 5), usage(1, 2, 15, 20, 9)];
+        assert_eq!(s.usage(None)?, [first[0], first[1], usage(2, 1, 12, 16, 5), usage(3, 9, most, most, 5)]);
+        assert_eq!(s.usage(Some(Uid(1)))?, first);
         assert_eq!(s.usage(Some(Uid(9)))?, []);
         Ok(())
     });
     assert_eq!(look(store, other, |s| s.usage(None)), []);
+}
+
+pub fn the_ledger_of_a_run_is_kept_as_it_was_written(store: &dyn Store) {
+    let (id, other) = (plan(store), store.create_plan("other", 1).unwrap());
+    let whole = Spent {
+        run: Some(1),
+        agent: "claude".into(),
+        subagent: Some("explore".into()),
+        cost: Some(180_744),
+        turns: 6,
+        estimated: true,
+        ..spent(4, 2, 100)
+    };
+    for (plan, one) in [
+        (id, whole.clone()),
+        (id, Spent { run: Some(2), ..whole.clone() }),
+        (id, Spent { at: 1, run: Some(1), ..spent(3, 1, 1) }),
+        (id, spent(3, 1, 2)),
+        (other, Spent { run: Some(1), ..spent(9, 9, 9) }),
+    ] {
+        store.write(plan, Durability::Full, &mut |tx| tx.spend(&one)).unwrap();
+    }
+    let after = Spent { at: 1, run: Some(1), ..spent(3, 1, 1) };
+    assert_eq!(look(store, id, |s| s.ledger(1)), [whole, after], "in the order of writing");
+    assert_eq!(look(store, id, |s| s.ledger(3)), []);
+}
+
+pub fn runs_are_kept_by_plan_and_come_newest_first(store: &dyn Store) {
+    let (id, other) = (plan(store), store.create_plan("other", 1).unwrap());
+    let run = |id, ended_at| Run { id, started_at: 100 - i64::try_from(id).unwrap(), ended_at, body: "{}".into() };
+    for one in [run(1, None), run(2, None), run(1, Some(7)), run(10, None)] {
+        store.write(id, Durability::Full, &mut |tx| tx.put_run(&one)).unwrap();
+    }
+    look(store, id, |s| {
+        assert_eq!(s.runs(9)?, [run(10, None), run(2, None), run(1, Some(7))]);
+        assert_eq!(s.runs(1)?, [run(10, None)]);
+        assert_eq!((s.run(1)?, s.run(3)?), (Some(run(1, Some(7))), None));
+        Ok(())
+    });
+    assert_eq!(look(store, other, |s| s.runs(9)), []);
 }
 
 pub fn checkpoints_come_newest_first(store: &dyn Store) {

@@ -50,7 +50,7 @@ fn an_older_store_is_copied_and_brought_up_to_date() {
     let backups = folder.path().join("backups");
     for _ in 0..2 {
         let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
-        assert_eq!(store.info().unwrap().schema.to_string(), "1.4");
+        assert_eq!(store.info().unwrap().schema.to_string(), "2.0");
         assert_eq!(store.check().unwrap(), [""; 0]);
         assert_eq!(whole(&store, PlanId(1)).all().cloned().collect::<Vec<_>>(), todos);
         assert_eq!(fs::read_dir(&backups).unwrap().count(), 1, "one copy, made once");
@@ -105,11 +105,11 @@ fn a_newer_major_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     create(&path);
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 2000").unwrap();
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 3000").unwrap();
     let before = fs::read(&path).unwrap();
     let error = SqliteStore::open(&path, OpenMode::Create).err().unwrap();
     assert_eq!(error.code(), "store_too_new");
-    assert!(error.message().contains("schema 2.0") && error.message().contains("store.db"), "{error}");
+    assert!(error.message().contains("schema 3.0") && error.message().contains("store.db"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
@@ -121,7 +121,7 @@ fn a_newer_minor_schema_works_and_keeps_what_is_not_known() {
     let plan = store.create_plan("main", 0).unwrap();
     must(&store, plan, 1, &[add_as("a", &[]), add_as("b", &["a"])]);
     drop(store);
-    let newer = "PRAGMA user_version = 1005;
+    let newer = "PRAGMA user_version = 2001;
          CREATE TABLE extra (x);
          ALTER TABLE todo ADD COLUMN colour TEXT;
          UPDATE todo SET colour = 'red', body = json_set(body, '$.mood', 'fine');
@@ -141,4 +141,28 @@ fn a_newer_minor_schema_works_and_keeps_what_is_not_known() {
     assert_eq!(season, "autumn");
     spy.execute_batch("CREATE TRIGGER t AFTER INSERT ON todo BEGIN DELETE FROM event; END").unwrap();
     assert_eq!(SqliteStore::open(&path, OpenMode::Existing).err().unwrap().code(), "store_foreign");
+}
+
+#[test]
+fn what_todos_took_before_there_was_a_ledger_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    schema_1_0(&path);
+    let conn = Connection::open(&path).unwrap();
+    for sql in [
+        include_str!("../../migrations/0002_baselines.sql"),
+        include_str!("../../migrations/0003_decisions.sql"),
+        include_str!("../../migrations/0004_said.sql"),
+        include_str!("../../migrations/0005_usage.sql"),
+    ] {
+        conn.execute_batch(sql).unwrap();
+    }
+    conn.execute_batch("INSERT INTO usage VALUES (1, 1, 1, 70, 5, 3), (1, 1, 2, 30, 6, 4), (1, 2, 1, 9, 7, 2)")
+        .unwrap();
+    conn.execute_batch("PRAGMA user_version = 1004").unwrap();
+    drop(conn);
+    let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+    let found = look(&store, PlanId(1), |s| s.usage(None));
+    let found: Vec<_> = found.iter().map(|u| (u.uid.0, u.attempt, u.tokens, u.ms, u.at)).collect();
+    assert_eq!(found, [(1, 1, 70, 5, 3), (1, 2, 30, 6, 4), (2, 1, 9, 7, 2)]);
 }

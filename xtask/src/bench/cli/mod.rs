@@ -1,11 +1,11 @@
 //! `cargo xtask bench cli`: what a call of `punch` costs, beside `/bin/true`, a bare program with clap and SQLite,
 //! and Taskwarrior. All take turns in one run, so that whatever else the machine does hits all of them alike.
 
-mod call;
+pub(super) mod call;
 mod crowd;
 mod hooks;
 mod plan;
-mod programs;
+pub(super) mod programs;
 mod rivals;
 mod shape;
 mod table;

@@ -91,7 +91,16 @@ impl World {
 
     pub fn moment(&self, key: SessionKey, event: HostEvent) -> Moment {
         let choice = Choice::default();
-        Moment { agent: "claude".into(), key, choice, event, context: None, host_cap: None, turn: None }
+        Moment {
+            agent: "claude".into(),
+            key,
+            choice,
+            event,
+            context: None,
+            host_cap: None,
+            turn: None,
+            by_runner: false,
+        }
     }
 
     pub fn report(&self, session: &str, event: HostEvent) -> Effect {

@@ -1,16 +1,23 @@
-//! What differs between operating systems about a check: its group, its end, and what it leaves behind. On Linux every
-//! process that inherited the mark of the check is found, also one that left its group, session and parent.
+//! What differs between operating systems about a started process: its group, its end, and what it leaves behind. On
+//! Linux every process that inherited its mark is found, also one that left its group, session and parent.
 
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The name of the variable that marks everything a check starts. The value says nothing; a check inside a check has
+/// What tells this process from all others that run now.
+pub(crate) fn mark() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{:x}_{:x}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The name of the variable that marks everything a process starts. The value says nothing; one inside another has
 /// both names. It must not look like a setting.
-pub(super) fn variable(mark: &str) -> String {
-    format!("_PUNCH_CHECK_{mark}")
+pub(crate) fn variable(mark: &str) -> String {
+    format!("_PUNCH_STARTED_{mark}")
 }
 
 /// A line for the shell of the system.
-pub(super) fn shell(line: &str) -> Command {
+pub fn shell(line: &str) -> Command {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut command = Command::new(shell);
     command.arg(flag).arg(line);
@@ -18,7 +25,7 @@ pub(super) fn shell(line: &str) -> Command {
 }
 
 #[cfg(unix)]
-pub(super) use unix::*;
+pub(crate) use unix::*;
 
 #[cfg(unix)]
 mod unix {
@@ -31,37 +38,50 @@ mod unix {
 
     use super::{Child, Command, ExitStatus};
 
-    /// Waits until its input ends. Without a word before, that was the end of whoever wrote it: then it ends the group
-    /// and, where processes can be looked at, everything that carries the mark.
+    /// Waits until its input ends. Without the last word before, that was the end of whoever wrote it: then it ends the
+    /// group that it was told of and, where processes can be looked at, everything that carries the mark. What was
+    /// just being started may not carry it yet, so it looks until it found nothing three times in a row.
     const GUARD: &str = r#"trap '' HUP INT QUIT TERM
-read -r word && exit 0
-kill -s KILL -- "-$1" 2>/dev/null
-look=0
-while [ $look -lt 40 ]; do
+group=
+while read -r word; do
+  [ "$word" = over ] && exit 0
+  group=$word
+done
+[ -z "$group" ] || kill -s KILL -- "-$group" 2>/dev/null
+look=0 calm=0
+while [ $look -lt 60 ] && [ $calm -lt 3 ]; do
   look=$((look + 1))
-  found=$(grep -l -e "$2=" /proc/[0-9]*/environ 2>/dev/null)
-  [ -n "$found" ] || exit 0
+  found=$(grep -l -e "$1=" /proc/[0-9]*/environ 2>/dev/null)
+  if [ -z "$found" ]; then calm=$((calm + 1)); sleep 0.02; continue; fi
+  calm=0
   for file in $found; do pid=${file#/proc/}; kill -KILL "${pid%/environ}" 2>/dev/null; done
 done"#;
 
-    /// Ends a check when this process is gone, however it went: also by a signal that nobody can catch. A signal to
-    /// the check at the death of its parent would need `unsafe`, and would miss what the check has started.
-    pub(in crate::verify) struct Guard {
+    /// Ends a process when this one is gone, however it went: also by a signal that nobody can catch. A signal to the
+    /// process at the death of its parent would need `unsafe`, and would miss what it has started.
+    #[derive(Debug)]
+    pub(crate) struct Guard {
         child: Child,
         line: Option<ChildStdin>,
     }
 
     impl Guard {
-        /// Watches over a check that was just started.
-        pub fn over(check: &Child, mark: &str) -> io::Result<Self> {
+        /// Watches over everything with that mark. Made before there is anything to watch over: between two starts
+        /// there would be a moment without it.
+        pub fn new(mark: &str) -> io::Result<Self> {
             let mut command = Command::new("sh");
-            command.args(["-c", GUARD, "guard"]).arg(check.id().to_string()).arg(super::variable(mark));
+            command.args(["-c", GUARD, "guard"]).arg(super::variable(mark));
             // Signals from the terminal go to a whole group. Its folder may be deleted.
             command.process_group(0).current_dir("/");
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
             let mut child = command.spawn()?;
             let line = child.stdin.take();
             Ok(Self { child, line })
+        }
+
+        /// The process that leads the group.
+        pub fn over(&mut self, leader: &Child) -> io::Result<()> {
+            self.line.as_mut().map_or(Ok(()), |line| writeln!(line, "{}", leader.id()))
         }
     }
 
@@ -75,12 +95,12 @@ done"#;
     }
 
     /// Gives the command a process group of its own.
-    pub(in crate::verify) fn apart(command: &mut Command) {
+    pub(crate) fn apart(command: &mut Command) {
         command.process_group(0);
     }
 
     /// Whether it has ended. Its number stays taken until it is waited for, so that its group can be ended safely.
-    pub(in crate::verify) fn has_ended(child: &mut Child) -> bool {
+    pub(crate) fn has_ended(child: &mut Child) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(Pid::from_child(child)), options) {
             Ok(status) => status.is_some(),
@@ -90,15 +110,27 @@ done"#;
         }
     }
 
-    /// Ends everything that the check started and that is still there. `child` has not been waited for.
-    pub(in crate::verify) fn end_all(child: &mut Child, mark: &str) {
+    /// Waits for the end of a process of ours by its number, which stays taken until it is waited for.
+    pub(crate) fn await_end(pid: u32) {
+        let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
+    }
+
+    /// Asks the group to end. `child` has not been waited for.
+    pub(crate) fn ask_to_end(child: &Child) {
+        let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
+    }
+
+    /// Ends everything that the process started and that is still there. `child` has not been waited for.
+    pub(crate) fn end_all(child: &mut Child, mark: &str) {
         // Gone already, if the answer is an error.
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
         super::escaped::end(mark);
     }
 
     /// The exit code, as shells count signals.
-    pub(in crate::verify) fn code(status: ExitStatus) -> i32 {
+    pub(crate) fn code(status: ExitStatus) -> i32 {
         status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
     }
 }
@@ -113,7 +145,7 @@ mod escaped {
     /// What forks faster than it is found is left alone after so many looks.
     const LOOKS: u32 = 40;
 
-    /// Ends what left the group of the check.
+    /// Ends what left the group of the process.
     pub(super) fn end(mark: &str) {
         let variable = super::variable(mark);
         for _ in 0..LOOKS {
@@ -150,37 +182,51 @@ mod escaped {
 }
 
 #[cfg(not(unix))]
-pub(super) use other::*;
+pub(crate) use other::*;
 
 #[cfg(not(unix))]
 mod other {
     use super::{Child, Command, ExitStatus};
 
-    /// Nothing here outlives the check but what it started.
-    pub(in crate::verify) struct Guard;
+    /// Nothing here outlives the process but what it started.
+    #[derive(Debug)]
+    pub(crate) struct Guard;
 
     impl Guard {
         /// There is nothing to watch with.
-        pub fn over(_check: &Child, _mark: &str) -> std::io::Result<Self> {
+        pub fn new(_mark: &str) -> std::io::Result<Self> {
             Ok(Self)
+        }
+
+        /// There is nothing to watch with.
+        pub fn over(&mut self, _leader: &Child) -> std::io::Result<()> {
+            Ok(())
         }
     }
 
     /// There are no process groups here.
-    pub(in crate::verify) fn apart(_command: &mut Command) {}
+    pub(crate) fn apart(_command: &mut Command) {}
 
     /// Whether it has ended.
-    pub(in crate::verify) fn has_ended(child: &mut Child) -> bool {
+    pub(crate) fn has_ended(child: &mut Child) -> bool {
         !matches!(child.try_wait(), Ok(None))
     }
 
-    /// Ends the check itself; what it started goes on.
-    pub(in crate::verify) fn end_all(child: &mut Child, _mark: &str) {
+    /// There is no way to wait by number; the caller asks again.
+    pub(crate) fn await_end(_pid: u32) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+
+    /// There is no way to ask.
+    pub(crate) fn ask_to_end(_child: &Child) {}
+
+    /// Ends the process itself; what it started goes on.
+    pub(crate) fn end_all(child: &mut Child, _mark: &str) {
         let _ = child.kill();
     }
 
     /// The exit code.
-    pub(in crate::verify) fn code(status: ExitStatus) -> i32 {
+    pub(crate) fn code(status: ExitStatus) -> i32 {
         status.code().unwrap_or(-1)
     }
 }

@@ -1,0 +1,68 @@
+//! What a run has spent: entries go in, sums come out.
+
+use punch_store::{Durability, PlanId, Spent};
+use serde::Serialize;
+
+use crate::{Engine, EngineError};
+
+/// A sum over the ledger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sum {
+    /// Tokens read and written, estimates included: what nobody reported counts as what it was estimated at.
+    pub tokens: u64,
+    /// Of these, those that are estimates.
+    pub estimated: u64,
+    /// Millionths of a dollar, where somebody said so.
+    pub cost: u64,
+    /// Entries that say nothing about cost.
+    pub uncosted: u64,
+    /// Milliseconds that agents worked, added up over all of them.
+    pub ms: u64,
+    /// Turns of models.
+    pub turns: u64,
+}
+
+impl Sum {
+    /// Adds an entry.
+    pub fn add(&mut self, spent: &Spent) {
+        let tokens = spent.tokens();
+        self.tokens = self.tokens.saturating_add(tokens);
+        if spent.estimated {
+            self.estimated = self.estimated.saturating_add(tokens);
+        }
+        match spent.cost {
+            Some(cost) => self.cost = self.cost.saturating_add(cost),
+            None => self.uncosted += 1,
+        }
+        self.ms = self.ms.saturating_add(spent.ms);
+        self.turns = self.turns.saturating_add(u64::from(spent.turns));
+    }
+
+    /// The sum of entries.
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Spent>) -> Self {
+        let mut sum = Self::default();
+        entries.into_iter().for_each(|spent| sum.add(spent));
+        sum
+    }
+}
+
+impl Engine {
+    /// Adds entries to the ledger; their time is now.
+    pub fn spend(&self, plan: PlanId, entries: &[Spent]) -> Result<(), EngineError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.write(plan, Durability::Full, |tx, now| {
+            for spent in entries {
+                tx.spend(&Spent { at: now, ..spent.clone() })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The entries of a run.
+    pub fn ledger(&self, plan: PlanId, run: u64) -> Result<Vec<Spent>, EngineError> {
+        self.read(plan, |snapshot| Ok(snapshot.ledger(run)?))
+    }
+}

@@ -1,0 +1,89 @@
+//! The file that runner, server and hooks of one agent share: who it is, and what it answers for. Passed by name, because
+//! hosts do not hand their environment on everywhere.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Role, platform};
+
+/// More than this is no session file.
+const LARGEST: u64 = 64 * 1024;
+
+/// What an agent of a runner is, and what it was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionFile {
+    /// The session that the todos were assigned to; the conversation that shows it becomes the worker.
+    pub session: String,
+    /// The name of the plan.
+    pub plan: String,
+    /// The owner under which it works.
+    pub owner: String,
+    /// What it may do.
+    pub role: Role,
+    /// Who decides when it goes on: always `runner`.
+    pub driver: String,
+    /// The todos that it answers for.
+    pub todos: Vec<String>,
+    /// The fence of each.
+    pub fences: Vec<u64>,
+}
+
+impl SessionFile {
+    /// Reads one.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let mut text = String::new();
+        File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > LARGEST {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is too large for a session file"));
+        }
+        let found: Self = serde_json::from_str(&text)?;
+        let named = [&found.session, &found.plan, &found.owner];
+        if named.iter().any(|name| name.is_empty() || name.len() > 500 || name.chars().any(char::is_control)) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its names are none"));
+        }
+        Ok(found)
+    }
+
+    /// Writes it, whole or not at all, for its owner only.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        let part = path.with_extension("part");
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        platform::create_with(&mut options, 0o600);
+        options.open(&part)?.write_all(serde_json::to_string(self)?.as_bytes())?;
+        fs::rename(&part, path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_none_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.json");
+        let file = SessionFile {
+            session: "mcp-assigned-1".into(),
+            plan: "main".into(),
+            owner: "run:1/1.1".into(),
+            role: Role::Worker,
+            driver: "runner".into(),
+            todos: vec!["T-1".into()],
+            fences: vec![4],
+        };
+        file.write(&path).unwrap();
+        assert_eq!(SessionFile::read(&path).unwrap(), file);
+        SessionFile { owner: "a\nb".into(), ..file }.write(&path).unwrap();
+        assert!(SessionFile::read(&path).is_err());
+        for bad in ["", "{}", "[1]", &"x".repeat(70_000)] {
+            fs::write(&path, bad).unwrap();
+            assert!(SessionFile::read(&path).is_err());
+        }
+        assert!(SessionFile::read(&folder.path().join("none")).is_err());
+    }
+}

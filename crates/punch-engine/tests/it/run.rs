@@ -1,0 +1,145 @@
+//! Runs as they are kept, and what workers of a runner may do.
+
+use punch_core::{Add, Edit, Evidence, Keep, Op, Ref, Status, Todo, Warning};
+use punch_engine::call::{Caller, Surface, Tool, Work};
+use punch_engine::{Begin, Choice, Ended, Engine, EngineError, Request, RunOutcome, Sum, worker_name};
+use punch_store::{MemoryStore, PlanId, SessionKey, Spent};
+use serde_json::json;
+
+const LEASE: i64 = 60_000;
+
+fn engine() -> (Engine, PlanId) {
+    let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
+    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    for content in ["one", "two"] {
+        let edit = Edit { content: Keep::Set(content.into()), ..Edit::default() };
+        engine.submit(plan, &Request::by("t", None), &[Op::Add(Add { edit, ..Add::default() })]).unwrap();
+    }
+    (engine, plan)
+}
+
+fn todo(engine: &Engine, plan: PlanId, id: &str) -> Todo {
+    engine.read(plan, |s| Ok(s.find(id)?)).unwrap().unwrap()
+}
+
+fn claim(engine: &Engine, plan: PlanId, owner: &str, id: &str) -> u64 {
+    let uid = todo(engine, plan, id).uid;
+    engine.claim(plan, &Request::by("run", Some(owner)), uid, LEASE).unwrap();
+    todo(engine, plan, id).fence
+}
+
+fn done(id: &str, fence: Option<u64>) -> Op {
+    let evidence = Some(Evidence { text: Some("tests pass".into()), ..Evidence::default() });
+    Op::Done { target: Ref::Id(id.into()), evidence, fence }
+}
+
+#[test]
+fn a_workers_done_is_reported_and_only_the_runner_completes() {
+    let (engine, plan) = engine();
+    let worker = worker_name(1, 1, 1);
+    let fence = claim(&engine, plan, &worker, "T-1");
+    let changed = engine.submit(plan, &Request::by("claude", Some(&worker)), &[done("T-1", None)]).unwrap();
+    assert_eq!(changed.outcome.warnings, [Warning::Reported { id: "T-1".into() }]);
+    let found = todo(&engine, plan, "T-1");
+    assert_eq!((found.status, found.flags.reported, found.evidence.len()), (Status::InProgress, true, 1));
+    let late = engine.submit(plan, &Request::by("claude", Some(&worker)), &[done("T-1", Some(fence + 1))]);
+    assert!(matches!(late, Err(EngineError::Refused(_))));
+    let runner = Request { completes: true, ..Request::by("run 1", Some(&worker)) };
+    engine.submit(plan, &runner, &[done("T-1", Some(fence))]).unwrap();
+    let found = todo(&engine, plan, "T-1");
+    assert_eq!((found.status, found.flags.reported, found.evidence.len()), (Status::Completed, false, 2));
+}
+
+#[test]
+fn every_surface_reports_and_says_so() {
+    for (surface, arguments) in [
+        (Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]})),
+        (Surface::Todowrite, json!({"todos": [{"content": "one", "activeForm": "One", "status": "completed"}]})),
+        (Surface::Cursor, json!({"merge": true, "todos": [{"id": "T-1", "status": "completed"}]})),
+    ] {
+        let (engine, plan) = engine();
+        let worker = worker_name(1, 1, 1);
+        claim(&engine, plan, &worker, "T-1");
+        let caller = Caller {
+            session: SessionKey::new("s", None),
+            by: "claude".into(),
+            owner: Some(worker),
+            role: None,
+            mode: Default::default(),
+            limits: Default::default(),
+            open_limit: 100,
+            settings: None,
+            structured: false,
+            work: Work::default(),
+        };
+        let answer = engine.call(plan, &caller, surface, Tool::Write, &arguments, None).unwrap();
+        let found = todo(&engine, plan, "T-1");
+        assert_eq!((found.status, found.flags.reported), (Status::InProgress, true), "{surface:?}: {}", answer.text);
+        assert!(answer.text.contains("verifies"), "{surface:?}: {}", answer.text);
+    }
+}
+
+#[test]
+fn what_was_reported_stays_so_until_it_is_judged() {
+    let (engine, plan) = engine();
+    let (first, second) = (worker_name(1, 1, 1), worker_name(1, 2, 1));
+    let fence = claim(&engine, plan, &first, "T-1");
+    engine.submit(plan, &Request::by("a", Some(&first)), &[done("T-1", None)]).unwrap();
+    assert_eq!(engine.left_by_runs(plan).unwrap().len(), 1);
+    let hold = punch_core::Hold {
+        kind: punch_core::HoldKind::Human,
+        reason: "look".into(),
+        until: None,
+        by: String::new(),
+        at: 0,
+    };
+    let runner = Request { completes: true, ..Request::by("run 1", Some(&first)) };
+    engine.submit(plan, &runner, &[Op::Hold(Ref::Id("T-1".into()), hold)]).unwrap();
+    assert!(todo(&engine, plan, "T-1").flags.reported);
+    engine.submit(plan, &runner, &[Op::Release(Ref::Id("T-1".into()))]).unwrap();
+    let again = claim(&engine, plan, &second, "T-1");
+    assert!(again > fence && todo(&engine, plan, "T-1").flags.reported, "a claim takes over the verification");
+    let runner = Request { completes: true, ..Request::by("run 1", Some(&second)) };
+    engine.submit(plan, &runner, &[Op::Fail(Ref::Id("T-1".into()), "the check failed".into())]).unwrap();
+    let found = todo(&engine, plan, "T-1");
+    assert_eq!((found.status, found.flags.reported, found.attempts), (Status::Pending, false, 1));
+}
+
+#[test]
+fn a_run_that_was_cut_short_is_taken_up_and_its_meter_goes_on() {
+    let (engine, plan) = engine();
+    let begin = Begin { agents: vec!["exec:true".into()], ..Begin::default() };
+    let spent = |run, tokens| Spent {
+        uid: punch_core::Uid(1),
+        attempt: 1,
+        run: Some(run),
+        agent: "exec".into(),
+        subagent: None,
+        tokens_in: tokens,
+        tokens_out: 0,
+        cost: Some(5),
+        ms: 7,
+        turns: 1,
+        estimated: tokens > 50,
+        at: 0,
+    };
+    let run = engine.begin_run(plan, &begin).unwrap();
+    assert_eq!((run.id, run.body.epoch, run.body.from), (1, 1, 2));
+    engine.spend(plan, &[spent(1, 10)]).unwrap();
+    // Killed: nobody ended it.
+    let run = engine.begin_run(plan, &begin).unwrap();
+    assert_eq!((run.id, run.body.epoch), (1, 2));
+    engine.spend(plan, &[spent(1, 100)]).unwrap();
+    for outcome in [RunOutcome::Budget, RunOutcome::Interrupted] {
+        engine.end_run(plan, 1, &Ended { outcome, because: vec!["tokens".into()] }).unwrap();
+        let kept = engine.run(plan, 1).unwrap().unwrap();
+        assert_eq!((kept.body.outcome, kept.body.to, kept.ended_at), (Some(outcome), Some(2), Some(1_000)));
+        assert_eq!(engine.begin_run(plan, &begin).unwrap().id, 1);
+    }
+    let sum = Sum::of(&engine.ledger(plan, 1).unwrap());
+    assert_eq!(sum, Sum { tokens: 110, estimated: 100, cost: 10, uncosted: 0, ms: 14, turns: 2 });
+    engine.end_run(plan, 1, &Ended { outcome: RunOutcome::Done, because: Vec::new() }).unwrap();
+    assert_eq!(engine.begin_run(plan, &begin).unwrap().id, 2);
+    assert_eq!(engine.begin_run(plan, &Begin { fresh: true, ..begin }).unwrap().id, 3);
+    assert_eq!(engine.runs(plan, 9).unwrap().len(), 3);
+}

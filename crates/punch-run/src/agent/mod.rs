@@ -1,0 +1,87 @@
+//! Agents as the runner sees them: something that is started on an assignment, reports neutral events, may take a
+//! further prompt, and can be ended. One file per kind; no word of any host's protocol leaves its file.
+
+mod acp;
+mod claude;
+mod codex;
+mod event;
+mod exec;
+mod host;
+mod said;
+mod sink;
+mod spec;
+mod stream;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+pub use event::{Event, Finish, Permission, PlanEntry, Spending};
+pub use sink::{Report, Sink, reports};
+pub use spec::{Kind, Spec, SpecError};
+pub use stream::{LINE, LOG_LIMIT, Lines, Out};
+
+/// What an agent is started on.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// What it is told. The first line names the ids of its todos.
+    pub prompt: String,
+    /// Where it works.
+    pub folder: PathBuf,
+    /// Where what it prints is kept, within [`LOG_LIMIT`]. An existing log is added to.
+    pub log: PathBuf,
+    /// The session file that the runner, our server and our hooks share.
+    pub session: PathBuf,
+    /// How our MCP server is started for this agent: program, then arguments.
+    pub server: Vec<String>,
+    /// The conversation of the host to go on with, where there was one and the agent can.
+    pub resume: Option<String>,
+    /// Variables for its environment, over those that are inherited.
+    pub environment: Vec<(String, String)>,
+    /// Variables that it must not inherit: those by which an agent around us marks what it starts.
+    pub without: Vec<String>,
+}
+
+impl Assignment {
+    /// Gives a command its folder and its environment.
+    pub fn prepare(&self, command: &mut Command) {
+        command.current_dir(&self.folder);
+        for name in &self.without {
+            command.env_remove(name);
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+    }
+}
+
+/// A kind of agent that can be started.
+pub trait Agent: Send + Sync {
+    /// Starts it on an assignment. From then on it reports into the sink: [`Event::TurnEnded`] whenever a turn is over,
+    /// and [`Event::Exited`] last and exactly once, whatever happens, with nothing of it left behind.
+    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>>;
+}
+
+/// An agent at work. Dropping it ends it with everything it has started.
+pub trait Running: Send {
+    /// Gives a further prompt in the same conversation after a turn has ended. False if it can take none: then the
+    /// caller starts it anew, with [`Assignment::resume`] where the host has told its session.
+    fn say(&mut self, prompt: &str) -> io::Result<bool>;
+
+    /// Answers a permission request with one of its options; `None` refuses it in whatever way the agent knows.
+    fn answer(&mut self, request: &str, option: Option<&str>) -> io::Result<()>;
+
+    /// Asks it to stop its turn and end. It may not listen.
+    fn cancel(&mut self);
+
+    /// Ends it now, with everything it has started. [`Event::Exited`] still comes.
+    fn kill(&mut self);
+}
+
+/// The agent that a spec names.
+pub fn agent(spec: &Spec) -> Result<Box<dyn Agent>, SpecError> {
+    match spec.kind {
+        Kind::Exec => Ok(Box::new(exec::Exec::new(&spec.command))),
+        Kind::Claude => Ok(Box::new(claude::Claude::new(&spec.command))),
+        Kind::Codex => Ok(Box::new(codex::Codex::new(&spec.command))),
+        Kind::Acp => Ok(Box::new(acp::Acp::new(&spec.command))),
+    }
+}

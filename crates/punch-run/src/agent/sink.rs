@@ -1,0 +1,55 @@
+//! The way from agents to the runner: one bounded channel for all of them. An agent that floods waits; what is only for
+//! eyes is dropped instead.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+use super::Event;
+
+/// Reports that may wait to be read.
+const WAITING: usize = 256;
+
+/// A report and who made it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The number that the runner gave to this start of an agent.
+    pub from: u64,
+    /// What happened.
+    pub event: Event,
+}
+
+/// Takes the reports of one start of an agent.
+#[derive(Clone)]
+pub struct Sink {
+    from: u64,
+    send: Arc<dyn Fn(Report) -> bool + Send + Sync>,
+}
+
+impl Sink {
+    /// A sink into a channel of whatever has reports among its messages.
+    pub fn new<T: Send + 'static>(from: u64, send: SyncSender<T>, message: fn(Report) -> T) -> Self {
+        let send = move |report: Report| match report.event {
+            Event::Text(_) => !matches!(send.try_send(message(report)), Err(TrySendError::Disconnected(_))),
+            _ => send.send(message(report)).is_ok(),
+        };
+        Self { from, send: Arc::new(send) }
+    }
+
+    /// Reports; false if nobody listens any more.
+    pub fn report(&self, event: Event) -> bool {
+        (self.send)(Report { from: self.from, event })
+    }
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sink").field("from", &self.from).finish_non_exhaustive()
+    }
+}
+
+/// A channel of reports alone: makes a sink for every start, and the end that hears all of them.
+pub fn reports() -> (impl Fn(u64) -> Sink, Receiver<Report>) {
+    let (send, receive) = sync_channel(WAITING);
+    (move |from| Sink::new(from, send.clone(), |report| report), receive)
+}

@@ -1,0 +1,132 @@
+//! Which agent is meant: `exec:CMD`, `claude`, `codex`, `acp:CMD`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use punch_core::text;
+
+/// What kind of agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Any program: the prompt on its standard input, exit code 0 for done.
+    Exec,
+    /// Claude Code without a terminal.
+    Claude,
+    /// Codex without a terminal.
+    Codex,
+    /// Any agent that speaks the Agent Client Protocol.
+    Acp,
+}
+
+/// An agent as a person names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// What kind.
+    pub kind: Kind,
+    /// A line for the shell. For `exec` and `acp` the program; for `claude` and `codex` it takes the place of the
+    /// program's name, and may be empty.
+    pub command: String,
+}
+
+/// Why a spec names no agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpecError {
+    /// There is no such kind.
+    Unknown {
+        /// What was given.
+        given: String,
+    },
+    /// The kind needs a command.
+    NoCommand {
+        /// What was given.
+        given: String,
+    },
+    /// This program was built without it.
+    NotHere {
+        /// What was given.
+        given: String,
+    },
+}
+
+impl SpecError {
+    /// What is wrong with which value.
+    pub fn message(&self) -> String {
+        let clip = |given: &str| text::clip(&text::neutral(given), 100).into_owned();
+        match self {
+            Self::Unknown { given } => format!("`{}` names no agent", clip(given)),
+            Self::NoCommand { given } => format!("`{}` says no command", clip(given)),
+            Self::NotHere { given } => format!("`{}` cannot be driven by this build", clip(given)),
+        }
+    }
+
+    /// What to do about it.
+    pub const fn hint(&self) -> &'static str {
+        "agents are `exec:COMMAND`, `claude`, `codex` and `acp:COMMAND`"
+    }
+}
+
+impl FromStr for Spec {
+    type Err = SpecError;
+
+    fn from_str(given: &str) -> Result<Self, SpecError> {
+        let (kind, command) = given.split_once(':').unwrap_or((given, ""));
+        let kind = match kind.trim() {
+            "exec" => Kind::Exec,
+            "claude" => Kind::Claude,
+            "codex" => Kind::Codex,
+            "acp" => Kind::Acp,
+            _ => return Err(SpecError::Unknown { given: given.to_owned() }),
+        };
+        let command = command.trim().to_owned();
+        if command.is_empty() && matches!(kind, Kind::Exec | Kind::Acp) {
+            return Err(SpecError::NoCommand { given: given.to_owned() });
+        }
+        Ok(Self { kind, command })
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        if self.command.is_empty() { Ok(()) } else { write!(f, ":{}", self.command) }
+    }
+}
+
+impl Spec {
+    /// The kind's name.
+    pub const fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Exec => "exec",
+            Kind::Claude => "claude",
+            Kind::Codex => "codex",
+            Kind::Acp => "acp",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_a_kind_and_a_command() {
+        for (given, kind, command) in [
+            ("exec:true", Kind::Exec, "true"),
+            ("exec: echo a:b ", Kind::Exec, "echo a:b"),
+            ("claude", Kind::Claude, ""),
+            ("claude:claude --model x", Kind::Claude, "claude --model x"),
+            ("codex", Kind::Codex, ""),
+            ("acp:opencode acp", Kind::Acp, "opencode acp"),
+        ] {
+            let spec: Spec = given.parse().unwrap();
+            assert_eq!((spec.kind, spec.command.as_str()), (kind, command), "{given}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_agent_says_what_would() {
+        assert_eq!("gpt".parse::<Spec>().unwrap_err().message(), "`gpt` names no agent");
+        assert_eq!("exec: ".parse::<Spec>().unwrap_err().message(), "`exec: ` says no command");
+        assert!("acp".parse::<Spec>().unwrap_err().hint().contains("acp:COMMAND"));
+    }
+}

@@ -1,0 +1,265 @@
+//! The lanes of one run: what they begin from, where they are, how they are opened and how the run ends for them.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::WorktreeError;
+use super::git::Git;
+use super::lane::{self, Lane};
+use super::name::{branch_of, lane_part, mark_of, part, result_branch};
+
+/// Names beside one that is taken are tried so often.
+const TRIES: usize = 50;
+
+/// The lanes of one run. Shared by the threads of a runner: what changes refs is done one after the other.
+#[derive(Debug)]
+pub struct Lanes {
+    pub(super) git: Git,
+    pub(super) folder: PathBuf,
+    pub(super) run: String,
+    pub(super) result: String,
+    base: String,
+    /// What the result branch was last known to be.
+    tip: Mutex<String>,
+}
+
+/// Something a person wants to know before agents begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// Files of the user's tree differ from the commit; no lane has that.
+    Uncommitted(usize),
+    /// Folders of submodules are empty in lanes.
+    Submodules(usize),
+}
+
+/// What a run leaves when all lanes are closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// No commit was added; the result branch is gone.
+    Nothing,
+    /// The user's branch has it all already.
+    TakenIn,
+    /// The work is on this branch.
+    Waiting {
+        /// The result branch.
+        branch: String,
+        /// How many commits it has more than the run began with.
+        commits: usize,
+        /// The command that takes it into the user's branch.
+        command: String,
+    },
+}
+
+impl Lanes {
+    /// Lanes for a run, from the commit that the user's work tree stands on; or, if the run was here before, from where
+    /// it stopped. `folder` is the place for all runs, outside of the user's tree; it is made if need be.
+    pub fn begin(root: &Path, folder: &Path, run: &str) -> Result<(Self, Vec<Remark>), WorktreeError> {
+        let git = Git::new(root);
+        usable(&git)?;
+        let head = git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })?;
+        let result = result_branch(run);
+        let (branch, mark) = (format!("refs/heads/{result}"), mark_of(&result));
+        let (base, tip) = match (git.commit(&branch)?, git.commit(&mark)?) {
+            (Some(tip), Some(base)) => (base, tip),
+            (Some(_), None) => return Err(WorktreeError::BranchTaken { branch: result }),
+            (None, _) => {
+                // A branch of that name would stand in the way of the folder.
+                for above in ["punch".to_owned(), format!("punch/{}", part(run))] {
+                    if git.commit(&format!("refs/heads/{above}"))?.is_some() {
+                        return Err(WorktreeError::BranchTaken { branch: above });
+                    }
+                }
+                let both = format!("create {branch} {head}\nupdate {mark} {head}\n");
+                git.read_with("make the result branch", &["update-ref", "--stdin"], Some(&both))?;
+                (head.clone(), head)
+            }
+        };
+        let folder = folder.join(part(run));
+        private_folder(&folder)
+            .map_err(|cause| WorktreeError::Folder { path: folder.clone(), cause: cause.to_string() })?;
+        // git follows links before it writes a path down.
+        let folder = folder.canonicalize().unwrap_or(folder);
+        if folder.to_str().is_none() {
+            return Err(WorktreeError::Folder { path: folder, cause: "its name is no UTF-8".into() });
+        }
+        let remarks = remarks(&git)?;
+        Ok((Self { git, folder, run: run.to_owned(), result, base, tip: Mutex::new(tip) }, remarks))
+    }
+
+    /// The branch on which everything comes together.
+    pub fn result_branch(&self) -> &str {
+        &self.result
+    }
+
+    /// The commit that the run began with.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// A lane of this name. One that the run has had before is found again as it was left; a new one begins with
+    /// everything that is on the result branch, so with the work that a todo waited for.
+    pub fn open(&self, name: &str) -> Result<Lane, WorktreeError> {
+        let turn = self.turn();
+        let name = lane_part(name);
+        let mut taken = None;
+        for n in 1..=TRIES {
+            let name = if n == 1 { name.clone() } else { format!("{name}-{n}") };
+            let lane = Lane { branch: branch_of(&self.run, &name), path: self.folder.join(&name), name };
+            let (branch, mark) = (format!("refs/heads/{}", lane.branch), mark_of(&lane.branch));
+            let branch = self.git.commit(&branch)?;
+            if branch.is_some() && self.git.commit(&mark)?.is_none() {
+                taken = Some(lane.branch);
+                continue;
+            }
+            let there = lane::at(&self.git, &lane.path)?;
+            match (&there, lane.path.symlink_metadata().is_ok()) {
+                // Files that git knows nothing about may be somebody's work.
+                (None, true) => continue,
+                (Some(_), true) => {
+                    drop(turn);
+                    self.refresh(&lane)?;
+                    return Ok(lane);
+                }
+                // Deleted by hand: what was committed is on the branch.
+                (Some(_), false) => self.forget(&lane)?,
+                (None, false) => {}
+            }
+            self.add(&lane, branch.is_some(), &turn)?;
+            drop(turn);
+            self.refresh(&lane)?;
+            return Ok(lane);
+        }
+        Err(WorktreeError::BranchTaken { branch: taken.unwrap_or_else(|| branch_of(&self.run, &name)) })
+    }
+
+    /// Brings a lane to the result branch if it is clean and has nothing of its own; whether it is there now.
+    pub fn refresh(&self, lane: &Lane) -> Result<bool, WorktreeError> {
+        let tip = self.tip(&mut self.turn())?;
+        let git = self.git.within(&lane.path);
+        let Some(head) = git.commit("HEAD")? else { return Ok(false) };
+        if head == tip {
+            return Ok(true);
+        }
+        if !git.is_behind(&head, &tip)? || !git.read("look at a lane", &["status", "--porcelain"])?.is_empty() {
+            return Ok(false);
+        }
+        git.holds(&["merge", "--quiet", "--ff-only", &tip])
+    }
+
+    /// Says how the work can be taken in, and tidies up: branches that hold nothing go. Lanes are closed before.
+    pub fn finish(&self) -> Result<Finish, WorktreeError> {
+        let tip = self.tip(&mut self.turn())?;
+        let _ = fs::remove_dir(&self.folder);
+        let head = self.git.commit("HEAD")?.unwrap_or_default();
+        if tip == self.base || (!head.is_empty() && self.git.is_behind(&tip, &head)?) {
+            let done = if tip == self.base { Finish::Nothing } else { Finish::TakenIn };
+            return self.drop_branch(&self.result, &tip).map(|_| done);
+        }
+        let range = format!("{}..{tip}", self.base);
+        let commits = self.git.read("count commits", &["rev-list", "--count", &range])?.parse().unwrap_or_default();
+        let forward = !head.is_empty() && self.git.is_behind(&head, &tip)?;
+        let flag = if forward { "--ff-only " } else { "" };
+        let command = format!("git merge {flag}{}", self.result);
+        Ok(Finish::Waiting { branch: self.result.clone(), commits, command })
+    }
+
+    pub(super) fn turn(&self) -> MutexGuard<'_, String> {
+        self.tip.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the result branch is. Deleted by somebody, it comes back where it was: it holds finished work.
+    pub(super) fn tip(&self, known: &mut MutexGuard<'_, String>) -> Result<String, WorktreeError> {
+        let branch = format!("refs/heads/{}", self.result);
+        match self.git.commit(&branch)? {
+            Some(tip) => known.clone_from(&tip),
+            None => {
+                let both = format!("create {branch} {known}\nupdate {} {}\n", mark_of(&self.result), self.base);
+                self.git.read_with("make the result branch again", &["update-ref", "--stdin"], Some(&both))?;
+            }
+        }
+        Ok(known.clone())
+    }
+
+    /// Deletes a branch of ours with its mark, unless somebody has it checked out or moved it; whether it did.
+    pub(super) fn drop_branch(&self, branch: &str, tip: &str) -> Result<bool, WorktreeError> {
+        let name = format!("refs/heads/{branch}");
+        if lane::registered(&self.git)?.iter().any(|tree| tree.branch.as_ref() == Some(&name)) {
+            return Ok(false);
+        }
+        let both = format!("delete {name} {tip}\ndelete {}\n", mark_of(branch));
+        Ok(self.git.run(&["update-ref", "--stdin"], Some(&both))?.status.success())
+    }
+
+    /// Lets git forget a work tree whose folder is gone.
+    pub(super) fn forget(&self, lane: &Lane) -> Result<(), WorktreeError> {
+        let path = lane.path.to_string_lossy();
+        self.git.read("forget a work tree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
+    }
+
+    fn add(&self, lane: &Lane, exists: bool, tip: &str) -> Result<(), WorktreeError> {
+        let path = lane.path.to_string_lossy();
+        let add = ["worktree", "add", "--quiet"];
+        if exists {
+            self.git.read("make a work tree", &[&add[..], &[&*path, &lane.branch]].concat())?;
+            return Ok(());
+        }
+        // The mark first: a branch without one would never be recognised as ours.
+        self.git.read("mark a lane", &["update-ref", &mark_of(&lane.branch), tip])?;
+        let new = ["--no-track", "-b", &lane.branch, &*path, tip];
+        match self.git.read("make a work tree", &[&add[..], &new[..]].concat()) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                // Half of a checkout, on a full disk say: nothing of anybody is in it.
+                let _ = self.git.run(&["worktree", "remove", "--force", "--force", &path], None);
+                let _ = fs::remove_dir_all(&lane.path);
+                let _ = self.drop_branch(&lane.branch, tip);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = |n: usize| if n == 1 { "1 path differs".to_owned() } else { format!("{n} paths differ") };
+        match self {
+            Self::Uncommitted(n) => {
+                write!(f, "{} from the last commit; agents in work trees do not see that", files(*n))
+            }
+            Self::Submodules(n) => write!(f, "the folders of {n} submodules are empty in the work trees of agents"),
+        }
+    }
+}
+
+/// Whether lanes can be made at all.
+fn usable(git: &Git) -> Result<(), WorktreeError> {
+    let version = git.read("tell its version", &["version"])?;
+    let mut numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u32>().ok());
+    if (numbers.next(), numbers.next()) < (Some(2), Some(38)) {
+        return Err(WorktreeError::TooOld { version });
+    }
+    let inside = git.run(&["rev-parse", "--is-inside-work-tree"], None)?;
+    match inside.out.starts_with(b"true") {
+        true => Ok(()),
+        false => Err(WorktreeError::NoRepository { root: git.root().to_owned() }),
+    }
+}
+
+fn remarks(git: &Git) -> Result<Vec<Remark>, WorktreeError> {
+    let status = git.read("look at the work tree", &["status", "--porcelain", "-z", "--no-renames"])?;
+    let uncommitted = status.split('\0').filter(|entry| !entry.is_empty()).count();
+    let modules = ["config", "--blob", "HEAD:.gitmodules", "--name-only", "--get-regexp", r"^submodule\..*\.path$"];
+    let modules = git.run(&modules, None)?.out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
+    let (uncommitted, modules) = (Remark::Uncommitted(uncommitted), Remark::Submodules(modules));
+    let none = [Remark::Uncommitted(0), Remark::Submodules(0)];
+    Ok([uncommitted, modules].into_iter().filter(|remark| !none.contains(remark)).collect())
+}
+
+fn private_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}

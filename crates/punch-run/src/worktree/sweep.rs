@@ -1,0 +1,113 @@
+//! Closing lanes, at the end of a run or long after one that died. Folders go, work stays: a branch is deleted only if
+//! the result branch has all of it.
+
+use std::path::{Path, PathBuf};
+
+use super::git::Git;
+use super::lane::{self, Lane};
+use super::name::MARKS;
+use super::settle::commit_all;
+use super::{Lanes, WorktreeError};
+
+/// What is left of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The run, as part of the branch's name.
+    pub run: String,
+    /// The branch; it holds work that is nowhere else, or is the result of a run.
+    pub branch: Option<String>,
+    /// The work tree, if it is still there.
+    pub folder: Option<PathBuf>,
+    /// Why the work tree was not removed.
+    pub reason: Option<String>,
+}
+
+impl Left {
+    /// Nothing is left.
+    pub fn is_nothing(&self) -> bool {
+        self.branch.is_none() && self.folder.is_none()
+    }
+}
+
+impl Lanes {
+    /// Removes the folder of a lane, with everything in it that git ignores. Uncommitted work is committed before; where
+    /// that cannot be, or where somebody locked the work tree, the folder stays. The agent must be gone.
+    pub fn close(&self, lane: &Lane, message: &str) -> Result<Left, WorktreeError> {
+        let found = lane::at(&self.git, &lane.path)?;
+        let mut left = Left { run: self.run.clone(), branch: None, folder: None, reason: None };
+        left.reason = match &found {
+            Some(found) if found.locked.is_some() => {
+                Some(format!("the work tree is locked: {}", found.locked.as_deref().unwrap_or_default()))
+            }
+            _ if lane.path.is_dir() => match self.lane_git(lane) {
+                Ok(git) => match commit_all(&git, lane, message) {
+                    Ok(Ok(_)) => None,
+                    Ok(Err((why, paths))) => Some(format!("{why:?}: {}", paths.join(", "))),
+                    Err(error) => Some(error.to_string()),
+                },
+                Err(error) => Some(error.to_string()),
+            },
+            _ => None,
+        };
+        if left.reason.is_some() {
+            left.folder = Some(lane.path.clone());
+            left.branch = Some(lane.branch.clone());
+            return Ok(left);
+        }
+        if found.is_some() {
+            self.forget(lane)?;
+        }
+        let tip = self.tip(&mut self.turn())?;
+        if let Some(work) = self.git.commit(&format!("refs/heads/{}", lane.branch))? {
+            let dropped = self.git.is_behind(&work, &tip)? && self.drop_branch(&lane.branch, &work)?;
+            left.branch = (!dropped).then(|| lane.branch.clone());
+        }
+        Ok(left)
+    }
+
+    /// Closes every lane of this run that is still there: after a crash, with nobody at work in any of them.
+    pub fn sweep(&self, message: &str) -> Result<Vec<Left>, WorktreeError> {
+        let mut out = Vec::new();
+        for lane in self.lanes()? {
+            out.push(self.close(&lane, message)?);
+        }
+        out.retain(|left| !left.is_nothing());
+        Ok(out)
+    }
+
+    /// The lanes of this run, with a work tree or without.
+    pub fn lanes(&self) -> Result<Vec<Lane>, WorktreeError> {
+        let prefix = self.result.trim_end_matches("result").to_owned();
+        let lane = |branch: String| {
+            let name = branch.strip_prefix(&prefix)?.to_owned();
+            (branch != self.result).then(|| Lane { path: self.folder.join(&name), name, branch })
+        };
+        Ok(marked(&self.git, &prefix)?.into_iter().filter_map(lane).collect())
+    }
+}
+
+/// Everything that runs have left in a repository: branches, and work trees below the folder for lanes. Looks only.
+pub fn left_behind(root: &Path, folder: &Path) -> Result<Vec<Left>, WorktreeError> {
+    let git = Git::new(root);
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let trees = lane::registered(&git)?;
+    let mut out = Vec::new();
+    for branch in marked(&git, "punch/")? {
+        let Some(run) = branch.split('/').nth(1).map(str::to_owned) else { continue };
+        let name = format!("refs/heads/{branch}");
+        let tree = trees.iter().find(|tree| tree.branch.as_ref() == Some(&name) && tree.path.starts_with(&folder));
+        let reason = tree.and_then(|tree| tree.locked.as_ref().map(|why| format!("the work tree is locked: {why}")));
+        let there = tree.filter(|tree| !tree.missing).map(|tree| tree.path.clone());
+        let branch = git.commit(&name)?.map(|_| branch);
+        out.push(Left { run, branch, folder: there, reason });
+    }
+    out.retain(|left| !left.is_nothing());
+    Ok(out)
+}
+
+/// The branches of ours whose names begin so.
+fn marked(git: &Git, prefix: &str) -> Result<Vec<String>, WorktreeError> {
+    let marks = ["for-each-ref", "--format=%(refname)", &format!("{MARKS}{prefix}")];
+    let marks = git.read("list lanes", &marks)?;
+    Ok(marks.lines().filter_map(|mark| mark.strip_prefix(MARKS)).map(str::to_owned).collect())
+}

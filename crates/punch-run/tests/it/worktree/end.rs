@@ -1,0 +1,127 @@
+//! The end of a run, the good one and the others.
+
+use std::fs;
+
+use punch_run::worktree::{Finish, Left, left_behind};
+
+use super::sandbox::{Sandbox, hand_in, write};
+
+fn waiting(commits: usize, command: &str) -> Finish {
+    Finish::Waiting { branch: "punch/7/result".into(), commits, command: command.into() }
+}
+
+#[test]
+fn a_run_without_work_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    let before = sandbox.git(&["for-each-ref"]);
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
+    assert_eq!(lanes.finish().unwrap(), Finish::Nothing);
+    assert_eq!(sandbox.git(&["for-each-ref"]), before);
+    assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1);
+    assert!(!sandbox.lanes_folder().join("7").exists());
+}
+
+#[test]
+fn the_command_that_is_told_takes_the_work_in() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    write(&lane, "a.txt", "a\n");
+    hand_in(&lanes, &lane, "T-1");
+    assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
+    assert_eq!(lanes.finish().unwrap(), waiting(1, "git merge --ff-only punch/7/result"));
+    assert!(!sandbox.root().join("a.txt").exists(), "nothing happens by itself");
+    sandbox.git(&["merge", "-q", "--ff-only", "punch/7/result"]);
+    assert!(sandbox.root().join("a.txt").exists());
+    assert_eq!(lanes.finish().unwrap(), Finish::TakenIn);
+    assert_eq!((sandbox.branches(), sandbox.marks()), (vec![], String::new()));
+}
+
+#[test]
+fn a_user_who_commits_meanwhile_gets_a_merge() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    write(&lane, "a.txt", "a\n");
+    fs::write(sandbox.root().join("mine.txt"), "mine\n").unwrap();
+    sandbox.commit("mine");
+    hand_in(&lanes, &lane, "T-1");
+    lanes.close(&lane, "rest").unwrap();
+    assert_eq!(lanes.finish().unwrap(), waiting(1, "git merge punch/7/result"));
+    sandbox.git(&["merge", "-q", "--no-edit", "punch/7/result"]);
+    assert!(sandbox.root().join("a.txt").exists() && sandbox.root().join("mine.txt").exists());
+}
+
+#[test]
+fn what_a_dead_run_left_is_listed_and_swept_without_loss() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let (a, b, c) = (lanes.open("a").unwrap(), lanes.open("b").unwrap(), lanes.open("c").unwrap());
+    write(&a, "a.txt", "a\n");
+    hand_in(&lanes, &a, "T-1");
+    write(&b, "b.txt", "half\n");
+    fs::remove_dir_all(&c.path).unwrap();
+    drop(lanes);
+    let found = left_behind(&sandbox.root(), &sandbox.lanes_folder()).unwrap();
+    let left = |branch: &str, folder: Option<&std::path::Path>| Left {
+        run: "7".into(),
+        branch: Some(branch.into()),
+        folder: folder.map(Into::into),
+        reason: None,
+    };
+    let wanted = [
+        left("punch/7/a", Some(&a.path)),
+        left("punch/7/b", Some(&b.path)),
+        left("punch/7/c", None),
+        left("punch/7/result", None),
+    ];
+    assert_eq!(found, wanted);
+    let again = sandbox.begin();
+    assert_eq!(again.sweep("Left by run 7").unwrap(), [left("punch/7/b", None)]);
+    assert_eq!(sandbox.git(&["show", "punch/7/b:b.txt"]), "half");
+    assert_eq!(sandbox.git(&["log", "-1", "--format=%s", "punch/7/b"]), "Left by run 7");
+    assert_eq!(sandbox.branches(), ["punch/7/b", "punch/7/result"]);
+    assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(again.sweep("again").unwrap(), [left("punch/7/b", None)], "sweeping again is harmless");
+}
+
+#[test]
+fn a_locked_work_tree_stays_and_is_told() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    sandbox.git(&["worktree", "lock", "--reason", "looking at it", lane.path.to_str().unwrap()]);
+    let left = lanes.close(&lane, "rest").unwrap();
+    assert_eq!(left.folder.as_ref(), Some(&lane.path));
+    assert_eq!(left.reason.as_deref(), Some("the work tree is locked: looking at it"));
+    assert_eq!(left_behind(&sandbox.root(), &sandbox.lanes_folder()).unwrap()[0], left);
+    sandbox.git(&["worktree", "unlock", lane.path.to_str().unwrap()]);
+    assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
+}
+
+#[test]
+fn a_branch_that_somebody_looks_at_is_not_deleted() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    lanes.close(&lane, "rest").unwrap();
+    sandbox.git(&["checkout", "-q", "punch/7/result"]);
+    assert_eq!(lanes.finish().unwrap(), Finish::Nothing);
+    assert_eq!(sandbox.branches(), ["punch/7/result"]);
+}
+
+#[test]
+fn work_trees_of_the_user_are_never_touched() {
+    let sandbox = Sandbox::new();
+    let theirs = sandbox.lanes_folder().with_extension("theirs");
+    sandbox.git(&["worktree", "add", "-q", "-b", "theirs", theirs.to_str().unwrap()]);
+    fs::remove_dir_all(&theirs).unwrap();
+    let lanes = sandbox.begin();
+    lanes.open("a").unwrap();
+    lanes.sweep("rest").unwrap();
+    lanes.finish().unwrap();
+    // It may be on a disk that is not plugged in.
+    assert!(sandbox.git(&["worktree", "list"]).contains("theirs"));
+}
