@@ -22,6 +22,7 @@ mod record;
 mod reported;
 mod sample;
 mod schedule;
+mod schema;
 mod slices;
 mod undo;
 mod vectors;
