@@ -4,7 +4,7 @@ mod dry;
 mod watch;
 
 use clap::Args;
-use punch_engine::RunOutcome;
+use punch_engine::{RunOutcome, copies};
 use punch_run::agent::Spec;
 use punch_run::{Finished, Interrupt, Options, RunError, World, dollars};
 use serde_json::Value;
@@ -96,6 +96,7 @@ impl Run {
             settings: &open.project.config.settings,
             root: open.project.location.project_root.clone(),
             store: open.project.location.database.clone(),
+            trees: environment::state_home().map(|state| copies::trees_of(&state, &open.project.location.database)),
             consents: open.project.consents(),
             punch: environment::program()?,
             without: environment::FOREIGN.iter().map(|name| (*name).to_owned()).collect(),
