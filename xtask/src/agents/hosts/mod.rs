@@ -95,7 +95,8 @@ impl Host {
             }
             (By::Acp, Self::Opencode) => own("acp"),
             (By::Acp, Self::Gemini) => own("--acp --skip-trust -m gemini-2.5-pro"),
-            (By::Acp, Self::Qwen) => own("--acp --auth-type openai"),
+            // By itself it asks the model what may be done.
+            (By::Acp, Self::Qwen) => own("--acp --auth-type openai --approval-mode default"),
         }
     }
 
