@@ -62,8 +62,8 @@ pub struct Run {
     /// What an agent gets that asks for permission: ask, allow or deny
     #[arg(long, value_name = "POLICY")]
     permission: Option<String>,
-    /// A tool that agents may always use; a `*` at the end stands for anything
-    #[arg(long, value_name = "TOOL")]
+    /// What agents may do without a question: `TOOL` or `TOOL(USE)`, with `*` for any text
+    #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
     /// Begin a new run, with a meter of its own, even if the last one could go on
     #[arg(long)]
