@@ -10,6 +10,7 @@ mod exhaustive;
 mod faults;
 mod fuzz;
 mod inspector;
+mod install;
 mod licences;
 mod metadata;
 mod paths;
@@ -26,6 +27,7 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
+  install [--root DIR]                 `punch` built for daily use, into cargo's folder of programs
   agents [AGENT…] [--all] [--list]     real coding agents against a scripted model
   model SCRIPT [--port N]              the scripted model alone
   conformance                          the protocol's own suite on our HTTP stack, its inspector on `punch mcp`
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test", rest @ ..] => test::run(rest),
+        ["install", rest @ ..] => install::run(rest),
         ["agents", rest @ ..] => agents::run(rest),
         ["model", rest @ ..] => agents::model(rest),
         ["conformance"] => conformance::run(),

@@ -46,6 +46,7 @@ mod rm;
 mod run;
 mod runs;
 mod schedule;
+mod schema;
 mod show;
 mod start;
 mod status;
@@ -175,6 +176,8 @@ pub enum Command {
     /// Take what an agent's host reports and answer in its form
     #[command(long_about = hook::LONG_ABOUT)]
     Hook(Later<hook::Hook>),
+    /// Print the JSON Schemas of what punch reads and writes
+    Schema(Later<schema::Schema>),
     /// Show what the tools and recorded calls cost a model
     Cost(Later<cost::Cost>),
     /// Replay recorded todo calls of a dialect and print the answers
@@ -200,6 +203,7 @@ impl Command {
             Self::Install(Later(verb)) => verb.run(&global),
             Self::Uninstall(Later(verb)) => verb.run(&global),
             Self::Guide(Later(verb)) => Ok(verb.run()),
+            Self::Schema(Later(verb)) => verb.run(),
             Self::Config(Later(verb)) => verb.run(global),
             Self::Doctor(Later(verb)) => verb.run(global),
             Self::Store(Later(verb)) => verb.run(global),

@@ -32,6 +32,7 @@ mod replay;
 #[cfg(target_os = "linux")]
 mod run;
 mod schedule;
+mod schemas;
 mod scripted_agents;
 mod store;
 mod strange_text;

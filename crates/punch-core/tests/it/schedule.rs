@@ -3,4 +3,5 @@
 mod cases;
 mod check;
 mod level;
+mod next;
 mod scene;

@@ -11,7 +11,7 @@ mod sessions;
 mod stop;
 mod switch;
 
-use punch_core::drive::{ContextUse, Effect, HostEvent};
+use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
 use punch_core::{Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Snapshot, Tx};
 
@@ -52,12 +52,27 @@ pub struct Moment {
 impl Engine {
     /// Takes a report and says what the host should do. `settings` are already those of the agent.
     pub fn observe(&self, moment: &Moment, settings: &Settings) -> Result<Effect, EngineError> {
+        Ok(self.heard(moment, settings)?.effect)
+    }
+
+    /// The same for an agent that wants to stop, with the decision itself; `None` where there is nobody to decide about:
+    /// no session is named, or there is no plan.
+    pub fn observe_stop(
+        &self,
+        moment: &Moment,
+        settings: &Settings,
+    ) -> Result<(Effect, Option<Decision>), EngineError> {
+        let heard = self.heard(moment, settings)?;
+        Ok((heard.effect, heard.decision))
+    }
+
+    fn heard(&self, moment: &Moment, settings: &Settings) -> Result<Heard, EngineError> {
         if moment.key.host().is_empty() {
-            return Ok(Effect::default());
+            return Ok(Heard::default());
         }
         let mut choice = moment.choice.clone();
         choice.session.get_or_insert_with(|| moment.key.clone());
-        let Some(plan) = self.choose(&choice)? else { return Ok(Effect::default()) };
+        let Some(plan) = self.choose(&choice)? else { return Ok(Heard::default()) };
         // What people wrote into the plan file is part of what is told.
         let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if told {
@@ -78,14 +93,14 @@ impl Engine {
                 listen(snapshot, now)
             })?;
             if !heard.writes() {
-                return Ok(heard.effect);
+                return Ok(heard);
             }
         }
         self.write(plan.id, Durability::Relaxed, |tx, now| {
             let now = now.max(tx.row()?.last_time);
             let heard = listen(tx, now)?;
             put(tx, &heard, &plan, moment, now)?;
-            Ok(heard.effect)
+            Ok(heard)
         })
     }
 }

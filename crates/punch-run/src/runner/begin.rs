@@ -173,7 +173,8 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn check_loose(&mut self, todo: Todo, owner: String) {
+    /// Checks what no agent of this run works on.
+    pub(super) fn check_loose(&mut self, todo: Todo, owner: String) {
         // Its work is where it was done.
         let lane = self.lanes.and_then(|lanes| lanes.open(&todo.id).ok());
         let number = self.check(0, &todo, &owner, lane);

@@ -5,6 +5,8 @@ use punch_core::{Footprint, Op, Ref, Status, Todo};
 use punch_engine::config::{Source, Sourced};
 use punch_engine::{Choice, EngineError, Moment, Request};
 
+use punch_store::StoreError;
+
 use super::check::Verdict;
 use super::seat::{Doom, Job, Stage};
 use super::{Runner, Stop};
@@ -201,11 +203,13 @@ impl Runner<'_, '_> {
             Verdict::Lost(why) => self.tell(&Told::Released { agent, todo, why: line(&why) }),
             Verdict::Stopped => self.tell(&Told::Released { agent, todo, why: "the run ends".to_owned() }),
             Verdict::Broken(error) => {
+                if !matches!(error, EngineError::Store(StoreError::Unavailable { .. })) {
+                    return Err(error.into());
+                }
                 // It stays reported: once the store is back it is checked again.
                 self.remark(format!("{todo} could not be completed: {}", error.message()));
                 self.persist(|engine| engine.store().stamp().map_err(EngineError::from))?;
-                let number = self.check(agent, &job.todo, &job.owner, None);
-                self.loose.push(Job::new(job.todo.clone(), job.owner.clone(), Stage::Checking(number)));
+                self.check_loose(job.todo.clone(), job.owner.clone());
             }
         }
         Ok(false)

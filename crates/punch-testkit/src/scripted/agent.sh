@@ -32,6 +32,7 @@ case $word in
   crash) kill -KILL $$ ;;
   refuse) echo "I cannot do this" >&2; exit 7 ;;
   say) punch=${PUNCH:-punch}; "$punch" done "$id" --evidence "said by the agent" > "$TRACES/said" 2>&1; sleep 1000 ;;
+  grow) "${PUNCH:-punch}" add "work that came later" > /dev/null; finish ;;
   remove) "${PUNCH:-punch}" rm "$rest" > /dev/null; finish ;;
   *) finish ;;
 esac

@@ -114,3 +114,26 @@ fn a_todo_that_is_removed_while_an_agent_works_on_it_ends_that_agent() {
     let run = stage.ends(&["--agents", "2"], 0);
     assert!(run.stderr.contains("T-1 is given back: it was removed from the plan"), "{}", run.render());
 }
+
+#[test]
+fn todos_that_are_added_while_a_run_goes_on_are_worked_on_too() {
+    let stage = Stage::new();
+    stage.add(&["grow it"]);
+    stage.ends(&[], 0);
+    assert_eq!((stage.status("T-2").as_str(), stage.trace("done")), ("completed", vec!["T-1".into(), "T-2".into()]));
+}
+
+#[test]
+fn a_store_that_is_gone_for_a_while_is_waited_for() {
+    let stage = Stage::new();
+    stage.add(&["slow 0.3 a", "work b"]);
+    let run = stage.command(&[]).spawn().unwrap();
+    stage.wait_for("the agent", || !stage.trace("begun").is_empty());
+    let (here, away) = (stage.world.project.join(".punch"), stage.world.project.join("away"));
+    fs::rename(&here, &away).unwrap();
+    stage.wait_for("the work", || !stage.trace("done").is_empty());
+    fs::rename(&away, &here).unwrap();
+    let run = finished(run.wait_with_output().unwrap());
+    assert_eq!((run.exit, stage.alive().len()), (Some(0), 0), "{}", run.render());
+    assert_eq!((stage.status("T-1"), stage.status("T-2")), ("completed".into(), "completed".into()));
+}

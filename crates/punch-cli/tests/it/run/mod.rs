@@ -4,6 +4,7 @@ mod driven;
 mod killed;
 mod limits;
 mod misbehaves;
+mod talks;
 mod trees;
 mod works;
 
