@@ -261,7 +261,7 @@ impl Wire for Marks {
         Ok(out)
     }
     fn schema() -> Value {
-        list(word(["resume", "stalled", "stale", "staleDependency", "oversize", "assumed"]))
+        list(word(["resume", "stalled", "stale", "staleDependency", "reported", "oversize", "assumed"]))
     }
 }
 

@@ -17,7 +17,7 @@ over() {
 finish() { "$PUNCH" done "$id" --evidence "said" >> "$TRACES/said" 2>&1; over; }
 cost=0
 while read -r line; do
-  echo "$line" >> "$TRACES/prompts"
+  printf '%s\n' "$line" >> "$TRACES/prompts"
   case $line in
     *"IDs: "*) rest=${line#*IDs: }; id=${rest%%\\n*} ;;
   esac
@@ -28,7 +28,7 @@ while read -r line; do
     *"talk ask"*)
       echo '{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls"}}}'
       read -r answer
-      echo "$answer" >> "$TRACES/answers"
+      printf '%s\n' "$answer" >> "$TRACES/answers"
       finish ;;
     *"talk mute"*) over ;;
     *) finish ;;
@@ -108,6 +108,6 @@ fn permission_is_what_the_policy_says_and_without_anybody_to_ask_the_todo_waits(
     assert_eq!(run.exit, Some(1), "{}", run.render());
     assert!(run.stdout.contains("T-1"), "{}", run.render());
     let todo = stage.todo("T-1");
-    assert_eq!((&todo["hold"]["kind"], &todo["status"]), (&"human".into(), &"pending".into()), "{todo}");
+    assert_eq!((&todo["hold"]["kind"], &todo["status"]), (&"human".into(), &"blocked".into()), "{todo}");
     assert_eq!(stage.status("T-2"), "completed");
 }
