@@ -25,13 +25,49 @@ pub struct Found {
     pub missing: Vec<(Host, String)>,
     /// What OpenCode fetches on its first start in an empty home.
     pub plugin: PathBuf,
+    /// The programs that let agents speak the Agent Client Protocol.
+    pub adapters: PathBuf,
+    /// Agents whose program for that is missing.
+    pub unadapted: Vec<(Host, String)>,
 }
 
 /// That package; its version is OpenCode's own.
 const PLUGIN: &str = "@opencode-ai/plugin";
 
-/// Makes sure that these agents are there.
-pub fn install(hosts: &[Host]) -> Found {
+/// Makes sure that these agents are there; for those in `adapted` also what lets them speak the Agent Client Protocol.
+pub fn install(hosts: &[Host], adapted: &[Host]) -> Found {
+    let (adapters, unadapted) = adapt(adapted);
+    Found { adapters, unadapted, ..agents(hosts) }
+}
+
+/// In a folder of their own: they bring agents of other versions along.
+fn adapt(hosts: &[Host]) -> (PathBuf, Vec<(Host, String)>) {
+    let modules = folder().join("acp").join("node_modules");
+    let mut unadapted = Vec::new();
+    for host in Host::ALL.into_iter().filter(|host| hosts.contains(host)) {
+        let Some((package, version, _)) = host.adapter() else { continue };
+        if is_version(&modules, package, version) {
+            continue;
+        }
+        println!("    installing {package}@{version}");
+        let node = format!("{}@{}", NODE.0, NODE.1);
+        if let Err(cause) = npm(&folder().join("acp"), &[format!("{package}@{version}"), node]) {
+            println!("    {package}: {cause}");
+        }
+        if !is_version(&modules, package, version) {
+            unadapted.push((host, format!("{package}@{version} could not be installed by npm")));
+        }
+    }
+    (modules.join(".bin"), unadapted)
+}
+
+fn is_version(modules: &Path, package: &str, version: &str) -> bool {
+    let found = fs::read(modules.join(package).join("package.json")).ok();
+    let found = found.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    found.is_some_and(|found| found["version"] == version)
+}
+
+fn agents(hosts: &[Host]) -> Found {
     let folder = folder();
     let (bin, plugin) = (folder.join("node_modules/.bin"), folder.join("opencode"));
     if hosts.contains(&Host::Opencode) && !plugin.join("node_modules").join(PLUGIN).exists() {
@@ -45,7 +81,7 @@ pub fn install(hosts: &[Host]) -> Found {
     let mut wanted: Vec<Host> = Host::ALL.into_iter().filter(|host| hosts.contains(host)).collect();
     wanted.retain(|host| !is_there(&folder, *host));
     if wanted.is_empty() {
-        return Found { bin, plugin, missing: Vec::new() };
+        return Found { bin, plugin, missing: Vec::new(), adapters: PathBuf::new(), unadapted: Vec::new() };
     }
     let begin = Instant::now();
     println!("    installing {} into {}", names(&wanted), folder.display());
@@ -63,7 +99,7 @@ pub fn install(hosts: &[Host]) -> Found {
     println!("    npm took {:.0} s", begin.elapsed().as_secs_f64());
     let reason = |host: Host| (host, format!("{} could not be installed by npm", specification(host)));
     let missing = wanted.into_iter().filter(|host| !is_there(&folder, *host)).map(reason).collect();
-    Found { bin, plugin, missing }
+    Found { bin, plugin, missing, adapters: PathBuf::new(), unadapted: Vec::new() }
 }
 
 fn names(hosts: &[Host]) -> String {

@@ -25,7 +25,9 @@ pub fn run(jobs: &[(Host, &Scenario)], tested: &Tested) -> Done {
             scope.spawn(|| {
                 while let Some((host, scenario)) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
                     let name = format!("{} {}", host.name(), scenario.name);
-                    if let Some((_, reason)) = tested.found.missing.iter().find(|(missing, _)| missing == host) {
+                    let unadapted = tested.found.unadapted.iter().filter(|_| scenario.drive.is_some());
+                    let mut missing = tested.found.missing.iter().chain(unadapted);
+                    if let Some((_, reason)) = missing.find(|(missing, _)| missing == host) {
                         println!("    SKIPPED {name}: {reason}");
                         skipped.fetch_add(1, Ordering::SeqCst);
                         continue;

@@ -2,6 +2,7 @@
 //! home and a repository of its own. Scenarios are files in `xtask/scenarios`; `docs/scenarios.md` tells how to write one.
 
 mod child;
+mod driven;
 mod hosts;
 mod http;
 mod install;
@@ -20,7 +21,7 @@ use punch_testkit::scripted::{Options, Script, Server};
 use crate::{Done, process};
 use hosts::Host;
 use install::Found;
-use scenario::Scenario;
+use scenario::{By, Scenario};
 
 const USAGE: &str = "\
 Usage: cargo xtask agents [AGENT…] [--scenario NAME]… [--all] [--keep] [--punch PROGRAM]
@@ -64,7 +65,9 @@ pub fn run(arguments: &[&str]) -> Done {
     }
     let choice = parse(arguments)?;
     let jobs = choose(&choice, &scenarios)?;
-    let found = install::install(&jobs.iter().map(|(host, _)| *host).collect::<Vec<_>>());
+    let over_acp = |scenario: &Scenario| scenario.drive.as_ref().is_some_and(|drive| drive.by == By::Acp);
+    let adapted: Vec<Host> = jobs.iter().filter(|(_, scenario)| over_acp(scenario)).map(|(host, _)| *host).collect();
+    let found = install::install(&jobs.iter().map(|(host, _)| *host).collect::<Vec<_>>(), &adapted);
     let punch = choice.punch.map_or_else(build, Ok)?;
     let punch = punch.canonicalize().map_err(|cause| format!("{}: {cause}", punch.display()))?;
     jobs::run(&jobs, &Tested { found, punch, keep: choice.keep })

@@ -39,6 +39,9 @@ pub struct Place {
     pub punch: PathBuf,
     /// What OpenCode needs in its home.
     pub plugin: PathBuf,
+    /// The programs that let agents speak the Agent Client Protocol.
+    pub adapters: PathBuf,
+    bin: PathBuf,
     path: String,
 }
 
@@ -53,7 +56,16 @@ impl Place {
         }
         let path = env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", tested.found.bin.display());
-        let place = Self { punch: tested.punch.clone(), plugin: tested.found.plugin.clone(), root, home, repo, path };
+        let place = Self {
+            punch: tested.punch.clone(),
+            plugin: tested.found.plugin.clone(),
+            adapters: tested.found.adapters.clone(),
+            bin: tested.found.bin.clone(),
+            root,
+            home,
+            repo,
+            path,
+        };
         process::read(place.command("git").args(["init", "--quiet"]))?;
         let name = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
         let commit = ["commit", "--quiet", "--allow-empty", "--message", "init"];
@@ -64,6 +76,16 @@ impl Place {
     /// A file that keeps something of the run.
     pub fn file(&self, name: &str) -> PathBuf {
         self.root.join(name)
+    }
+
+    /// The program of an agent.
+    pub fn program(&self, name: &str) -> String {
+        self.bin.join(name).display().to_string()
+    }
+
+    /// What git prints in the repository; it must succeed.
+    pub fn git(&self, arguments: &[&str]) -> Result<String, String> {
+        process::read(self.command("git").args(arguments))
     }
 
     /// Writes a file below the home.

@@ -34,10 +34,13 @@ pub struct Scenario {
     /// Wire the agent by `punch install` at this level, and by nothing else: `project`, `user`, or as a `plugin`.
     #[serde(default)]
     pub install: Option<Level>,
+    /// Let `punch run` start the agents.
+    #[serde(default)]
+    pub drive: Option<Drive>,
     /// More arguments of `punch mcp`.
     #[serde(default)]
     pub mcp: Vec<String>,
-    /// Commands of punch before the first run; `init` comes first by itself.
+    /// Commands of punch before the first run; `init` comes first by itself. One that begins with `-` may fail.
     #[serde(default)]
     pub before: Vec<Vec<String>>,
     /// The agent, started once or several times in the same home and repository.
@@ -51,6 +54,30 @@ pub struct Scenario {
     /// What it must not say.
     #[serde(default)]
     pub why_stop_lacks: Vec<Pattern>,
+}
+
+/// How `punch run` drives the agents of a scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drive {
+    /// On which way.
+    pub by: By,
+    /// Arguments of `punch run` beside the agent.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// Files on the result branch afterwards, all of them.
+    #[serde(default)]
+    pub result: Vec<String>,
+}
+
+/// The way on which an agent is driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Its own program without a terminal.
+    Headless,
+    /// The Agent Client Protocol.
+    Acp,
 }
 
 /// Where `punch install` writes.
@@ -85,7 +112,8 @@ impl Level {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// What the person types, one after the other.
+    /// What the person types, one after the other; nothing where `punch run` does the talking.
+    #[serde(default)]
     pub prompts: Vec<String>,
     /// The conversation of the run before goes on.
     #[serde(default)]
@@ -142,8 +170,9 @@ impl Scenario {
                 let script = scenario.script(*host, run);
                 script.map_err(|cause| format!("runs[{n}].model for {}: {cause}", host.name()))?;
             }
-            if run.prompts.is_empty() || (run.resume && n == 0) {
-                return Err(format!("runs[{n}]: a run needs a prompt, and the first has nothing to resume"));
+            if run.prompts.is_empty() != scenario.drive.is_some() || (run.resume && n == 0) {
+                let why = "a run needs a prompt unless it is driven, and the first has nothing to resume";
+                return Err(format!("runs[{n}]: {why}"));
             }
             let single = scenario.hosts.iter().find(|host| !host.takes_many_prompts());
             if let (Some(host), true) = (single, run.prompts.len() > 1) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use punch_testkit::scripted::{Options, Server};
 
 use super::Tested;
+use super::driven;
 use super::hosts::{Conversation, Host};
 use super::installed::Installed;
 use super::place::Place;
@@ -31,9 +32,9 @@ impl Wiring<'_> {
         format!("{} hook --agent {} {event}", self.place.punch.display(), host.name())
     }
 
-    /// Whether `punch install` does the wiring.
+    /// Whether `punch install` or `punch run` does the wiring.
     pub fn is_installed(&self) -> bool {
-        self.scenario.install.is_some()
+        self.scenario.install.is_some() || self.scenario.drive.is_some()
     }
 
     /// The variables that the scenario asks for.
@@ -64,7 +65,10 @@ pub fn run(host: Host, scenario: &Scenario, tested: &Tested, root: PathBuf) -> V
 fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>, String> {
     place.punch(&["init"])?;
     for command in &scenario.before {
-        place.punch(&words(command))?;
+        match command.first().and_then(|verb| verb.strip_prefix('-')) {
+            Some(verb) => drop(place.punch(&[&[verb], &words(command)[1..]].concat())),
+            None => drop(place.punch(&words(command))?),
+        }
     }
     let mut failures = Vec::new();
     let mut conversation = Conversation::default();
@@ -75,7 +79,10 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
         let wiring = Wiring { place, scenario, run, model: server.url(), limit: LIMIT };
         host.configure(&wiring)?;
         let installed = scenario.install.map(|level| Installed::install(place, host, level)).transpose()?;
-        let exit = host.converse(&wiring, &mut conversation);
+        let exit = match &scenario.drive {
+            Some(drive) => driven::run(host, drive, &wiring),
+            None => host.converse(&wiring, &mut conversation),
+        };
         let ended = Ended { report: server.report(), exit, output: conversation.output(place) };
         failures.extend(verdict::of_run(host, run, &ended).into_iter().map(|failure| format!("run {n}: {failure}")));
         if let Some(installed) = installed {
@@ -86,6 +93,9 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
         }
     }
     failures.extend(verdict::of_plan(scenario, place));
+    if let Some(drive) = &scenario.drive {
+        failures.extend(driven::verdict(drive, place)?);
+    }
     Ok(failures)
 }
 

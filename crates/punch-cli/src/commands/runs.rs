@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use clap::{Args, Subcommand};
 use punch_core::time::utc;
 use punch_core::{Event, Footprint, Patch, Plan, Uid, text};
-use punch_engine::{RunRecord, Sum};
+use punch_engine::{RunRecord, Sum, copies};
+use punch_run::worktree::{Left, left_behind};
 use punch_run::{dollars, of_run};
 use punch_store::Spent;
 use serde_json::{Value, json};
 
-use crate::environment::span;
+use crate::environment::{self, span};
 use crate::failure::Failure;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
@@ -67,8 +68,31 @@ fn list(open: &Open, limit: usize) -> Result<Reply, Failure> {
         lines.push(format!("{:>4}  {}  {:<11}  {}", run.id, utc(run.started_at), word(&run), cost(&sum)));
         found.push(as_json(&run, &sum));
     }
+    let left = if lines.is_empty() { Vec::new() } else { left(open) };
+    if !left.is_empty() {
+        lines.push("\nIn this repository, of these and other runs:".to_owned());
+        lines.extend(left.iter().map(told_left));
+    }
     let text = if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") };
-    Ok(Reply::new(text, json!({"runs": found})))
+    let left: Vec<Value> =
+        left.iter().map(|left| json!({"branch": left.branch, "folder": left.folder, "reason": left.reason})).collect();
+    Ok(Reply::new(text, json!({"runs": found, "left": left})))
+}
+
+/// Branches and work trees of runs; none where git says nothing.
+fn left(open: &Open) -> Vec<Left> {
+    let location = &open.project.location;
+    let folder = environment::state_home().map(|state| copies::trees_of(&state, &location.database));
+    left_behind(&location.project_root, &folder.unwrap_or_default()).unwrap_or_default()
+}
+
+fn told_left(left: &Left) -> String {
+    let branch = left.branch.as_deref().map(|branch| format!("branch {}", neutral(branch, 100)));
+    let folder =
+        left.folder.as_ref().map(|folder| format!("work tree {}", neutral(&folder.display().to_string(), 300)));
+    let parts: Vec<String> =
+        branch.into_iter().chain(folder).chain(left.reason.as_deref().map(|reason| neutral(reason, 100))).collect();
+    format!("  {}", parts.join(", "))
 }
 
 fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {

@@ -151,7 +151,7 @@ settings! {
     run_context: u64 = "run.context", "200000", (1_000, 100_000_000), None;
     /// What an agent of a run gets that asks for permission: somebody is asked, or it is allowed, or denied.
     run_permission: Permission = "run.permission", "ask", ANY, None;
-    /// Tools that agents of a run may always use, separated by commas; a `*` at the end stands for anything.
+    /// What agents of a run may do without a question, separated by commas: `TOOL` or `TOOL(USE)`, with `*` for any text.
     run_allow: Option<String> = "run.allow", "", (1, 2_000), None;
     /// Give every agent of a run a git work tree of its own.
     run_worktrees: bool = "run.worktrees", "false", ANY, None;

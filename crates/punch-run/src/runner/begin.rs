@@ -55,14 +55,25 @@ pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> 
     watch.told(&Told::Begun { run: record.id, resumed, agents: options.seats });
     let lanes = match options.worktrees {
         true => {
-            let place = folder::of_run(&world.store, world.plan, record.id).join("trees");
-            let (lanes, remarks) = Lanes::begin(&world.root, &place, &format!("{}-{}", world.plan_name, record.id))?;
+            // Not among the files of the run: those go one day, and agents are careful with whatever is below `.git`.
+            let beside = || folder::runs(&world.store).with_file_name("trees");
+            let place = world.trees.clone().unwrap_or_else(beside);
+            let (lanes, remarks) = Lanes::begin(&world.root, &place, &lanes_name(&world.plan_name, &record))?;
             remarks.iter().for_each(|remark| watch.told(&Told::Remark { what: remark.to_string() }));
             Some(lanes)
         }
         false => None,
     };
     Ok(Begun { _lock: lock, record, lanes })
+}
+
+/// The name of a run in branches. The time is in it: a store that is made anew counts its runs from 1 again, and must not
+/// take the branches of the old one for its own.
+fn lanes_name(plan: &str, record: &RunRecord) -> String {
+    let digit = |n: i64| char::from_digit(u32::try_from(n.rem_euclid(36)).unwrap_or_default(), 36).unwrap_or('0');
+    let seconds = record.started_at / 1000;
+    let tag: String = [46_656, 1_296, 36, 1].map(|unit| digit(seconds / unit)).iter().collect();
+    format!("{plan}-{}-{tag}", record.id)
 }
 
 /// Nothing is spent on what could not be verified in the end.

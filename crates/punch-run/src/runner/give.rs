@@ -127,9 +127,13 @@ impl Runner<'_, '_> {
         let Some(todo) = self.claim(&owner, Some(&key), uid)? else { return Ok(false) };
         match self.launch(at, &todo, (start, &owner, &key), None) {
             Ok(talk) => {
+                let opens = self.kind(at) == Kind::Acp;
                 let seat = &mut self.seats[at];
                 seat.talk = Some(talk);
-                seat.broken = (0, String::new());
+                // Where a conversation has to be opened first, a process is not yet a good start.
+                if !opens {
+                    seat.broken = (0, String::new());
+                }
                 self.started(at, todo, owner);
                 Ok(true)
             }
@@ -188,7 +192,7 @@ impl Runner<'_, '_> {
         Ok(Talk::new(start, name, running, owner.to_owned(), key.clone()))
     }
 
-    fn does_not_start(&mut self, at: usize, todo: &Todo, why: &str) -> Result<(), RunError> {
+    pub(super) fn does_not_start(&mut self, at: usize, todo: &Todo, why: &str) -> Result<(), RunError> {
         let (by, spec) = (self.by(), &self.options.specs[self.seats[at].spec]);
         let why = format!("{} does not start: {}", line(&spec.to_string()), line(why));
         self.persist(|engine| engine.take_back(self.world.plan, &by, todo))?;

@@ -7,7 +7,7 @@ use punch_store::Spent;
 
 use super::seat::{Doom, Stage};
 use super::{Message, Runner};
-use crate::agent::{Event, Finish, Permission, PlanEntry, Report, Spending};
+use crate::agent::{Event, Finish, Kind, Permission, PlanEntry, Report, Spending};
 use crate::error::RunError;
 use crate::permission::{self, Decision};
 use crate::told::{Told, line};
@@ -23,6 +23,7 @@ impl Runner<'_, '_> {
         }
         match report.event {
             Event::Started { session } => {
+                self.seats[at].broken = (0, String::new());
                 if let Some(talk) = &mut self.seats[at].talk {
                     talk.session = Some(session);
                 }
@@ -191,6 +192,9 @@ impl Runner<'_, '_> {
     }
 
     fn turn_ended(&mut self, at: usize, finish: Finish) -> Result<(), RunError> {
+        if let (Finish::Failed(why), true) = (&finish, self.never_began(at)) {
+            return self.did_not_open(at, why);
+        }
         self.charge(at)?;
         let working = self.seats[at].job.as_ref().is_some_and(|job| job.stage == Stage::Working);
         let doomed = self.seats[at].talk.as_ref().is_some_and(|talk| talk.doomed.is_some());
@@ -204,6 +208,19 @@ impl Runner<'_, '_> {
             Finish::Cancelled => self.attempt_failed(at, "the turn was cancelled"),
             Finish::Failed(why) => self.attempt_failed(at, &why),
         }
+    }
+
+    /// No conversation came about: the todo was never told to anybody.
+    fn never_began(&self, at: usize) -> bool {
+        let silent = |talk: &super::seat::Talk| talk.session.is_none() && talk.doomed.is_none();
+        self.kind(at) == Kind::Acp && self.seats[at].talk.as_ref().is_some_and(silent)
+    }
+
+    /// A login is missing, or two first starts were in each other's way: no attempt at the todo.
+    fn did_not_open(&mut self, at: usize, why: &str) -> Result<(), RunError> {
+        let Some(job) = self.seats[at].job.take() else { return Ok(()) };
+        self.seats[at].talk = None;
+        self.does_not_start(at, &job.todo, why)
     }
 
     fn exited(&mut self, at: usize, code: Option<i32>) -> Result<(), RunError> {

@@ -52,6 +52,8 @@ pub struct World<'a> {
     pub root: PathBuf,
     /// The database.
     pub store: PathBuf,
+    /// Where the work trees of agents go, outside of the project; beside the store without it.
+    pub trees: Option<PathBuf>,
     /// Which commands may run.
     pub consents: Option<Consents>,
     /// This program, to be started as a server for agents.

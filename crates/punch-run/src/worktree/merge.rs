@@ -33,7 +33,8 @@ impl Lanes {
     pub fn publish(&self, lane: &Lane, commit: &str) -> Result<Published, WorktreeError> {
         let mut known = self.turn();
         let tip = self.tip(&mut known)?;
-        if tip == commit {
+        // Work that brought nothing is behind it already.
+        if tip == commit || self.git.is_behind(commit, &tip)? {
             return Ok(Published::Now);
         }
         if !self.git.is_behind(&tip, commit)? {

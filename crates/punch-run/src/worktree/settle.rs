@@ -95,7 +95,9 @@ impl Lanes {
         };
         let tip = self.tip(&mut self.turn())?;
         if git.is_behind(&work, &tip)? {
-            return Ok(Settled::Nothing { commit: work });
+            // What is checked is what there will be: with the work of the others.
+            let moved = work == tip || git.holds(&["merge", "--quiet", "--ff-only", &tip])?;
+            return Ok(Settled::Nothing { commit: if moved { tip } else { work } });
         }
         if git.is_behind(&tip, &work)? {
             return Ok(Settled::Ready { commit: work, merged: false });

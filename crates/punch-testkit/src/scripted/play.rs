@@ -110,6 +110,7 @@ impl Play {
             !track.takes_all()
                 && track.has.iter().all(|text| text.is_in(&asked.text))
                 && !track.lacks.iter().any(|text| text.is_in(&asked.text))
+                && !(track.with_tools && asked.tools.is_empty())
         };
         let tracks = &self.script.tracks;
         let place = |found: &super::Track| tracks.iter().position(|track| track.name == found.name);

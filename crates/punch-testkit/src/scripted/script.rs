@@ -43,6 +43,9 @@ pub struct Track {
     /// Texts that it must not have.
     #[serde(default)]
     pub lacks: Vec<Pattern>,
+    /// Only requests that offer tools: not those that ask for a title of the same words.
+    #[serde(default)]
+    pub with_tools: bool,
     /// Its steps.
     #[serde(default)]
     pub steps: Vec<Step>,

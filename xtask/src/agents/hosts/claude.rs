@@ -49,6 +49,23 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
     place.configure("mcp.json", &json!({"mcpServers": {"punch": server}}).to_string())
 }
 
+/// What leads it to the model, and nowhere else.
+pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+    let (model, key) = (wiring.model.clone(), "sk-scripted".to_owned());
+    let mut out = vec![("ANTHROPIC_BASE_URL", model), ("ANTHROPIC_API_KEY", key)];
+    out.push(("ANTHROPIC_MODEL", "claude-sonnet-4-5".to_owned()));
+    // The last lets it run without questions also where the person is root.
+    let switches = [
+        "DISABLE_TELEMETRY",
+        "DISABLE_ERROR_REPORTING",
+        "DISABLE_AUTOUPDATER",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+        "IS_SANDBOX",
+    ];
+    out.extend(switches.map(|name| (name, "1".to_owned())));
+    out
+}
+
 pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("claude");
@@ -58,14 +75,7 @@ pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32,
         command.arg("--settings").arg(place.home.join("settings.json"));
         command.arg("--mcp-config").arg(place.home.join("mcp.json"));
     }
-    command.env("ANTHROPIC_BASE_URL", &wiring.model).env("ANTHROPIC_API_KEY", "sk-scripted");
-    command.env("ANTHROPIC_MODEL", "claude-sonnet-4-5");
-    for name in ["DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"] {
-        command.env(name, "1");
-    }
-    // The second lets it run without questions also where the person is root.
-    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("IS_SANDBOX", "1");
-    command.envs(wiring.env());
+    command.envs(environment(wiring)).envs(wiring.env());
     if let Some(id) = conversation.id.as_ref().filter(|_| wiring.run.resume) {
         command.args(["--resume", id]);
     }

@@ -35,10 +35,16 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
     place.configure(".codex/config.toml", &(settings(wiring) + &server(wiring)))
 }
 
+/// Where its settings are, and a key that they name.
+pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+    let home = wiring.place.home.join(".codex").display().to_string();
+    vec![("CODEX_HOME", home), ("SCRIPTED_KEY", "x".to_owned())]
+}
+
 pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("codex");
-    command.env("CODEX_HOME", place.home.join(".codex")).env("SCRIPTED_KEY", "x").envs(wiring.env());
+    command.envs(environment(wiring)).envs(wiring.env());
     command.arg("exec");
     if wiring.run.resume {
         command.args(["resume", "--last"]);

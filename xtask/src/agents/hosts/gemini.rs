@@ -22,12 +22,21 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
     wiring.place.configure(".gemini/settings.json", &settings.to_string())
 }
 
+/// What leads it to the model.
+pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+    let set = |name: &'static str, value: &str| (name, value.to_owned());
+    vec![
+        set("GEMINI_API_KEY", "scripted"),
+        set("GOOGLE_GEMINI_BASE_URL", &wiring.model),
+        set("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+        set("GEMINI_TELEMETRY_ENABLED", "false"),
+    ]
+}
+
 pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("gemini");
-    command.env("GEMINI_API_KEY", "scripted").env("GOOGLE_GEMINI_BASE_URL", &wiring.model);
-    command.env("GEMINI_CLI_TRUST_WORKSPACE", "true").env("GEMINI_TELEMETRY_ENABLED", "false");
-    command.envs(wiring.env());
+    command.envs(environment(wiring)).envs(wiring.env());
     command.args(["--output-format", "stream-json", "--yolo", "--skip-trust", "-m", "gemini-2.5-pro"]);
     if wiring.run.resume {
         command.args(["--resume", "latest"]);

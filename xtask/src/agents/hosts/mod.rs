@@ -12,6 +12,7 @@ use std::fs;
 use serde::Deserialize;
 
 use super::place::Place;
+use super::scenario::By;
 use super::trial::Wiring;
 
 /// An agent.
@@ -70,6 +71,52 @@ impl Host {
             Self::Opencode => ("opencode-ai", "1.18.33"),
             Self::Gemini => ("@google/gemini-cli", "0.61.0"),
             Self::Qwen => ("@qwen-code/qwen-code", "0.24.4"),
+        }
+    }
+
+    /// The npm package that lets it speak the Agent Client Protocol, with its program; none if it does by itself.
+    pub fn adapter(self) -> Option<(&'static str, &'static str, &'static str)> {
+        match self {
+            Self::Claude => Some(("@agentclientprotocol/claude-agent-acp", "0.99.1", "claude-agent-acp")),
+            Self::Codex => Some(("@agentclientprotocol/codex-acp", "2.6.0", "codex-acp")),
+            Self::Opencode | Self::Gemini | Self::Qwen => None,
+        }
+    }
+
+    /// How `punch run` starts it, without a terminal or over the Agent Client Protocol; none if it does not.
+    pub fn spec(self, by: By, place: &Place) -> Option<String> {
+        let own = |arguments: &str| Some(format!("acp:{} {arguments}", self.name()));
+        match (by, self) {
+            (By::Headless, Self::Claude | Self::Codex) => Some(self.name().to_owned()),
+            (By::Headless, Self::Opencode | Self::Gemini | Self::Qwen) => None,
+            (By::Acp, Self::Claude | Self::Codex) => {
+                let (.., program) = self.adapter()?;
+                Some(format!("acp:node {}", place.adapters.join(program).display()))
+            }
+            (By::Acp, Self::Opencode) => own("acp"),
+            (By::Acp, Self::Gemini) => own("--acp --skip-trust -m gemini-2.5-pro"),
+            // By itself it asks the model what may be done.
+            (By::Acp, Self::Qwen) => own("--acp --auth-type openai --approval-mode default"),
+        }
+    }
+
+    /// The variables that lead it to the scripted model.
+    pub fn environment(self, wiring: &Wiring) -> Vec<(&'static str, String)> {
+        let program = || wiring.place.program(self.name());
+        match self {
+            Self::Claude => {
+                let mut out = claude::environment(wiring);
+                out.push(("CLAUDE_CODE_EXECUTABLE", program()));
+                out
+            }
+            Self::Codex => {
+                let mut out = codex::environment(wiring);
+                out.extend([("CODEX_PATH", program()), ("OPENAI_API_KEY", "scripted".to_owned())]);
+                out
+            }
+            Self::Opencode => opencode::environment(),
+            Self::Gemini => gemini::environment(wiring),
+            Self::Qwen => qwen::environment(wiring),
         }
     }
 

@@ -27,14 +27,23 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
     Ok(())
 }
 
+/// What it must not do by itself.
+pub fn environment() -> Vec<(&'static str, String)> {
+    let switches = [
+        "OPENCODE_DISABLE_AUTOUPDATE",
+        "OPENCODE_DISABLE_MODELS_FETCH",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+        "OPENCODE_DISABLE_SHARE",
+    ];
+    switches.map(|name| (name, "1".to_owned())).to_vec()
+}
+
 pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
     let place = wiring.place;
     let end = Instant::now() + wiring.limit;
     let mut command = place.command("opencode");
-    for name in ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE"] {
-        command.env(format!("OPENCODE_DISABLE_{name}"), "1");
-    }
-    command.envs(wiring.env());
+    command.envs(environment()).envs(wiring.env());
     if !wiring.is_installed() {
         command.env("PUNCH_PROGRAM", &place.punch);
     }

@@ -34,11 +34,21 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
     wiring.place.configure(".qwen/settings.json", &settings.to_string())
 }
 
+/// What leads it to the model.
+pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+    let set = |name: &'static str, value: &str| (name, value.to_owned());
+    vec![
+        set("OPENAI_API_KEY", "scripted"),
+        set("OPENAI_BASE_URL", &format!("{}/v1", wiring.model)),
+        set("OPENAI_MODEL", "scripted-1"),
+        set("QWEN_TELEMETRY_ENABLED", "false"),
+    ]
+}
+
 pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("qwen");
-    command.env("OPENAI_API_KEY", "scripted").env("OPENAI_BASE_URL", format!("{}/v1", wiring.model));
-    command.env("OPENAI_MODEL", "scripted-1").env("QWEN_TELEMETRY_ENABLED", "false").envs(wiring.env());
+    command.envs(environment(wiring)).envs(wiring.env());
     command.args(["--output-format", "stream-json", "--yolo", "--auth-type", "openai"]);
     if wiring.run.resume {
         command.arg("--continue");

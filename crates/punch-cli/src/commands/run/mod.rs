@@ -4,7 +4,7 @@ mod dry;
 mod watch;
 
 use clap::Args;
-use punch_engine::RunOutcome;
+use punch_engine::{RunOutcome, copies};
 use punch_run::agent::Spec;
 use punch_run::{Finished, Interrupt, Options, RunError, World, dollars};
 use serde_json::Value;
@@ -62,8 +62,8 @@ pub struct Run {
     /// What an agent gets that asks for permission: ask, allow or deny
     #[arg(long, value_name = "POLICY")]
     permission: Option<String>,
-    /// A tool that agents may always use; a `*` at the end stands for anything
-    #[arg(long, value_name = "TOOL")]
+    /// What agents may do without a question: `TOOL` or `TOOL(USE)`, with `*` for any text
+    #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
     /// Begin a new run, with a meter of its own, even if the last one could go on
     #[arg(long)]
@@ -96,6 +96,7 @@ impl Run {
             settings: &open.project.config.settings,
             root: open.project.location.project_root.clone(),
             store: open.project.location.database.clone(),
+            trees: environment::state_home().map(|state| copies::trees_of(&state, &open.project.location.database)),
             consents: open.project.consents(),
             punch: environment::program()?,
             without: environment::FOREIGN.iter().map(|name| (*name).to_owned()).collect(),

@@ -32,6 +32,8 @@ fn work_in_work_trees_comes_together_on_a_branch_and_the_users_tree_stays() {
     let status = stage.world.git(&["status", "--porcelain"]);
     assert_eq!(status.trim(), "M a.txt", "only what was changed before");
     assert_eq!(stage.world.git(&["worktree", "list"]).lines().count(), 1, "no work tree is left");
+    let listed = stage.world.ok(&["runs"]);
+    assert!(listed.contains(&format!("  branch {branch}\n")) || listed.ends_with(branch), "{listed}");
     stage.world.sound();
 }
 

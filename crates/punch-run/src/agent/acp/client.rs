@@ -132,14 +132,21 @@ impl Client {
         }
     }
 
-    /// A call of the server that was handed over with the session: it reports with it, nobody has to allow that. The
-    /// hosts make these titles of the names of server and tool (Claude Code, Gemini CLI); what a model writes is in the
-    /// titles of other kinds.
+    /// A call of the server that was handed over with the session: it reports with it, nobody has to allow that. Told by
+    /// the tool's name (Claude Code, Qwen Code), or by a title that the host makes of server and tool (Gemini CLI); what
+    /// a model writes is in neither.
     fn is_ours(&self, call: &Value) -> bool {
+        if str_of(call, "kind") != "other" || self.servers.as_array().is_none_or(Vec::is_empty) {
+            return false;
+        }
+        let meta = &call["_meta"];
+        let named = [str_of(call, "name"), str_of(meta, "toolName"), str_of(&meta["claudeCode"], "toolName")];
+        if let Some(name) = named.into_iter().find(|name| !name.is_empty()) {
+            return name.starts_with("mcp__punch__");
+        }
         let title = str_of(call, "title");
-        let named = title.starts_with("mcp__punch__") || title.ends_with(" (punch MCP Server)");
         let plain = title.len() < 80 && title.chars().all(|c| c.is_ascii_alphanumeric() || " _-().".contains(c));
-        named && plain && str_of(call, "kind") == "other" && !self.servers.as_array().is_none_or(Vec::is_empty)
+        plain && (title.starts_with("mcp__punch__") || title.ends_with(" (punch MCP Server)"))
     }
 
     fn initialized(&mut self, result: &Value) -> String {

@@ -99,6 +99,21 @@ fn settling_twice_is_harmless_and_no_work_is_no_commit() {
 }
 
 #[test]
+fn a_lane_without_work_is_published_while_others_move_on() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let (idle, busy) = (lanes.open("idle").unwrap(), lanes.open("busy").unwrap());
+    write(&busy, "a.txt", "a\n");
+    hand_in(&lanes, &busy, "T-1");
+    let Settled::Nothing { commit } = lanes.settle(&idle, "T-2").unwrap() else { panic!() };
+    assert!(idle.path.join("a.txt").exists(), "it is checked with the work of the others");
+    write(&busy, "b.txt", "b\n");
+    hand_in(&lanes, &busy, "T-3");
+    assert_eq!(lanes.publish(&idle, &commit).unwrap(), Published::Now);
+    assert_eq!(sandbox.on_result("b.txt"), "b");
+}
+
+#[test]
 fn a_result_branch_that_somebody_has_checked_out_does_not_move() {
     let sandbox = Sandbox::new();
     let lanes = sandbox.begin();

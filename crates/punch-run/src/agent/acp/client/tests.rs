@@ -209,6 +209,15 @@ fn our_own_tools_need_no_permission_and_nothing_else_passes_for_them() {
         let heard = prompted().hear(&ask(title, kind));
         assert!(matches!(heard.events[..], [Event::Permission(_)]), "{title}");
     }
+    // Qwen Code has the arguments as title, which the model writes, and the name beside it.
+    let named = |title: &str, name: &str| {
+        let ask: Value = serde_json::from_str(&ask(title, "other")).unwrap();
+        let mut ask = ask;
+        ask["params"]["toolCall"]["_meta"] = json!({"toolName": name});
+        prompted().hear(&ask.to_string()).events.is_empty()
+    };
+    assert!(named("{\"ops\":[]}", "mcp__punch__todo_write"));
+    assert!(!named("mcp__punch__todo_write", "mcp__other__rm"));
     let mut alone = Client::new(&Assignment { server: Vec::new(), ..assignment(None) });
     assert_eq!(alone.hear(&ask("mcp__punch__todo_write", "other")).events.len(), 1);
 }
