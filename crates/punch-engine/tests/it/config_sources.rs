@@ -57,6 +57,18 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         "keep_going.no_progress" | "keep_going.absolute_max" | "keep_going.max_minutes" | "reminders.tokens" => {
             [("4", "4"), ("1", "1"), ("2", "2"), ("5", "5")]
         }
+        "run.agents" | "run.max_tokens" | "run.max_turns" | "run.todo_tokens" | "run.todo_turns" => {
+            [("4", "4"), ("1", "1"), ("2", "2"), ("5", "5")]
+        }
+        "run.max_cost" | "run.todo_cost" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
+        "run.context" => [("4000", "4000"), ("1000", "1000"), ("2000", "2000"), ("5000", "5000")],
+        "run.agent" | "run.allow" => [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")],
+        "run.permission" => {
+            [("allow", "\"allow\""), ("deny", "\"deny\""), ("ask", "\"ask\""), ("allow", "\"allow\"")]
+        }
+        key if key.starts_with("run.") && key != "run.worktrees" => {
+            [("5m", "\"5m\""), ("1m", "\"1m\""), ("2m", "\"2m\""), ("3m", "\"3m\"")]
+        }
         "keep_going.token_limit" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
         _ => [("false", "false"), ("true", "true"), ("false", "false"), ("true", "true")],
     }
