@@ -99,7 +99,6 @@ fn consents(world: &World<'_>) -> Result<(), RunError> {
 }
 
 /// The runner itself.
-#[expect(clippy::too_many_arguments, reason = "each lives as long as the run, and nothing else holds them all")]
 pub(super) fn runner<'s, 'e>(
     scope: &'s Scope<'s, 'e>,
     world: &'e World<'e>,

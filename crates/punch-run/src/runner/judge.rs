@@ -281,10 +281,10 @@ impl Runner<'_, '_> {
             seat.talk = None;
             seat.done.clear();
         }
-        if let (Some(lanes), Some(lane)) = (self.lanes, seat.lane.take()) {
-            if let Err(error) = lanes.close(&lane, "Work that was not taken in\n") {
-                self.remark(format!("a work tree stays: {error}"));
-            }
+        if let (Some(lanes), Some(lane)) = (self.lanes, seat.lane.take())
+            && let Err(error) = lanes.close(&lane, "Work that was not taken in\n")
+        {
+            self.remark(format!("a work tree stays: {error}"));
         }
     }
 
