@@ -46,7 +46,7 @@ impl Engine {
     }
 
     /// Tells of trouble.
-    pub(crate) fn trouble(&self, error: &EngineError) {
+    pub fn trouble(&self, error: &EngineError) {
         if let Some(tell) = &self.tell {
             tell(error);
         }

@@ -42,7 +42,7 @@ pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
 pub use git::{Git, GitState, Verdict, program as git_program};
 pub use history::{Entry, at_revision};
-pub use host::{Going, Moment, Spent, Switches, Told, TurnStart, owner_of};
+pub use host::{Going, Mark, Meter, Moment, Read, Reading, Spent, Switches, Told, TurnStart, owner_of};
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;

@@ -6,6 +6,7 @@ use punch_store::{PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::host::Meter;
 use crate::{Engine, EngineError};
 
 /// What a session may do (rule 39).
@@ -42,6 +43,9 @@ pub struct SessionState {
     /// Percent of its context at which the last checkpoint was made.
     #[serde(skip_serializing_if = "is_zero")]
     pub saved: u8,
+    /// What was used, and for which todos.
+    #[serde(skip_serializing_if = "crate::host::is_unused")]
+    pub meter: Meter,
     /// Continuations, turns, reminders.
     #[serde(skip_serializing_if = "is_untouched")]
     pub drive: Counters,

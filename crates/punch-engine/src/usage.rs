@@ -123,12 +123,6 @@ impl Engine {
     }
 }
 
-/// The calibration that one plan alone teaches: a reading sees one plan.
-pub(crate) fn calibration_of(snapshot: &dyn Snapshot) -> Result<f64, EngineError> {
-    let samples: Vec<Sample> = taken(snapshot)?.iter().filter(|taken| is_finished(taken)).map(sample).collect();
-    Ok(calibration(&samples))
-}
-
 fn taken(snapshot: &dyn Snapshot) -> Result<Vec<Taken>, EngineError> {
     let mut sums: BTreeMap<Uid, (u64, u64, usize)> = BTreeMap::new();
     let mut usage = snapshot.usage(None)?;

@@ -161,7 +161,20 @@ impl PlanDesk {
         }
         let engine = self.engine(true)?.ok_or_else(|| Problem::from(EngineError::Store(StoreError::Abort)))?;
         let plan = engine.choose_or_create(&choice)?;
-        Ok(Some(run(&engine, plan)?))
+        let called = run(&engine, plan)?;
+        if finishes(ask) && matches!(&called, Called::Answered(answer) if !answer.is_error) {
+            self.wrap_up(&engine, plan, ask);
+        }
+        Ok(Some(called))
+    }
+
+    /// Behind a call that may have finished something. The answer stands whatever comes of it.
+    fn wrap_up(&self, engine: &Engine, plan: PlanId, ask: &Ask) {
+        let root = self.opened.tree.as_ref().map(|tree| tree.root.as_path());
+        let wrapped = engine.wrap_up(plan, &ask.by, self.opened.settings.checkpoint_batches.value, root);
+        if let Err(error) = wrapped {
+            engine.trouble(&error);
+        }
     }
 
     /// Runs `body` on the plan that is meant; `None` if there is none.

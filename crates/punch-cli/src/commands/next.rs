@@ -3,6 +3,7 @@
 use clap::Args;
 use punch_core::Plan;
 use punch_core::schedule::{Estimate, batch};
+use punch_engine::config::Batches;
 use punch_store::Which;
 use serde_json::json;
 
@@ -71,6 +72,12 @@ impl Next {
 fn next_batch(open: &Open, budget: u64, now: i64) -> Result<Reply, Failure> {
     let (whole, calibration) = (open.engine.whole(open.plan)?, open.engine.calibration()?);
     let batch = batch(&whole, budget, calibration, now);
+    let given: Vec<String> = batch.todos.iter().map(|(id, _)| id.clone()).collect();
+    let off = open.project.config.settings.checkpoint_batches.value == Batches::Off;
+    // A store that cannot be written to can be read all the same.
+    if !off && let Err(error) = open.engine.give_batch(open.plan, open.project.by(), &given) {
+        open.engine.trouble(&error);
+    }
     let sized = |(id, estimate): &(String, Estimate)| json!({"id": id, "estimatedTokens": estimate.tokens, "assumed": estimate.assumed});
     let json = json!({
         "budget": budget,

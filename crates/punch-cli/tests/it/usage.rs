@@ -44,3 +44,49 @@ fn next_within_a_budget_is_a_batch_or_the_advice_to_save() {
     assert_eq!((&answer["todos"], &answer["tooLarge"]["id"]), (&json!([]), &json!("T-1")));
     assert!(answer["advice"].as_str().unwrap().starts_with("checkpoint now"));
 }
+
+#[test]
+fn what_hooks_see_is_reported_without_anybody_typing_it() {
+    let world = World::with_git();
+    let transcript = world.root.join("conversation.jsonl");
+    let says = |size: u64| {
+        let line = json!({"type": "assistant", "message": {"model": "m", "usage": {"input_tokens": size}}});
+        let before = std::fs::read_to_string(&transcript).unwrap_or_default();
+        std::fs::write(&transcript, format!("{before}{line}\n")).unwrap();
+    };
+    let hook = |event: &str, more: serde_json::Value| {
+        let mut report = json!({"session_id": "s", "hook_event_name": event, "transcript_path": transcript});
+        report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(world.feed(&["hook", "--agent", "claude", event], &report.to_string()).exit, Some(0));
+    };
+    let list = |status: &str| {
+        let todos = json!([{"content": "one", "activeForm": "one", "status": status}]);
+        hook("PostToolUse", json!({"tool_name": "TodoWrite", "tool_input": {"todos": todos}, "tool_response": {}}));
+    };
+    says(10_000);
+    list("in_progress");
+    says(14_000);
+    hook("Stop", json!({"stop_hook_active": false}));
+    says(15_000);
+    list("completed");
+    hook("Stop", json!({"stop_hook_active": false}));
+    let report = world.json(&["report"]);
+    assert_eq!((&report["total"]["count"], &report["total"]["actual"]), (&json!(1), &json!(5_000)));
+}
+
+#[test]
+fn a_batch_that_was_given_leaves_a_checkpoint_when_it_is_done() {
+    let world = World::with_git();
+    world.ok(&["add", "one", "two", "three", "--tokens", "8000"]);
+    assert_eq!(world.json(&["next", "--budget", "16000"])["todos"].as_array().unwrap().len(), 2);
+    let why = || world.json(&["checkpoint", "list"])["checkpoints"].clone();
+    assert_eq!(world.punch(&["done", "T-1"]).stderr, "");
+    let last = world.punch(&["done", "T-2"]);
+    assert!(last.exit == Some(0) && last.stderr.contains(": a batch of work has ended"), "{}", last.stderr);
+    let list = why();
+    assert_eq!((list.as_array().map(Vec::len), &list[0]["why"]), (Some(1), &json!("batch")));
+    world.ok(&["config", "set", "checkpoint.batches", "off"]);
+    world.ok(&["next", "--budget", "16000"]);
+    assert_eq!(world.punch(&["done", "T-3"]).stderr, "");
+    assert_eq!(why().as_array().map(Vec::len), Some(1));
+}

@@ -42,6 +42,8 @@ pub struct Given {
     pub edit: Edit,
     /// Compared with the derived one.
     pub group: Option<u64>,
+    /// What it took; nothing that is stored with the todo.
+    pub actual: Option<u64>,
 }
 
 /// The policy of this dialect on a plan.
@@ -104,6 +106,7 @@ fn read_item(item: &Value, at: &str, limits: &Limits) -> Result<Given, Refusal> 
         edit: fields(map, at, limits, title.as_deref())?,
         title,
         group: number(map, "parallelGroup", at)?,
+        actual: number(map, "actualTokens", at)?,
     })
 }
 

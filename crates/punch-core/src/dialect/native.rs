@@ -91,7 +91,8 @@ fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<O
             ops.extend(many(map, at)?.into_iter().map(make));
         }
         "done" => {
-            known(&["id", "ids", "evidence", "fence"])?;
+            known(&["id", "ids", "evidence", "fence", "actualTokens"])?;
+            number(map, "actualTokens", at)?;
             let evidence = text(map, "evidence", at)?.map(|e| long_text(e, "evidence", limits.long)).transpose()?;
             let fence = number(map, "fence", at)?;
             let done = |target| Op::Done {
@@ -102,7 +103,8 @@ fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<O
             ops.extend(many(map, at)?.into_iter().map(done));
         }
         "fail" => {
-            known(&["id", "error"])?;
+            known(&["id", "error", "actualTokens"])?;
+            number(map, "actualTokens", at)?;
             let error = long_text(text(map, "error", at)?.unwrap_or_default(), "error", limits.long)?;
             ops.push(Op::Fail(one(map, at)?, error));
         }

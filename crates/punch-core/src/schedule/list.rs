@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use super::Order;
 use super::agents::Agents;
+use super::fill::{LOOKED_AT, first_of_fullest};
 use super::jobs::{Jobs, OPTIONAL};
 use super::pick::Pick;
 use crate::Status;
@@ -26,6 +27,8 @@ struct Work<'a> {
     /// Who ran each.
     ran: Vec<Option<u32>>,
     idle: BTreeSet<u32>,
+    /// Of equally urgent todos those are taken that fill the window: one agent ends no later for it.
+    fills: bool,
     /// Running jobs by their end.
     running: BinaryHeap<Reverse<(u64, u32)>>,
     /// Ready jobs that touch files of a running one, by that one.
@@ -47,6 +50,7 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
         waiting: (0..jobs.len()).map(|job| jobs.deps.row(job).len() as u32).collect(),
         ran: vec![None; len],
         idle: (0..agents.count()).collect(),
+        fills: order == Order::List && agents.count() == 1,
         running: BinaryHeap::new(),
         aside: vec![Vec::new(); len],
         now: 0,
@@ -126,10 +130,31 @@ impl Work<'_> {
     fn choose(&self) -> Option<(u32, u32)> {
         let widest = self.idle.iter().map(|&agent| self.agents.room(agent)).max()?;
         let best = self.ranked[self.ready.first(u64::MAX)? as usize];
-        let fits = widest.and_then(|room| self.ready.first(room)).map(|rank| self.ranked[rank as usize]);
+        let fits = widest.and_then(|room| self.fitting(room));
         let job = fits.filter(|&job| !self.optional(job) || self.required == 0).filter(|_| !self.critical(best));
         let job = job.unwrap_or(best);
         Some((job, self.agent_for(job)?))
+    }
+
+    /// The best that fits; where windows are filled, the best of those that leave least of it free together.
+    fn fitting(&self, room: u64) -> Option<u32> {
+        let first = self.ready.first(room)?;
+        let todo = |rank: u32| self.jobs.todo(self.ranked[rank as usize]);
+        if !self.fills || todo(first).status == Status::InProgress {
+            return Some(self.ranked[first as usize]);
+        }
+        let room = room.min(self.agents.budget());
+        let (urgency, mut ranks, mut from) = (todo(first).effective_priority(), Vec::new(), first);
+        while let Some(rank) = self.ready.from(from, room).filter(|&rank| todo(rank).effective_priority() == urgency) {
+            ranks.push(rank);
+            if ranks.len() == LOOKED_AT {
+                break;
+            }
+            from = rank + 1;
+        }
+        let sizes: Vec<u64> = ranks.iter().map(|&rank| self.jobs.tokens[self.ranked[rank as usize] as usize]).collect();
+        let rank = ranks.get(first_of_fullest(&sizes, room)).copied().unwrap_or(first);
+        Some(self.ranked[rank as usize])
     }
 
     /// What begins with it takes at least as long as all that is left, spread evenly.

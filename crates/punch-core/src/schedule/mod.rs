@@ -7,6 +7,7 @@ mod agents;
 mod batch;
 mod calibrate;
 mod estimate;
+mod fill;
 mod jobs;
 mod level;
 mod list;
@@ -29,7 +30,7 @@ pub use next::startable;
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Whenever an agent is free, the best ready todo by (effective priority, longest remaining path, position) that
-    /// fits its window.
+    /// fits its window. One agent alone takes, of the equally urgent, those that fill its window.
     #[default]
     List,
     /// One parallel group after the other, all waiting for the last of each.

@@ -38,11 +38,26 @@ impl Pick {
 
     /// The best rank that is ready and needs at most `room`.
     pub fn first(&self, room: u64) -> Option<u32> {
+        self.from(0, room)
+    }
+
+    /// The same among those from a rank on.
+    pub fn from(&self, rank: u32, room: u64) -> Option<u32> {
         let room = room.min(ABSENT - 1);
-        if self.least[1] > room {
+        if rank as usize >= self.leaves {
             return None;
         }
-        let mut at = 1;
+        let mut at = self.leaves + rank as usize;
+        while self.least[at] > room {
+            // The next part to the right: up as long as this is the end of one.
+            while at % 2 == 1 {
+                at /= 2;
+            }
+            if at == 0 {
+                return None;
+            }
+            at += 1;
+        }
         while at < self.leaves {
             at = 2 * at + usize::from(self.least[2 * at] > room);
         }
@@ -67,8 +82,11 @@ mod tests {
                     Some(tokens) => pick.insert(rank, tokens),
                     None => pick.remove(rank),
                 }
-                let scan = (0..20u32).find(|&rank| plain[rank as usize].is_some_and(|tokens| tokens <= room));
-                prop_assert_eq!(pick.first(room), scan);
+                let scan = |from: u32| (from..20u32).find(|&rank| plain[rank as usize].is_some_and(|tokens| tokens <= room));
+                prop_assert_eq!(pick.first(room), scan(0));
+                for from in [rank, 19, 31, 32, u32::MAX] {
+                    prop_assert_eq!(pick.from(from, room), if from < 20 { scan(from) } else { None });
+                }
             }
         }
     }

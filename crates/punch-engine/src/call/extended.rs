@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::reach::WHOLE;
 use super::render::{self, capped};
-use super::{Answer, Caller, pack, unpack};
+use super::{Answer, Caller, pack, stated, unpack};
 use crate::submit::settle_on;
 use crate::{Engine, EngineError, Role, SessionState, link, session};
 
@@ -73,6 +73,7 @@ impl Engine {
                 is_error: false,
                 revision: changed.outcome.plan.revision,
             };
+            stated::enter(tx, caller, &state, &stated::extended(&changed.plan, &call), now)?;
             link::note(&mut state, &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {

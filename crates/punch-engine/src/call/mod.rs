@@ -12,6 +12,7 @@ mod native;
 mod reach;
 mod read;
 mod render;
+mod stated;
 mod step;
 mod veto;
 
@@ -23,7 +24,7 @@ use punch_core::dialect::native::Limits;
 use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
-use crate::config::Settings;
+use crate::config::{Batches, Settings};
 use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link};
 
 pub use mirror::Family;
@@ -201,7 +202,11 @@ impl Engine {
         key: Option<&str>,
     ) -> Result<Called, EngineError> {
         let done = match (tool, surface) {
-            (Tool::Read, _) => self.read(plan, |snapshot| self.reading(snapshot, caller, surface, arguments)),
+            (Tool::Read, _) => {
+                let calibration = self.calibration_for(arguments)?;
+                let read = |snapshot: &dyn Snapshot| self.reading(snapshot, caller, surface, arguments, calibration);
+                self.read(plan, read).map(|answer| self.handed_out(plan, caller, arguments, answer))
+            }
             (Tool::Claim, _) => self.call_claim(plan, caller, arguments),
             (Tool::Checkpoint, _) => self.call_checkpoint(plan, caller, arguments),
             (Tool::Write, Surface::Native) => self.call_native(plan, caller, arguments, key),
@@ -239,6 +244,7 @@ impl Engine {
         who: impl Fn(&SessionKey) -> (Choice, Caller<'a>),
     ) -> Result<Option<Read>, EngineError> {
         let from = self.now();
+        let calibration = self.calibration_for(arguments)?;
         let caller = RefCell::new(None);
         let choose = |catalogue: &dyn Catalogue| {
             let linked = link::linked(catalogue, session)?;
@@ -249,9 +255,39 @@ impl Engine {
         let found = self.read_meant(guess, choose, |snapshot| {
             let caller = caller.borrow();
             let Some(caller) = caller.as_ref() else { return Err(StoreError::Abort.into()) };
-            Ok((self.reading(snapshot, caller, surface, arguments)?, snapshot.next_moment(from)?))
+            Ok((self.reading(snapshot, caller, surface, arguments, calibration)?, snapshot.next_moment(from)?))
         })?;
-        Ok(found.map(|(plan, (answer, until))| Read { plan, answer, from, until }))
+        Ok(found.map(|(plan, (answer, until))| {
+            let caller = caller.borrow();
+            let answer = match caller.as_ref() {
+                Some(caller) => self.handed_out(plan, caller, arguments, answer),
+                None => answer,
+            };
+            Read { plan, answer, from, until }
+        }))
+    }
+
+    /// A batch that was asked for is remembered as given; that it cannot be is no reason to keep it back.
+    fn handed_out(&self, plan: PlanId, caller: &Caller<'_>, arguments: &Value, mut answer: Answer) -> Answer {
+        if answer.is_error || !read::is_calibrated(arguments) {
+            return answer;
+        }
+        let given = answer.structured["todos"].as_array().into_iter().flatten();
+        let ids: Vec<String> = given.filter_map(Value::as_str).map(str::to_owned).collect();
+        let off = caller.settings.is_some_and(|settings| settings.checkpoint_batches.value == Batches::Off);
+        let who = caller.owner.as_deref().unwrap_or(caller.session.host());
+        if !off && let Err(error) = self.give_batch(plan, who, &ids) {
+            self.trouble(&error);
+        }
+        if !caller.structured {
+            answer.structured = Value::Null;
+        }
+        answer
+    }
+
+    /// A reading sees one plan; what all of them teach is asked before, and only where it counts.
+    fn calibration_for(&self, arguments: &Value) -> Result<f64, EngineError> {
+        if read::is_calibrated(arguments) { self.calibration() } else { Ok(1.0) }
     }
 
     fn reading(
@@ -260,8 +296,9 @@ impl Engine {
         caller: &Caller<'_>,
         surface: Surface,
         arguments: &Value,
+        calibration: f64,
     ) -> Result<Answer, EngineError> {
-        match read::answer(snapshot, caller, surface, arguments, self.now()) {
+        match read::answer(snapshot, caller, surface, arguments, (calibration, self.now())) {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
             Err(error) => Ok(render::refused(&error, surface, snapshot.row()?.revision)),
             Ok(answer) => Ok(answer),

@@ -6,7 +6,7 @@ use punch_store::{Durability, PlanId, Snapshot, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
-use super::{Answer, Caller, pack, unpack};
+use super::{Answer, Caller, pack, stated, unpack};
 use crate::submit::settle;
 use crate::{Changed, Engine, EngineError, Role, SessionState, link, session};
 
@@ -48,6 +48,7 @@ impl Engine {
                 is_error: false,
                 revision: changed.outcome.plan.revision,
             };
+            stated::enter(tx, caller, &state, &stated::native(&changed.plan, arguments), now)?;
             bind(&mut state, &changed);
             link::note(&mut state, &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;

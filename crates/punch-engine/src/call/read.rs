@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::render::{self, capped};
 use super::{Answer, Caller, Surface, detail, native};
-use crate::{EngineError, history, host, reference, usage};
+use crate::{EngineError, history, host, reference};
 
 /// Todos on a page, if the call does not say: about 500 tokens.
 const PAGE: usize = 30;
@@ -16,13 +16,18 @@ const PAGE: usize = 30;
 /// Tokens of a batch, if the call does not say: 70 % of a usual context.
 const BUDGET: u64 = 140_000;
 
-/// Answers a reading.
+/// Whether the answer depends on what was learnt from all plans.
+pub(super) fn is_calibrated(arguments: &Value) -> bool {
+    arguments["view"] == "schedule"
+}
+
+/// Answers a reading. The calibration counts for views that are calibrated.
 pub(super) fn answer(
     snapshot: &dyn Snapshot,
     caller: &Caller<'_>,
     surface: Surface,
     arguments: &Value,
-    now: i64,
+    (calibration, now): (f64, i64),
 ) -> Result<Answer, EngineError> {
     let view = arguments["view"].as_str().unwrap_or("plan");
     let id = arguments["id"].as_str();
@@ -36,7 +41,7 @@ pub(super) fn answer(
         "next" | "ready" => ready(snapshot, caller, if view == "next" { 1 } else { limit }, now),
         "todo" => todo(snapshot, caller, required(id)?, now),
         "why" => why(snapshot, caller, id, now),
-        "schedule" => fitting(snapshot, caller, arguments["budget"].as_u64().unwrap_or(BUDGET), now),
+        "schedule" => fitting(snapshot, arguments["budget"].as_u64().unwrap_or(BUDGET), (calibration, now)),
         "history" => past(snapshot, caller, limit),
         other => {
             let what =
@@ -129,14 +134,14 @@ fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64)
 }
 
 /// The next batch that fits what the caller has left.
-fn fitting(snapshot: &dyn Snapshot, caller: &Caller<'_>, budget: u64, now: i64) -> Result<Answer, EngineError> {
+fn fitting(snapshot: &dyn Snapshot, budget: u64, (calibration, now): (f64, i64)) -> Result<Answer, EngineError> {
     let mut whole = Plan::slice(snapshot.row()?);
     snapshot.load(&Footprint::everything(), &mut whole)?;
-    let batch = batch(&whole, budget, usage::calibration_of(snapshot)?, now);
+    let batch = batch(&whole, budget, calibration, now);
     let ids: Vec<&str> = batch.todos.iter().take(200).map(|(id, _)| id.as_str()).collect();
-    let structured = caller
-        .structured
-        .then(|| json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": budget, "advice": batch.advice()}));
+    // Always there: whoever hands it out takes from it what was given.
+    let structured =
+        Some(json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": budget, "advice": batch.advice()}));
     Ok(Answer::read(capped(&batch.text(&whole, budget, now)), structured, whole.row.revision))
 }
 

@@ -2,6 +2,8 @@
 //! git is asked before. The work tree itself is never touched (docs/checkpoints.md).
 
 mod automatic;
+mod batch;
+mod blobs;
 mod error;
 mod read;
 mod restore;
@@ -11,6 +13,10 @@ pub use error::CheckpointError;
 pub use read::Differs;
 pub use restore::{Judged, Restored, Restoring};
 pub use save::{Saved, Saving, Verification, Why};
+
+use std::collections::BTreeSet;
+
+use punch_core::{Change, Event, Patch, Status, Uid};
 
 use crate::git::{Git, GitState};
 use crate::verify::WorkTree;
@@ -31,4 +37,14 @@ impl Code {
         let state = git.as_ref().and_then(|git| git.state().ok());
         Self { git, state }
     }
+}
+
+/// What these events have completed.
+fn completed(events: &[Event]) -> BTreeSet<Uid> {
+    let ends = |change: &Change| matches!(change, Change::Status(status) if status.after == Status::Completed);
+    let one = |event: &Event| match &event.patch {
+        Patch::Todo(uid, changes) if changes.iter().any(ends) => Some(*uid),
+        _ => None,
+    };
+    events.iter().filter_map(one).collect()
 }

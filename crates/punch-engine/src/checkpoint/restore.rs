@@ -68,13 +68,18 @@ impl Engine {
         if !how.force {
             in_place(&saved, code)?;
         }
-        let commits = commits(&self.whole(plan)?, &saved);
+        let whole = self.whole(plan)?;
+        let (commits, todos) = (commits(&whole, &saved), completed(&whole, &saved).map(|(todo, _)| todo.uid).collect());
         let verdicts = code.git.as_ref().map(|git| git.judge(&commits)).unwrap_or_default();
+        let lost = match &code.git {
+            Some(git) => self.lost_files(plan, git, &todos, saved.at)?,
+            None => BTreeSet::new(),
+        };
         self.write(plan, request.durability, |tx, now| {
             let now = now.max(tx.row()?.last_time);
             let mut before = Plan::slice(tx.row()?);
             tx.load(&Footprint::everything(), &mut before)?;
-            let judged = judge(&before, &saved, &verdicts);
+            let judged = judge(&before, &saved, &verdicts, &lost);
             let targets = targets(&before, &saved, &judged, how.reopen);
             let ops = ops(&targets);
             let changed = settle_on(tx, now, request, before.clone(), &mut |_, _| Ok(ops.clone()))?;
@@ -129,10 +134,17 @@ fn commits(whole: &Plan, saved: &Saved) -> BTreeSet<String> {
     completed(whole, saved).filter_map(|(todo, _)| commit_of(todo, saved)).collect()
 }
 
-fn judge(whole: &Plan, saved: &Saved, verdicts: &BTreeMap<String, Verdict>) -> BTreeMap<Uid, Judged> {
+fn judge(
+    whole: &Plan,
+    saved: &Saved,
+    verdicts: &BTreeMap<String, Verdict>,
+    lost: &BTreeSet<Uid>,
+) -> BTreeMap<Uid, Judged> {
     let one = |(todo, _): (&Todo, &Work)| {
         let commit = commit_of(todo, saved);
         let verdict = commit.as_ref().and_then(|commit| verdicts.get(commit)).copied().unwrap_or(Verdict::Unknown);
+        // A commit may be there, and what it brought taken back since.
+        let verdict = if lost.contains(&todo.uid) { Verdict::Stale } else { verdict };
         (todo.uid, Judged { id: todo.id.clone(), verdict, commit })
     };
     completed(whole, saved).map(one).collect()

@@ -57,6 +57,23 @@ impl Subagents {
     pub const ALL: &'static [Self] = &[Self::Off, Self::Conservative, Self::Aggressive];
 }
 
+/// At the end of which batches of work a checkpoint is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Batches {
+    /// None.
+    Off,
+    /// Those that somebody was given: `next --budget`, the view `schedule`.
+    Given,
+    /// Parallel groups too.
+    Groups,
+}
+
+impl Batches {
+    /// Every choice.
+    pub const ALL: &'static [Self] = &[Self::Off, Self::Given, Self::Groups];
+}
+
 /// What an agent of a run gets that asks for permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -197,7 +214,7 @@ macro_rules! choices {
         }
     )*};
 }
-choices!(Color, Permission, Subagents);
+choices!(Batches, Color, Permission, Subagents);
 choices!(StartGate, InProgressLimit, OnCycle, MissingDep, CancelledDep, OnRemove, DepOnRunning, VerifyMode);
 
 /// The names of the core's policies are those of its wire format, so they are taken from there.

@@ -8,7 +8,7 @@ use punch_core::{
 };
 
 use super::{
-    Color, ConfigError, Key, Permission, Shown, Source, Sourced, Subagents,
+    Batches, Color, ConfigError, Key, Permission, Shown, Source, Sourced, Subagents,
     load::{Found, resolve},
     setting::Setting,
 };
@@ -98,6 +98,8 @@ settings! {
     verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None;
     /// After a restore, open completed todos again that git does not vouch for; else they are marked stale.
     checkpoint_reopen: bool = "checkpoint.reopen", "true", ANY, None;
+    /// Make a checkpoint when a batch of work has ended: one that was given to somebody, or parallel groups too.
+    checkpoint_batches: Batches = "checkpoint.batches", "given", ANY, None;
     /// How eagerly work is handed to subagents.
     subagents: Subagents = "subagents", "conservative", ANY, None;
     /// Offer the tools to agents at all.

@@ -2,6 +2,7 @@
 //! behind it. Nothing here changes a repository. Never called inside a transaction.
 
 mod ancestry;
+mod blobs;
 mod state;
 mod status;
 
@@ -11,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 pub use ancestry::Verdict;
+pub use blobs::Blobs;
 pub use state::GitState;
 
 use crate::locate;

@@ -2,9 +2,10 @@
 
 use punch_core::drive::{Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, advice, due, nudge};
 use punch_core::{Status, Todo, Uid};
-use punch_store::{PlanInfo, Snapshot, Which};
+use punch_store::{PlanInfo, Snapshot, Spent, Which};
 use serde_json::json;
 
+use super::metering::Measured;
 use super::{Moment, owner_of};
 use crate::config::Settings;
 use crate::{EngineError, Role, SessionState, run, session};
@@ -38,6 +39,10 @@ pub(super) struct Heard {
     pub renew: Vec<Uid>,
     pub lease: i64,
     pub owner: Option<String>,
+    /// What to enter into the ledger.
+    pub spent: Vec<Spent>,
+    /// The state of the main agent, if that of a subagent's report changes it.
+    pub main: Option<SessionState>,
 }
 
 impl Heard {
@@ -67,7 +72,7 @@ impl Who {
 }
 
 impl Listener<'_> {
-    pub fn listen(&self) -> Result<Heard, EngineError> {
+    pub fn listen(&self, measured: Option<&Measured>) -> Result<Heard, EngineError> {
         let mut who = self.who()?;
         let before = who.state.clone();
         let mut heard = Heard::default();
@@ -109,6 +114,9 @@ impl Listener<'_> {
             HostEvent::Compacting => heard.record = self.noted("compacting", None, &who)?,
             HostEvent::SessionEnded => heard.record = self.noted("session_ended", None, &who)?,
         }
+        if let Some(measured) = measured {
+            self.enter(measured, &mut who, &mut heard)?;
+        }
         if !context.is_empty() {
             heard.effect.context = Some(context.join("\n"));
         }
@@ -119,7 +127,7 @@ impl Listener<'_> {
         Ok(heard)
     }
 
-    fn who(&self) -> Result<Who, EngineError> {
+    pub(super) fn who(&self) -> Result<Who, EngineError> {
         let found = self.snapshot.session(&self.moment.key)?;
         let foreign = found.as_ref().and_then(|session| session.plan).is_some_and(|plan| plan != self.plan.id);
         let state =

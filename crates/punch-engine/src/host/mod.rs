@@ -6,6 +6,8 @@ mod facts;
 mod lease;
 mod listen;
 mod listing;
+mod meter;
+mod metering;
 mod record;
 mod sessions;
 mod stop;
@@ -13,7 +15,7 @@ mod switch;
 
 use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
 use punch_core::{Op, Ref};
-use punch_store::{Durability, PlanInfo, SessionKey, Snapshot, Tx};
+use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
 use crate::config::Settings;
 use crate::link::own_name;
@@ -21,7 +23,11 @@ use crate::submit::settle;
 use crate::{Choice, Engine, EngineError, Request, session};
 use changes::PERSON;
 use listen::{Heard, Listener};
+use metering::Measured;
 
+pub(crate) use meter::share;
+pub use meter::{Mark, Meter, Read, Reading};
+pub(crate) use metering::is_unused;
 pub use record::Told;
 pub(crate) use sessions::turn_of;
 pub use sessions::{Going, Spent, TurnStart};
@@ -52,7 +58,7 @@ pub struct Moment {
 impl Engine {
     /// Takes a report and says what the host should do. `settings` are already those of the agent.
     pub fn observe(&self, moment: &Moment, settings: &Settings) -> Result<Effect, EngineError> {
-        Ok(self.heard(moment, settings)?.effect)
+        Ok(self.heard(moment, settings, None)?.effect)
     }
 
     /// The same for an agent that wants to stop, with the decision itself; `None` where there is nobody to decide about:
@@ -62,11 +68,22 @@ impl Engine {
         moment: &Moment,
         settings: &Settings,
     ) -> Result<(Effect, Option<Decision>), EngineError> {
-        let heard = self.heard(moment, settings)?;
+        let heard = self.heard(moment, settings, None)?;
         Ok((heard.effect, heard.decision))
     }
 
-    fn heard(&self, moment: &Moment, settings: &Settings) -> Result<Heard, EngineError> {
+    /// The same as [`Engine::observe`], and what the conversation used is entered for the todos that it is about. `read`
+    /// is asked only where there is something to enter, and outside of any transaction.
+    pub fn observe_reading(
+        &self,
+        moment: &Moment,
+        settings: &Settings,
+        read: Option<Read<'_>>,
+    ) -> Result<Effect, EngineError> {
+        Ok(self.heard(moment, settings, read)?.effect)
+    }
+
+    fn heard(&self, moment: &Moment, settings: &Settings, read: Option<Read<'_>>) -> Result<Heard, EngineError> {
         if moment.key.host().is_empty() {
             return Ok(Heard::default());
         }
@@ -83,23 +100,27 @@ impl Engine {
             HostEvent::SessionStarted { .. } => self.others(&plan)?,
             _ => Vec::new(),
         };
-        let listen = |snapshot: &dyn Snapshot, now: i64| -> Result<Heard, EngineError> {
-            Listener { snapshot, plan: &plan, others: &others, moment, settings, now }.listen()
-        };
+        let (plan, others) = (&plan, &others[..]);
         // A stop is always counted; everything else is looked at first without taking a turn at the store.
-        if !matches!(moment.event, HostEvent::Stopping { .. }) {
-            let heard = self.read(plan.id, |snapshot| {
+        let stops = matches!(moment.event, HostEvent::Stopping { .. });
+        let (due, heard) = match (stops, read) {
+            (true, None) => (None, None),
+            _ => self.read(plan.id, |snapshot| {
                 let now = self.now().max(snapshot.row()?.last_time);
-                listen(snapshot, now)
-            })?;
-            if !heard.writes() {
-                return Ok(heard);
-            }
+                let listener = Listener { snapshot, plan, others, moment, settings, now };
+                let due = if read.is_some() { listener.due(&listener.who()?)? } else { None };
+                let heard = if due.is_none() && !stops { Some(listener.listen(None)?) } else { None };
+                Ok((due, heard))
+            })?,
+        };
+        if let Some(heard) = heard.filter(|heard| !heard.writes()) {
+            return Ok(heard);
         }
+        let measured = due.map(|from| Measured { reading: read.and_then(|read| read(&from)), from });
         self.write(plan.id, Durability::Relaxed, |tx, now| {
             let now = now.max(tx.row()?.last_time);
-            let heard = listen(tx, now)?;
-            put(tx, &heard, &plan, moment, now)?;
+            let heard = Listener { snapshot: tx, plan, others, moment, settings, now }.listen(measured.as_ref())?;
+            put(tx, &heard, plan, moment, now)?;
             Ok(heard)
         })
     }
@@ -117,6 +138,12 @@ impl Engine {
 fn put(tx: &mut dyn Tx, heard: &Heard, plan: &PlanInfo, moment: &Moment, now: i64) -> Result<(), EngineError> {
     if let Some(state) = &heard.state {
         session::keep(tx, &moment.key, state.bound.then_some(plan.id), state, now)?;
+    }
+    if let Some(main) = &heard.main {
+        session::keep(tx, &SessionKey::new(moment.key.host(), None), Some(plan.id), main, now)?;
+    }
+    for spent in &heard.spent {
+        tx.spend(spent)?;
     }
     if let Some(body) = &heard.record {
         tx.put_decision(&moment.key, body, now)?;

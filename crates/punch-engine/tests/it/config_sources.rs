@@ -42,6 +42,9 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         "policy.verify" => {
             [("trust", "\"trust\""), ("command", "\"command\""), ("claim", "\"claim\""), ("trust", "\"trust\"")]
         }
+        "checkpoint.batches" => {
+            [("off", "\"off\""), ("groups", "\"groups\""), ("given", "\"given\""), ("off", "\"off\"")]
+        }
         "subagents" => [
             ("off", "\"off\""),
             ("aggressive", "\"aggressive\""),

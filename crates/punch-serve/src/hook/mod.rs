@@ -8,6 +8,7 @@ mod host;
 mod run;
 mod todos;
 mod tool;
+mod transcript;
 mod usage;
 
 pub use answer::answer;

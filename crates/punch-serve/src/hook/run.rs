@@ -10,7 +10,7 @@ use punch_engine::config::Settings;
 use punch_engine::{Choice, Code, Engine, EngineError, Moment, WorkTree, locate, owner_of};
 use punch_store::SessionKey;
 
-use super::{Heard, Meaning, context_use, todos};
+use super::{Heard, Meaning, context_use, todos, transcript};
 use crate::{Problem, Project};
 
 /// How reports are taken.
@@ -53,7 +53,7 @@ impl Hook<'_> {
         let named = !heard.key.host().is_empty();
         let told = used.filter(|_| named).and_then(|used| todos::told(heard, &used.name));
         let Some(engine) = self.project.open(told.is_some())? else { return Ok(Done::default()) };
-        let mut done = Done::default();
+        let (mut done, mut wrote) = (Done::default(), false);
         if let Some(assigned) = self.assigned.as_ref().filter(|_| named)
             && let Err(error) = engine.adopt(assigned, &heard.key)
         {
@@ -65,7 +65,10 @@ impl Hook<'_> {
                 .choose_or_create(&self.choice(&engine, heard)?)
                 .and_then(|plan| engine.mirror(plan, &self.caller(heard), family, &told, once.as_deref()));
             match mirrored {
-                Ok(revision) => done.wrote = revision.is_some(),
+                Ok(revision) => {
+                    done.wrote = revision.is_some();
+                    wrote = done.wrote;
+                }
                 Err(error) => done.problems.push(error.into()),
             }
         }
@@ -98,11 +101,21 @@ impl Hook<'_> {
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        match engine.observe(&moment, self.settings) {
+        if wrote && let Err(error) = self.wrap_up(&engine, heard, &moment.choice) {
+            done.problems.push(error.into());
+        }
+        match engine.observe_reading(&moment, self.settings, Some(&|mark| transcript::since(heard, mark))) {
             Ok(effect) => done.effect = effect,
             Err(error) => done.problems.push(error.into()),
         }
         Ok(done)
+    }
+
+    /// A copy may have finished something.
+    fn wrap_up(&self, engine: &Engine, heard: &Heard, choice: &Choice) -> Result<(), EngineError> {
+        let Some(plan) = engine.choose(choice)? else { return Ok(()) };
+        let when = self.settings.checkpoint_batches.value;
+        engine.wrap_up(plan.id, heard.host.name(), when, self.root.as_deref()).map(drop)
     }
 
     /// What the plan says to the end of a task of the host's own.

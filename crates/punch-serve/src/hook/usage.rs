@@ -1,37 +1,51 @@
-//! How full the model's context is: what the host says, else what its transcript says, else nobody knows. A transcript
-//! is only ever read at its end, and any damage in it means that nothing is known.
-
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+//! How full the model's context is: what the host says, else what its transcript says, else nobody knows. Any damage in
+//! a transcript means that nothing is known.
 
 use punch_core::drive::ContextUse;
 use serde_json::Value;
 
-use super::field::{number, string};
-use super::{Heard, Host};
-
-/// Bytes at the end of a transcript that are read.
-const TAIL: u64 = 256 * 1024;
+use super::field::{number, string, truth};
+use super::{Heard, Host, transcript};
 
 /// What is known about the context at this report.
 pub fn context_use(heard: &Heard) -> Option<ContextUse> {
     if heard.context.is_some() {
         return heard.context;
     }
-    let text = tail(heard.transcript.as_deref()?)?;
-    let of_line: fn(&Value, Option<&str>) -> Option<ContextUse> = match heard.host {
-        Host::Claude => claude,
-        Host::Codex => codex,
-        Host::Gemini | Host::Qwen => gemini,
-        Host::Cursor | Host::Opencode => return None,
-    };
-    let model = heard.model.as_deref();
+    let text = transcript::tail(heard.transcript.as_deref()?)?;
     // From the end: the last answer knows best. Its parts repeat one message with one usage, so one line is enough.
     text.lines().rev().find_map(|line| {
-        let worth = line.contains("\"usage\"") || line.contains("token_count") || line.contains("\"tokens\"");
-        of_line(&serde_json::from_str(line).ok().filter(|_| worth)?, model)
+        let said = said(heard, line)?;
+        let limit = said.limit.or_else(|| window(said.model.as_deref().or(heard.model.as_deref())?, said.used))?;
+        Some(ContextUse { used: said.used, limit })
     })
+}
+
+/// What a line of a transcript says about the context.
+pub(super) struct Said {
+    /// Tokens in it.
+    pub used: u64,
+    limit: Option<u64>,
+    model: Option<String>,
+}
+
+/// Reads a line of a transcript.
+pub(super) fn said(heard: &Heard, line: &str) -> Option<Said> {
+    // Most lines are long and say nothing about it.
+    if !["\"usage\"", "token_count", "\"tokens\"", "\"usageMetadata\""].iter().any(|word| line.contains(word)) {
+        return None;
+    }
+    let line: Value = serde_json::from_str(line).ok()?;
+    let said = match heard.host {
+        // In the file of the main agent a subagent's messages may stand too, and have a context of their own.
+        Host::Claude if heard.key.subagent().is_none() && truth(&line, "isSidechain") => None,
+        Host::Claude => claude(&line),
+        Host::Codex => codex(&line),
+        Host::Gemini => gemini(&line),
+        Host::Qwen => qwen(&line),
+        Host::Cursor | Host::Opencode => None,
+    };
+    said.filter(|said| said.used > 0)
 }
 
 /// What the report itself says.
@@ -63,51 +77,29 @@ fn window(model: &str, used: u64) -> Option<u64> {
     (used <= limit).then_some(limit)
 }
 
-fn claude(line: &Value, _: Option<&str>) -> Option<ContextUse> {
-    // A subagent's messages stand in the same file and have a context of their own.
-    if line.get("isSidechain").and_then(Value::as_bool) == Some(true) {
-        return None;
-    }
+fn claude(line: &Value) -> Option<Said> {
     let message = line.get("message").filter(|_| line.get("type").and_then(Value::as_str) == Some("assistant"))?;
     let usage = message.get("usage")?;
     let count = |name: &str| number(usage, &[name]).unwrap_or_default();
     let used = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"]
         .iter()
         .fold(0_u64, |sum, name| sum.saturating_add(count(name)));
-    let limit = window(string(message, &["model"])?, used)?;
-    (used > 0).then_some(ContextUse { used, limit })
+    Some(Said { used, limit: None, model: string(message, &["model"]).map(str::to_owned) })
 }
 
-fn codex(line: &Value, _: Option<&str>) -> Option<ContextUse> {
+fn codex(line: &Value) -> Option<Said> {
     let payload = line.get("payload").filter(|p| p.get("type").and_then(Value::as_str) == Some("token_count"))?;
     let info = payload.get("info")?;
     let used = number(info.get("last_token_usage")?, &["total_tokens"])?;
-    let limit = number(info, &["model_context_window"]).filter(|limit| *limit > 0)?;
-    Some(ContextUse { used, limit })
+    Some(Said { used, limit: number(info, &["model_context_window"]).filter(|limit| *limit > 0), model: None })
 }
 
-fn gemini(line: &Value, model: Option<&str>) -> Option<ContextUse> {
+fn gemini(line: &Value) -> Option<Said> {
     let used = number(line.get("tokens")?, &["total"])?;
-    let limit = window(string(line, &["model"]).or(model)?, used)?;
-    Some(ContextUse { used, limit })
+    Some(Said { used, limit: None, model: string(line, &["model"]).map(str::to_owned) })
 }
 
-/// The last lines of a regular file. Whatever else stands there is not opened: a pipe would never answer.
-fn tail(path: &Path) -> Option<String> {
-    if !path.is_absolute() || !std::fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let mut file = File::open(path).ok()?;
-    let found = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let from = found.len().saturating_sub(TAIL);
-    file.seek(SeekFrom::Start(from)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(TAIL).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    // The first line was cut, unless it is the file's first.
-    Some(match (from, text.split_once('\n')) {
-        (0, _) => text,
-        (_, Some((_, rest))) => rest.to_owned(),
-        (_, None) => String::new(),
-    })
+fn qwen(line: &Value) -> Option<Said> {
+    let used = number(line.get("usageMetadata")?, &["totalTokenCount"])?;
+    Some(Said { used, limit: None, model: string(line, &["model"]).map(str::to_owned) })
 }

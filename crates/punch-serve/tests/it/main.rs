@@ -6,4 +6,5 @@ mod equals_engine;
 mod hooks;
 mod hooks_run;
 mod offers;
+mod transcripts;
 mod wiring;

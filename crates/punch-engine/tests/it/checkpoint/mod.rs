@@ -1,5 +1,7 @@
 //! Checkpoints of plans beside real git repositories.
 
+mod batches;
+mod files;
 mod histories;
 mod plans;
 mod restores;

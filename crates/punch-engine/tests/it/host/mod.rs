@@ -1,8 +1,10 @@
 //! What hosts report, and what comes of it.
 
+mod actuals;
 mod memory;
 mod others;
 mod reminders;
+mod stated;
 mod stops;
 
 use std::sync::Arc;

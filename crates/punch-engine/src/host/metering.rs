@@ -1,0 +1,187 @@
+//! Whose what was used is: the todos that a session had in progress since the last look, split evenly. Entered when one
+//! of them ends or begins, and when a turn ends; what was used before the first begins, or between two, is nobody's.
+
+use punch_core::drive::{Cover, HostEvent};
+use punch_core::{Footprint, Plan, Status, Todo, Uid};
+use punch_store::{SessionKey, Spent, Which};
+
+use super::listen::{Heard, Listener, RUNNING, Who};
+use super::meter::{Mark, Meter, Reading, Running, share};
+use crate::{EngineError, Role, SessionState, run, session};
+
+/// Todos of one session between which something is split.
+const SPLIT: usize = 16;
+
+/// What was read, and from where on.
+pub(super) struct Measured {
+    pub from: Mark,
+    pub reading: Option<Reading>,
+}
+
+impl Listener<'_> {
+    /// From where on the conversation has to be read now; `None` while nothing has to be entered.
+    pub(super) fn due(&self, who: &Who) -> Result<Option<Mark>, EngineError> {
+        if who.foreign || self.is_runners(who) {
+            return Ok(None);
+        }
+        let stops = matches!(self.moment.event, HostEvent::Stopping { .. });
+        if let (Some(name), true) = (self.moment.key.subagent(), stops) {
+            return Ok(self.main()?.map(|main| main.meter.subagent(name)));
+        }
+        if !who.bound() || matches!(self.moment.event, HostEvent::ToolStarting { .. }) {
+            return Ok(None);
+        }
+        let meter = &who.state.meter;
+        let over = stops || matches!(self.moment.event, HostEvent::SessionEnded | HostEvent::Compacting);
+        let due = (over && !meter.running.is_empty()) || !same(&meter.running, &self.works_on(who)?);
+        Ok(due.then(|| meter.mark.clone()))
+    }
+
+    /// Enters what was used since the last look.
+    pub(super) fn enter(&self, measured: &Measured, who: &mut Who, heard: &mut Heard) -> Result<(), EngineError> {
+        if self.due(who)?.is_none() {
+            return Ok(());
+        }
+        match self.moment.key.subagent() {
+            Some(name) if matches!(self.moment.event, HostEvent::Stopping { .. }) => {
+                self.enter_subagent(name, measured, who, heard)
+            }
+            _ => self.enter_own(measured, who, heard),
+        }
+    }
+
+    fn enter_own(&self, measured: &Measured, who: &mut Who, heard: &mut Heard) -> Result<(), EngineError> {
+        let works = self.works_on(who)?;
+        let meter = &mut who.state.meter;
+        let grown = advance(&mut meter.mark, measured);
+        let before = std::mem::take(&mut meter.running);
+        let todos = self.load(before.iter().map(|one| one.uid))?;
+        let count = before.len();
+        for (n, mut one) in before.into_iter().enumerate() {
+            let goes_on = works.iter().any(|t| (t.uid, attempt(t)) == (one.uid, one.attempt));
+            let tokens = share(grown, n, count);
+            if !goes_on || tokens > 0 {
+                let ended = todos.get(one.uid).and_then(|t| t.finished_at).filter(|_| !goes_on);
+                let until = ended.filter(|at| (one.since..=self.now).contains(at)).unwrap_or(self.now);
+                let ms = u64::try_from(until.saturating_sub(one.since)).unwrap_or(0);
+                heard.spent.extend(self.spent(one.uid, one.attempt, tokens, ms));
+                one.since = self.now;
+            }
+            if goes_on {
+                meter.running.push(one);
+            }
+        }
+        for todo in &works {
+            if !meter.running.iter().any(|one| one.uid == todo.uid) {
+                // Not before the last entry: what was entered once, a lease that ran out and came back, is not again.
+                let since = todo.started_at.unwrap_or(self.now).max(meter.at).min(self.now);
+                meter.running.push(Running { uid: todo.uid, attempt: attempt(todo), since });
+            }
+        }
+        meter.at = self.now;
+        Ok(())
+    }
+
+    /// A subagent works on its own todos, or on what its main agent has in progress.
+    fn enter_subagent(&self, name: &str, measured: &Measured, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
+        let Some(mut main) = self.main()? else { return Ok(()) };
+        let mut mark = main.meter.subagent(name);
+        let grown = advance(&mut mark, measured);
+        main.meter.keep_subagent(name, mark);
+        let own: Vec<Uid> = match (who.bound(), who.state.role) {
+            (true, Role::Worker) => who.state.scope.iter().copied().take(SPLIT).collect(),
+            _ => Vec::new(),
+        };
+        let own: Vec<(Uid, u32)> = {
+            let todos = self.load(own.iter().copied())?;
+            let worked = |todo: &&Todo| todo.started_at.is_some();
+            own.iter().filter_map(|uid| todos.get(*uid)).filter(worked).map(|t| (t.uid, attempt(t))).collect()
+        };
+        let of_main = || main.meter.running.iter().map(|one| (one.uid, one.attempt)).collect();
+        let targets: Vec<(Uid, u32)> = if own.is_empty() { of_main() } else { own };
+        for (n, (uid, attempt)) in targets.iter().enumerate() {
+            heard.spent.extend(self.spent(*uid, *attempt, share(grown, n, targets.len()), 0));
+        }
+        heard.main = Some(main);
+        Ok(())
+    }
+
+    fn spent(&self, uid: Uid, attempt: u32, tokens: u64, ms: u64) -> Option<Spent> {
+        (tokens > 0 || ms > 0).then(|| Spent {
+            uid,
+            attempt,
+            run: None,
+            agent: self.moment.agent.clone(),
+            subagent: self.moment.key.subagent().map(str::to_owned),
+            tokens_in: tokens,
+            tokens_out: 0,
+            cost: None,
+            ms,
+            turns: 0,
+            estimated: false,
+            at: self.now,
+        })
+    }
+
+    /// The session of the main agent, if it works on this plan.
+    fn main(&self) -> Result<Option<SessionState>, EngineError> {
+        let found = self.snapshot.session(&SessionKey::new(self.moment.key.host(), None))?;
+        let here = found.filter(|session| session.plan == Some(self.plan.id));
+        Ok(here.map(|found| session::read(&found)).filter(|state| state.bound))
+    }
+
+    /// What agents of a runner use is entered by the runner.
+    fn is_runners(&self, who: &Who) -> bool {
+        self.moment.by_runner || run::is_worker(&who.owner)
+    }
+
+    fn works_on(&self, who: &Who) -> Result<Vec<Todo>, EngineError> {
+        if self.snapshot.row()?.counts.in_progress == 0 {
+            return Ok(Vec::new());
+        }
+        let scope = match who.cover() {
+            Cover::List(scope) => scope,
+            Cover::Plan => Vec::new(),
+        };
+        let mine = |t: &Todo| match t.owner.as_deref() {
+            Some(owner) => owner == who.owner,
+            None => scope.contains(&t.uid),
+        };
+        let mut running = self.snapshot.list(Which::Running, None, RUNNING)?;
+        running.retain(|t| t.status_at(self.now) == Status::InProgress && mine(t));
+        running.truncate(SPLIT);
+        Ok(running)
+    }
+
+    fn load(&self, todos: impl Iterator<Item = Uid>) -> Result<Plan, EngineError> {
+        let mut part = Plan::slice(self.snapshot.row()?);
+        self.snapshot.load(&Footprint { todos: todos.collect(), ..Footprint::default() }, &mut part)?;
+        Ok(part)
+    }
+}
+
+/// Goes on to where the conversation was read to. Somebody who read it at the same time has entered it already.
+fn advance(mark: &mut Mark, measured: &Measured) -> u64 {
+    match &measured.reading {
+        Some(reading) if *mark == measured.from => {
+            *mark = reading.to.clone();
+            reading.grown
+        }
+        _ => 0,
+    }
+}
+
+/// Which attempt a todo is in, or ended with: one that failed counts it already.
+fn attempt(todo: &Todo) -> u32 {
+    if todo.status == Status::Failed { todo.attempts.max(1) } else { todo.attempts + 1 }
+}
+
+fn same(before: &[Running], now: &[Todo]) -> bool {
+    let known = |t: &Todo| before.iter().any(|one| (one.uid, one.attempt) == (t.uid, attempt(t)));
+    before.len() == now.len() && now.iter().all(known)
+}
+
+/// A meter that was never used is not kept.
+pub(crate) fn is_unused(meter: &Meter) -> bool {
+    *meter == Meter::default()
+}
