@@ -6,13 +6,15 @@ use crate::{Done, process};
 /// Processes that are killed.
 const ROUNDS: u32 = 500;
 
-/// Modules of `crates/punch-cli/tests/it` that read `PUNCH_FAULTS`.
+/// Modules of `crates/punch-cli/tests/it` that read `PUNCH_FAULTS`; runs are killed in `run::killed`.
 const TESTS: [&str; 2] = ["killed::", "many::"];
 
 /// Runs the tests one after the other, so that each has the machine for itself.
 pub fn run(arguments: &[&str]) -> Done {
     let rounds = parse(arguments)?;
-    println!("==> faults: {rounds} rounds of kill -9 on 2000 todos, then 8 processes at once, ten times");
+    println!(
+        "==> faults: {rounds} rounds of kill -9 on 2000 todos, 8 processes at once, ten times, and up to 300 runs killed"
+    );
     let test = ["test", "--locked", "--package", "punch-cli", "--test", "it", "--"];
     let flags = ["--nocapture", "--test-threads", "1"];
     process::run(process::cargo().args(test).args(TESTS).args(flags).env("PUNCH_FAULTS", rounds.to_string()))

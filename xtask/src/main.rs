@@ -10,6 +10,7 @@ mod exhaustive;
 mod faults;
 mod fuzz;
 mod inspector;
+mod install;
 mod licences;
 mod metadata;
 mod paths;
@@ -26,12 +27,14 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--only STEP,…] [--with-deny]   everything a change must pass; what CI runs
   test --list                          the steps of `test`
+  install [--root DIR]                 `punch` built for daily use, into cargo's folder of programs
   agents [AGENT…] [--all] [--list]     real coding agents against a scripted model
   model SCRIPT [--port N]              the scripted model alone
   conformance                          the protocol's own suite on our HTTP stack, its inspector on `punch mcp`
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
+  bench run                            what `punch run` adds to a bare spawn; memory and idle CPU with eight agents
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   exhaustive                           every state within more writes, through pairs of policy values
   faults [--rounds N]                  kill -9 in mid-write, and many processes at once, at length
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test", rest @ ..] => test::run(rest),
+        ["install", rest @ ..] => install::run(rest),
         ["agents", rest @ ..] => agents::run(rest),
         ["model", rest @ ..] => agents::model(rest),
         ["conformance"] => conformance::run(),
@@ -57,6 +61,7 @@ fn main() -> ExitCode {
         ["bench", "mcp"] => bench::mcp(),
         ["bench", "schedule"] => bench::schedule(),
         ["bench", "cli"] => bench::cli::run(),
+        ["bench", "run"] => bench::run::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["faults", rest @ ..] => faults::run(rest),

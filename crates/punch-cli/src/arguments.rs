@@ -1,8 +1,11 @@
 //! The flags that every verb takes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+use punch_engine::SessionFile;
+
+use crate::failure::Failure;
 
 /// Flags of every verb.
 #[derive(Args, Clone, Debug, Default)]
@@ -35,6 +38,16 @@ impl Global {
             store: self.store.or(before.store),
             ascii: self.ascii || before.ascii,
         }
+    }
+}
+
+impl Global {
+    /// Takes plan and owner from the file of an agent that a runner drives; answers the session that it was assigned to.
+    pub fn act_as(&mut self, path: &Path) -> Result<String, Failure> {
+        let wrong = |cause| Failure::File(path.display().to_string(), cause);
+        let file = SessionFile::read(path).map_err(wrong)?;
+        (self.plan, self.owner) = (Some(file.plan), Some(file.owner));
+        Ok(file.session)
     }
 }
 

@@ -107,16 +107,24 @@ pub fn is_attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// Whether somebody sees on a screen what is said about a run.
+pub fn is_watched() -> bool {
+    use std::io::IsTerminal;
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 /// The conversation that the host started this process for, where it says so.
 pub fn host_session() -> Option<String> {
     std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())
 }
 
+/// Variables by which agents mark the shells that they run commands in.
+pub const AGENT_MARKS: [&str; 7] =
+    ["CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CURSOR_AGENT"];
+
 /// The variable by which an agent marks the shells that it runs commands in, where one is set.
 pub fn inside_agent() -> Option<&'static str> {
-    let names =
-        ["CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CURSOR_AGENT"];
-    names.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+    AGENT_MARKS.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
 /// Names the assignment that an agent was started for, to hooks and servers that it starts.

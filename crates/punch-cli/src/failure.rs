@@ -20,6 +20,10 @@ pub enum Exit {
     Usage,
     /// Something outside did not answer; the same command may work later.
     Unavailable,
+    /// A run has reached a limit.
+    Budget,
+    /// A run was stopped by a signal.
+    Interrupted,
     /// Our own mistake.
     Bug,
 }
@@ -32,6 +36,8 @@ impl Exit {
             Self::Refused => 1,
             Self::Usage => 2,
             Self::Unavailable => 3,
+            Self::Budget => 4,
+            Self::Interrupted => 130,
             Self::Bug => 70,
         }
     }
@@ -120,6 +126,7 @@ impl Failure {
             Self::ReaderGone => Exit::Ok,
             Self::Usage { .. } => Exit::Usage,
             Self::Input(_) | Self::Output(_) | Self::Folder(_) => Exit::Unavailable,
+            Self::Refused { code: "run_taken", .. } => Exit::Unavailable,
             Self::File(..) | Self::Config(_) | Self::Locate(_) | Self::Refused { .. } => Exit::Refused,
             Self::Engine(EngineError::Store(error)) => match error {
                 StoreError::Conflict { .. } => Exit::Unavailable,

@@ -14,6 +14,7 @@ mod output;
 mod project;
 mod reply;
 mod safety;
+mod schema;
 mod story;
 mod task_folder;
 mod wiring;

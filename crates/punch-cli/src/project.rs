@@ -63,10 +63,11 @@ impl Project {
 
     fn store(&self, mode: OpenMode) -> Result<SqliteStore, Failure> {
         let database = &self.location.database;
-        Ok(match self.wait {
+        let store = match self.wait {
             Some(wait) => SqliteStore::open_waiting(database, mode, wait)?,
             None => SqliteStore::open(database, mode)?,
-        })
+        };
+        Ok(store.until_exit())
     }
 
     /// Opens the store if there is one.

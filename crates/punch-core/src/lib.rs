@@ -21,6 +21,7 @@ mod record;
 mod refusal;
 pub mod replay;
 pub mod schedule;
+pub mod schema;
 mod status;
 pub mod text;
 pub mod time;

@@ -39,7 +39,13 @@ impl Engine {
     }
 }
 
-fn claim(tx: &mut dyn Tx, now: i64, request: &Request<'_>, uid: Uid, lease: i64) -> Result<Claimed, EngineError> {
+pub(crate) fn claim(
+    tx: &mut dyn Tx,
+    now: i64,
+    request: &Request<'_>,
+    uid: Uid,
+    lease: i64,
+) -> Result<Claimed, EngineError> {
     if request.owner.is_none() {
         let what = "a claim needs an owner".to_owned();
         return Err(Refusal::Invalid { at: "owner".into(), what }.into());

@@ -4,4 +4,20 @@
 //! handed in, and what happens is reported as values. Rules are the core's; what is kept is the engine's.
 
 pub mod agent;
+mod error;
+mod folder;
+mod interrupt;
+mod lock;
+mod meter;
+mod options;
+pub mod permission;
+mod runner;
+mod told;
 pub mod worktree;
+
+pub use error::RunError;
+pub use folder::of_run;
+pub use interrupt::Interrupt;
+pub use options::{Limits, Options, Permissions, dollars, micros};
+pub use runner::{Finished, World, run};
+pub use told::{Told, Watch};

@@ -1,11 +1,11 @@
 //! What a surface costs, by bytes: a tokenizer would be larger than the rest of the program.
 
-use punch_engine::call::{Caller, Surface, Tool};
+use punch_engine::call::{Caller, Surface, Tool, budget};
 use punch_engine::{Choice, Engine};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
-use crate::{Offer, Problem, budget, guide};
+use crate::{Offer, Problem, guide};
 
 /// Tokens of a text, estimated: English and JSON come to about four bytes each.
 pub const fn tokens(text: &str) -> usize {

@@ -1,35 +1,12 @@
-//! The few lines about the list that every model gets, and what `continue` says. One source for all clients.
+//! The few lines about the list where it stands alone, and what `continue` says.
 
 use punch_engine::call::Surface;
+pub use punch_engine::guide::instructions;
+use punch_engine::guide::{ALWAYS, WHEN, how};
 
 use crate::hook::Host;
 
-/// When a list is worth it, and when it is not.
-const WHEN: &str = "Use it for work with three or more steps, or when several things are asked for; not for a single \
-                    quick step, a question or a chat.";
-
-/// The same for everybody.
-const ALWAYS: &str = "Add what you find on the way. When earlier work goes on, read the list first and keep its todos.";
-
-/// The server's instructions.
-pub fn instructions(surface: Surface) -> String {
-    let how = how(surface);
-    format!("A todo list that outlives this conversation. {WHEN} {how} {ALWAYS}")
-}
-
-fn how(surface: Surface) -> &'static str {
-    match surface {
-        Surface::Native => {
-            "Add all steps in one todo_write call, start a todo before you work on it, done right after."
-        }
-        Surface::Cursor | Surface::Todowrite | Surface::Extended => {
-            "Mark a todo in_progress before you work on it, completed right after, never before it really is."
-        }
-        Surface::Phases => "Mark a task done right after it really is; the next one starts by itself.",
-    }
-}
-
-/// The same for a system prompt or a file of standing advice, which is read without the tools beside it.
+/// The few lines for a system prompt or a file of standing advice, which is read without the tools beside it.
 pub fn standing(host: Option<Host>) -> String {
     let tools = match host {
         Some(Host::Claude | Host::Qwen) => "`mcp__punch__todo_write` and `mcp__punch__todo_read`",

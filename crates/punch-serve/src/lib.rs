@@ -4,7 +4,6 @@
 //! and a short text goes back. No rule about todos is decided here; nothing here prints, reads the command line or the
 //! environment.
 
-mod budget;
 mod checks;
 pub mod cost;
 mod desk;
@@ -14,7 +13,6 @@ pub mod hook;
 mod http;
 mod identity;
 mod log;
-mod offer;
 mod problem;
 mod resources;
 mod server;
@@ -27,8 +25,8 @@ pub use desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
 pub use http::{Http, HttpError, loopback};
 pub use identity::{Identity, Tag};
 pub use log::Log;
-pub use offer::{Group, Offer, Offered};
 pub use problem::Problem;
+pub use punch_engine::{Group, Offer, Offered};
 pub use server::{Server, Settings};
 pub use stdio::stdio;
 

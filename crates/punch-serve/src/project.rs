@@ -8,15 +8,15 @@ use std::time::Duration;
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
 use punch_core::{Footprint, Patch, Plan, Refusal};
-use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work};
+use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work, budget};
 use punch_engine::config::{Settings, Subagents};
 use punch_engine::{Choice, Engine, EngineError, Role, WorkTree, owner_of};
 use punch_store::{Changes, PlanId, SessionKey, StoreError};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::Problem;
 use crate::desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
 use crate::readings::Readings;
-use crate::{Problem, budget};
 
 /// Ids that a change is told by; more are told as "everything".
 const NAMED: usize = 1_000;
@@ -94,7 +94,7 @@ impl PlanDesk {
             settings: Some(settings),
             structured: ask.structured,
             work: Work {
-                commit: self.opened.tree.as_ref().filter(|_| finishes(ask)).and_then(WorkTree::commit),
+                commit: self.opened.tree.as_ref().filter(|_| Work::finishes(&ask.arguments)).and_then(WorkTree::commit),
                 proofs: ask.proofs.clone(),
                 tree: self.opened.tree.clone().filter(|_| ask.tool == Tool::Checkpoint),
             },
@@ -286,18 +286,4 @@ impl From<Answer> for Reply {
         let Answer { text, structured, is_error, revision } = answer;
         Self { text, structured, is_error, revision: Some(revision), wants: None }
     }
-}
-
-/// Whether a call may complete something, in any dialect's words: only then is the commit of interest.
-fn finishes(ask: &Ask) -> bool {
-    let mut open = vec![&ask.arguments];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::String(word) if matches!(word.as_str(), "done" | "completed") => return true,
-            Value::Array(values) => open.extend(values),
-            Value::Object(values) => open.extend(values.values()),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-    false
 }

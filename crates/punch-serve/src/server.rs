@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use punch_engine::Proofs;
+use punch_engine::call::budget;
 use punch_store::SessionKey;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
@@ -16,9 +17,8 @@ use tokio_util::sync::CancellationToken;
 use crate::desk::{Ask, Checked, Desk, Reading, Reply};
 use crate::desk_thread::DeskThread;
 use crate::identity::{Identity, Tag, idempotency};
-use crate::offer::{Offer, Offered};
 use crate::watch::Watch;
-use crate::{Log, Problem, budget, checks, guide, resources};
+use crate::{Log, Offer, Offered, Problem, checks, guide, resources};
 
 /// After so long a caller who asked for progress hears that its call still waits.
 const PATIENCE: Duration = Duration::from_secs(1);

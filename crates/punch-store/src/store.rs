@@ -102,8 +102,8 @@ pub trait Snapshot: Catalogue {
     /// Todos in list order, a page at a time.
     fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError>;
 
-    /// The place of the todo that has `skip` others before it in list order, `None` beyond the end. Reads no todo.
-    fn place(&self, which: Which, skip: usize) -> Result<Option<ListMark>, StoreError>;
+    /// The same, from the todo on that has `skip` others before it; those are counted and not read.
+    fn page(&self, which: Which, skip: usize, limit: usize) -> Result<Vec<Todo>, StoreError>;
 
     /// The live todo with that id.
     fn find(&self, id: &str) -> Result<Option<Todo>, StoreError>;

@@ -11,6 +11,7 @@ pub mod drive;
 pub mod fuzz;
 pub mod model;
 pub mod rules;
+pub mod schema;
 pub mod scripted;
 pub mod seeds;
 pub mod source;

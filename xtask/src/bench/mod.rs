@@ -6,6 +6,7 @@ mod callgrind;
 mod cases;
 pub mod cli;
 mod mcp;
+pub mod run;
 mod tools;
 
 use std::collections::BTreeMap;

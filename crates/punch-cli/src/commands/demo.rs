@@ -9,6 +9,7 @@ use clap::{Args, CommandFactory};
 use serde_json::{Value, json};
 
 use super::demo_agent::{self, Actor};
+use super::demo_run;
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
 use crate::reply::with_schema;
@@ -47,9 +48,11 @@ enum Step {
     Git(&'static [&'static str]),
     /// An agent that reports to hooks.
     Watch(&'static Actor),
+    /// Agents that work a plan to its end, where there is a shell; in work trees where there is git.
+    Work(&'static [&'static str]),
 }
 
-use Step::{Git, Refused, Run, Say, Watch};
+use Step::{Git, Refused, Run, Say, Watch, Work};
 
 const STORY: &[Step] = &[
     Say("A plan with dependencies."),
@@ -99,6 +102,19 @@ const STORY: &[Step] = &[
     Git(&["reset", "--quiet", "--hard", "HEAD~1"]),
     Run(&["checkpoint", "restore", "latest"]),
     Run(&["list", "--all"]),
+    Say("Three agents work a plan to its end, each in a work tree of its own. One crashes, one claims too much."),
+    Run(&["plan", "new", "site"]),
+    Run(&["add", "Lay out the page", "Write the text", "Draw the logo"]),
+    Run(&["add", "Build the header", "Build the footer", "Build the menu", "--needs", "T-1"]),
+    Run(&["add", "Check the links", "Check the colours", "--needs", "T-4", "--needs", "T-5"]),
+    Run(&["add", "Fix the spelling", "Shrink the images", "--needs", "T-2", "--needs", "T-3"]),
+    Run(&["add", "Publish it", "--needs", "T-7", "--needs", "T-8", "--needs", "T-10"]),
+    Run(&["add", "Tell everybody", "--needs", "T-11"]),
+    Run(&["edit", "T-7", "--verify", "test -e T-7.txt"]),
+    Say("What agents call done is verified by a command, once a person has agreed that it may run."),
+    Refused(&["verify", "--allow", "T-7"]),
+    Work(demo_run::RUN),
+    Run(&["runs"]),
     Run(&["plan", "use", "main"]),
     Say("Programs get JSON from every command."),
     Run(&["status", "--json"]),
@@ -112,7 +128,7 @@ impl Demo {
         let mut exit = Exit::Ok;
         let say = |text: &str| if global.json { Ok(()) } else { output::document(text) };
         say(&format!("# A temporary project: {}\n", place.project.display()))?;
-        let has_git = place.git();
+        let (has_git, has_shell) = (place.git(), environment::find_program("sh").is_some());
         if has_git {
             say("$ git init\n")?;
         }
@@ -145,14 +161,19 @@ impl Demo {
                     }
                     continue;
                 }
-                Run(arguments) => (arguments, 0),
-                Refused(arguments) => (arguments, 1),
+                Run(arguments) => (arguments.to_vec(), 0),
+                // Without a shell nothing can be verified or run; the plan stays as it is.
+                Refused(arguments) if arguments[0] == "verify" && !has_shell => continue,
+                Work(_) if !has_shell => continue,
+                Work(arguments) if has_git => ([arguments, &["--worktrees"][..]].concat(), 0),
+                Work(arguments) => (arguments.to_vec(), 0),
+                Refused(arguments) => (arguments.to_vec(), 1),
             };
             // A verb that this build does not have is no part of its story.
             if arguments.first().is_none_or(|verb| crate::Arguments::command().find_subcommand(verb).is_none()) {
                 continue;
             }
-            let done = place.punch(arguments, global)?;
+            let done = place.punch(&arguments, global)?;
             say(&done.told())?;
             if let Some(wrong) = done.unexpected(expected) {
                 output::remark(&format!("note: {wrong}"));
@@ -221,6 +242,7 @@ impl Place {
                 Ok(()) => {
                     let place = Self { project: root.join("project"), root, keep };
                     std::fs::create_dir(&place.project).map_err(|error| failed(&place.project, error))?;
+                    demo_run::put_agent(&place.root.join("home")).map_err(|error| failed(&place.root, error))?;
                     return Ok(place);
                 }
             }
@@ -279,6 +301,10 @@ impl Place {
         let mut command = Command::new(program);
         command.current_dir(&self.project).stdin(Stdio::null());
         for name in environment::steering_variables() {
+            command.env_remove(name);
+        }
+        // A demo inside an agent is still a person's.
+        for name in environment::AGENT_MARKS {
             command.env_remove(name);
         }
         for (name, folder) in [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "settings")] {

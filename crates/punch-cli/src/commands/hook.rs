@@ -74,6 +74,9 @@ pub struct Hook {
     /// A file whose first line names the session, for reports that name none
     #[arg(long, value_name = "FILE")]
     session_file: Option<PathBuf>,
+    /// The file of an agent that `punch run` drives: stops are then only counted
+    #[arg(long, value_name = "FILE")]
+    session: Option<PathBuf>,
     /// Write remarks about trouble to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -145,10 +148,12 @@ impl Hook {
         let Some(report) = self.report(patience)? else { return Ok(TakenUp::default()) };
         let Some(mut heard) = hear(self.agent, &self.event, &report) else { return Ok(TakenUp::default()) };
         self.name_session(&mut heard);
+        let mut global = global.clone();
+        let driven = self.session.as_deref().map(|path| global.act_as(path)).transpose()?;
         let mut flags = Vec::new();
         flags.extend(self.keep_going.iter().map(|word| ("keep_going.enabled".to_owned(), word.clone())));
         flags.extend(self.max_continuations.iter().map(|n| ("keep_going.max_continuations".to_owned(), n.clone())));
-        let mut project = Project::find_from(global.clone(), environment::host_folder(), flags)?;
+        let mut project = Project::find_from(global, environment::host_folder(), flags)?;
         // A report is taken in a few transactions, and each may have to wait for others.
         project.wait = Some(patience / 3);
         let (settings, worktree) = (project.config.for_agent(self.agent.name()).clone(), Some(project.worktree()));
@@ -162,7 +167,7 @@ impl Hook {
             worktree,
             root,
             host_cap: self.agent.cap(environment::claude_stop_cap()),
-            assigned: environment::assigned().map(|name| SessionKey::new(name, None)),
+            assigned: driven.or_else(environment::assigned).map(|name| SessionKey::new(name, None)),
         };
         let done = hook.run(&heard).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
         Ok(TakenUp {

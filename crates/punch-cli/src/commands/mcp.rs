@@ -57,6 +57,9 @@ pub struct Mcp {
     /// A file whose first line names the session, for hosts that name none
     #[arg(long, value_name = "FILE")]
     session_file: Option<PathBuf>,
+    /// The file of an agent that `punch run` drives: its plan, its name, what it answers for
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["session_file", "http"])]
+    session: Option<PathBuf>,
     /// What callers may do, instead of what their session says
     #[arg(long, value_name = "ROLE")]
     role: Option<RoleName>,
@@ -92,8 +95,9 @@ fn groups() -> impl TypedValueParser<Value = Group> {
 
 impl Mcp {
     /// Serves until the client leaves or the process is asked to end.
-    pub fn run(self, global: Global) -> Result<Exit, Failure> {
+    pub fn run(self, mut global: Global) -> Result<Exit, Failure> {
         let log = self.log()?;
+        let driven = self.session.as_deref().map(|path| global.act_as(path)).transpose()?;
         let http =
             self.http.as_deref().map(loopback).transpose().map_err(|e| Failure::usage(&e.message(), e.hint()))?;
         let project = Project::find(global.clone())?;
@@ -118,7 +122,7 @@ impl Mcp {
             false => Offer::none(self.dialect),
         };
         // Over HTTP the variables are those of whoever started the server, not of whoever calls.
-        let assigned = environment::assigned().filter(|_| http.is_none());
+        let assigned = driven.or_else(environment::assigned).filter(|_| http.is_none());
         let session = if http.is_none() { environment::host_session().or_else(|| assigned.clone()) } else { None };
         let assigned = assigned.map(|name| SessionKey::new(name, None));
         let limit = settings.limits_request_bytes.value;

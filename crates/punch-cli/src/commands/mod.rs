@@ -10,6 +10,7 @@ mod config;
 mod cost;
 mod demo;
 mod demo_agent;
+mod demo_run;
 mod doctor;
 mod doctor_agents;
 mod done;
@@ -42,7 +43,10 @@ mod reopen;
 mod replay;
 mod report;
 mod rm;
+mod run;
+mod runs;
 mod schedule;
+mod schema;
 mod show;
 mod start;
 mod status;
@@ -123,6 +127,11 @@ pub enum Command {
     Renew(Later<renew::Renew>),
     /// Give todos to a new conversation of an agent, or print its first message
     Assign(Later<assign::Assign>),
+    /// Work the plan to its end with agents
+    #[command(long_about = run::LONG_ABOUT)]
+    Run(Later<run::Run>),
+    /// Show what was run, how it ended and what it cost
+    Runs(Later<runs::Runs>),
     /// Make the store of this project and say where it is
     Init(Later<init::Init>),
     /// Put punch into the configuration of agents: server and hooks
@@ -167,6 +176,8 @@ pub enum Command {
     /// Take what an agent's host reports and answer in its form
     #[command(long_about = hook::LONG_ABOUT)]
     Hook(Later<hook::Hook>),
+    /// Print the JSON Schemas of what punch reads and writes
+    Schema(Later<schema::Schema>),
     /// Show what the tools and recorded calls cost a model
     Cost(Later<cost::Cost>),
     /// Replay recorded todo calls of a dialect and print the answers
@@ -184,6 +195,7 @@ impl Command {
             Self::Replay(Later(verb)) => return verb.run(),
             Self::Mcp(Later(verb)) => return verb.run(global),
             Self::Hook(Later(verb)) => return Ok(verb.run(global)),
+            Self::Run(Later(verb)) => return verb.run(global),
             Self::Cost(Later(verb)) => verb.run(global),
             Self::Demo(Later(verb)) => return verb.run(&global),
             Self::Completions(Later(verb)) => return verb.run(),
@@ -191,9 +203,11 @@ impl Command {
             Self::Install(Later(verb)) => verb.run(&global),
             Self::Uninstall(Later(verb)) => verb.run(&global),
             Self::Guide(Later(verb)) => Ok(verb.run()),
+            Self::Schema(Later(verb)) => verb.run(),
             Self::Config(Later(verb)) => verb.run(global),
             Self::Doctor(Later(verb)) => verb.run(global),
             Self::Store(Later(verb)) => verb.run(global),
+            Self::Runs(Later(verb)) => verb.run(project()?),
             Self::Add(Later(verb)) => verb.run(project()?),
             Self::List(Later(verb)) => verb.run(project()?),
             Self::Tree(Later(verb)) => verb.run(project()?),

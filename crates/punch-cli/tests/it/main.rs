@@ -29,7 +29,10 @@ mod plans;
 mod punch;
 mod reasons;
 mod replay;
+#[cfg(target_os = "linux")]
+mod run;
 mod schedule;
+mod schemas;
 mod scripted_agents;
 mod store;
 mod strange_text;

@@ -5,6 +5,7 @@
 
 mod assignment;
 mod block;
+mod brief;
 mod counters;
 mod decide;
 mod facts;
@@ -19,6 +20,7 @@ mod tokens;
 
 pub use assignment::{ASSIGNED, assignment};
 pub use block::{Block, Cause, Roots, roots};
+pub use brief::{BRIEF, Reporting, again, brief};
 pub use counters::{Counters, ToolTrouble, Turn};
 pub use decide::{Decision, Input, Scene, Switch, decide, early};
 pub use facts::{Cover, Facts, Named, Selected, is_blank, select, survey};

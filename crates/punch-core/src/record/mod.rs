@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
-use crate::{Complexity, Evidence, Extra, Hold, Verify};
+use crate::{Complexity, Evidence, Extra, Hold, Verify, schema};
 pub use document::{Document, Parsed};
 pub use make::Records;
 use wire::Wire;
@@ -31,6 +31,13 @@ macro_rules! record {
             pub fn to_map(&self) -> Map<String, Value> {
                 let mut out = Map::new();
                 $(if let Some(value) = self.$name.write() { out.insert($key.to_owned(), value); })*
+                out
+            }
+
+            /// What each field may be, as JSON Schema.
+            pub(crate) fn properties() -> Map<String, Value> {
+                let mut out = Map::new();
+                $(out.insert($key.to_owned(), described(<$ty as Wire>::schema(), concat!($($doc),*)));)*
                 out
             }
 
@@ -51,7 +58,7 @@ record! {
     id: Option<String> = "id";
     /// What is to be done; `title` is read as another name for it.
     content: String = "content";
-    /// See [`crate::Fields`].
+    /// The same in the present tense, shown while it runs.
     active_form: Option<String> = "activeForm";
     /// A stored status, or `blocked` where a reader is shown the derived one.
     status: State = "status";
@@ -61,56 +68,65 @@ record! {
     phase_index: Option<u64> = "phaseIndex";
     /// 1 to 5; absent is 3.
     priority: Option<u8> = "priority";
-    /// Ids.
+    /// Ids that must be completed first.
     depends_on: Vec<String> = "dependsOn";
     /// Ids of those that depend on it; derived, and on input further edges.
     blocks: Vec<String> = "blocks";
-    /// See [`crate::Fields`].
+    /// More about it.
     description: Option<String> = "description";
-    /// See [`crate::Fields`].
+    /// Why it waits for something that is not a todo.
     hold: Option<Hold> = "hold";
-    /// See [`crate::Fields`].
+    /// How large it is.
     complexity: Option<Complexity> = "complexity";
-    /// See [`crate::Fields`].
+    /// What it will take; goes before the complexity.
     estimated_tokens: Option<u64> = "estimatedTokens";
-    /// See [`crate::Fields`].
+    /// What its attempts took so far.
     actual_tokens: Option<u64> = "actualTokens";
     /// Derived; on input only compared.
     parallel_group: Option<u64> = "parallelGroup";
-    /// See [`crate::Fields`].
+    /// How completion is judged, in words.
     verification_criteria: Option<String> = "verificationCriteria";
-    /// See [`crate::Fields`].
+    /// How completion is proved: a line for the shell, or a program and its arguments.
     verify_command: Option<Verify> = "verifyCommand";
-    /// See [`crate::Fields`].
+    /// Globs that the work will touch; two todos whose files overlap never run at once.
     files: Vec<String> = "files";
-    /// See [`crate::Fields`].
+    /// What speaks for its completion.
     evidence: Vec<Evidence> = "evidence";
-    /// See [`crate::Fields`].
+    /// Remarks, oldest first.
     notes: Vec<Remark> = "notes";
-    /// Display only.
+    /// Who works on it, or did last; only shown.
     owner: Option<String> = "owner";
-    /// Display only.
+    /// Until when the owner is believed to be alive; only shown.
     lease_until: Option<i64> = "leaseUntil";
-    /// Display only.
+    /// Grows with every claim; only shown.
     fence: Option<u64> = "fence";
-    /// See [`crate::Fields`].
+    /// Failed attempts.
     attempts: Option<u32> = "attempts";
-    /// See [`crate::Fields`].
+    /// Why the last attempt failed.
     last_error: Option<String> = "lastError";
-    /// See [`crate::Fields`].
+    /// When it was added.
     created_at: Option<i64> = "createdAt";
-    /// Display only.
+    /// When it last changed; only shown.
     updated_at: Option<i64> = "updatedAt";
-    /// See [`crate::Fields`].
+    /// When it was last started.
     started_at: Option<i64> = "startedAt";
-    /// See [`crate::Fields`].
+    /// When it was completed, cancelled or failed.
     finished_at: Option<i64> = "finishedAt";
-    /// See [`crate::Fields`].
+    /// Hidden from default views since.
     hidden: Option<i64> = "hidden";
-    /// See [`crate::Fields`]. Not shown to readers; an export keeps it.
+    /// What an import brought that has no name here, by format; only exports have it.
     extra: Option<Extra> = "extra";
     /// Names of the marks that are set.
     flags: Marks = "flags";
+}
+
+/// The sentence about a field goes into its schema.
+fn described(schema: Value, doc: &str) -> Value {
+    let doc = doc.trim();
+    match schema["description"].as_str().map(|unit| format!("{}; {unit}", doc.trim_end_matches('.'))) {
+        Some(doc) => schema::about(schema, &doc),
+        None => schema::about(schema, doc),
+    }
 }
 
 /// Why an object is not a record: the key, and what is wrong with its value.

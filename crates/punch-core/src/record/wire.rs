@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::schema::{any, any_of, count, list, object, signed, text, time, word};
 use crate::{Complexity, Evidence, Extra, Flags, Hold, HoldKind, Note, Status, Verify};
 
 /// A stored status, or the derived one that readers see.
@@ -68,11 +69,13 @@ pub struct Marks {
 pub(super) trait Wire: Sized {
     fn write(&self) -> Option<Value>;
     fn read(value: Value) -> Result<Self, String>;
+    /// What is written, and the shorter forms that are read.
+    fn schema() -> Value;
 }
 
 /// A field whose JSON form is the one that serde derives.
 macro_rules! derived {
-    ($($ty:ty, $what:literal;)*) => {$(
+    ($($ty:ty, $what:literal, $schema:expr;)*) => {$(
         impl Wire for Option<$ty> {
             fn write(&self) -> Option<Value> {
                 self.as_ref().and_then(|value| serde_json::to_value(value).ok())
@@ -80,24 +83,27 @@ macro_rules! derived {
             fn read(value: Value) -> Result<Self, String> {
                 <$ty>::deserialize(value).map(Some).map_err(|_| $what.to_owned())
             }
+            fn schema() -> Value {
+                $schema
+            }
         }
     )*};
 }
 
 derived! {
-    String, "must be a string";
-    u8, "must be 1 to 5";
-    u32, "must be a whole number, not negative";
-    u64, "must be a whole number, not negative";
-    i64, "must be a whole number (milliseconds)";
-    Complexity, "must be trivial, small, medium, large or epic";
-    Verify, "must be a string or a list of strings";
-    Extra, "must be an object";
+    String, "must be a string", text();
+    u8, "must be 1 to 5", json!({"type": "integer", "minimum": 1, "maximum": 5});
+    u32, "must be a whole number, not negative", count();
+    u64, "must be a whole number, not negative", count();
+    i64, "must be a whole number (milliseconds)", time();
+    Complexity, "must be trivial, small, medium, large or epic", word(Complexity::ALL.map(Complexity::name));
+    Verify, "must be a string or a list of strings", any_of(vec![text(), list(text())]);
+    Extra, "must be an object", any();
 }
 
 /// A list whose items are what serde derives.
 macro_rules! lists {
-    ($($ty:ty, $what:literal;)*) => {$(
+    ($($ty:ty, $what:literal, $schema:expr;)*) => {$(
         impl Wire for Vec<$ty> {
             fn write(&self) -> Option<Value> {
                 (!self.is_empty()).then(|| serde_json::to_value(self).ok()).flatten()
@@ -105,13 +111,16 @@ macro_rules! lists {
             fn read(value: Value) -> Result<Self, String> {
                 Self::deserialize(value).map_err(|_| $what.to_owned())
             }
+            fn schema() -> Value {
+                list($schema)
+            }
         }
     )*};
 }
 
 lists! {
-    String, "must be a list of strings";
-    Evidence, "must be a list of objects with `at` and any of text, command, exitCode, outputHash, commit";
+    String, "must be a list of strings", text();
+    Evidence, "must be a list of objects with `at` and any of text, command, exitCode, outputHash, commit", evidence();
 }
 
 impl Wire for String {
@@ -120,6 +129,9 @@ impl Wire for String {
     }
     fn read(value: Value) -> Result<Self, String> {
         <Self as Deserialize>::deserialize(value).map_err(|_| "must be a string".to_owned())
+    }
+    fn schema() -> Value {
+        text()
     }
 }
 
@@ -135,6 +147,9 @@ impl Wire for State {
                 .map(Self::Stored)
                 .ok_or_else(|| "must be pending, in_progress, completed, cancelled, failed or blocked".to_owned()),
         }
+    }
+    fn schema() -> Value {
+        word(Status::ALL.map(Status::name).into_iter().chain([Self::Blocked.name()]))
     }
 }
 
@@ -162,6 +177,10 @@ impl Wire for Vec<Remark> {
             Input::Full { text, at, by } => Remark { text, at, by },
         };
         Ok(notes.into_iter().map(one).collect())
+    }
+    fn schema() -> Value {
+        let full = object(&[("text", text())], &[("at", time()), ("by", text())]);
+        list(any_of(vec![full, text()]))
     }
 }
 
@@ -205,6 +224,11 @@ impl Wire for Option<Hold> {
         };
         Ok(Some(Hold { kind, reason, until, by, at }))
     }
+    fn schema() -> Value {
+        let kind = word(HoldKind::ALL.map(HoldKind::name));
+        let maybe = [("kind", kind), ("reason", text()), ("until", time()), ("by", text()), ("at", time())];
+        any_of(vec![object(&[], &maybe), text()])
+    }
 }
 
 impl Wire for Marks {
@@ -236,4 +260,18 @@ impl Wire for Marks {
         }
         Ok(out)
     }
+    fn schema() -> Value {
+        list(word(["resume", "stalled", "stale", "staleDependency", "oversize", "assumed"]))
+    }
+}
+
+fn evidence() -> Value {
+    let maybe = [
+        ("text", text()),
+        ("command", any_of(vec![text(), list(text())])),
+        ("exitCode", signed()),
+        ("outputHash", text()),
+        ("commit", text()),
+    ];
+    object(&[("at", time())], &maybe)
 }

@@ -21,6 +21,7 @@ mod plan_file;
 mod record;
 mod sample;
 mod schedule;
+mod schema;
 mod slices;
 mod undo;
 mod vectors;

@@ -1,6 +1,7 @@
 //! Tool calls: one call of a surface in, a short text and a structured answer out. Every write goes the one road:
 //! project, step, diff, apply, in one transaction with the session's state.
 
+pub mod budget;
 mod checkpoint;
 mod detail;
 mod extended;
@@ -100,6 +101,22 @@ pub struct Work {
     pub proofs: Proofs,
     /// The code itself, for tools that ask git.
     pub tree: Option<WorkTree>,
+}
+
+impl Work {
+    /// Whether a call may complete something, in any dialect's words: only then is the commit of interest.
+    pub fn finishes(arguments: &Value) -> bool {
+        let mut open = vec![arguments];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::String(word) if matches!(word.as_str(), "done" | "completed") => return true,
+                Value::Array(values) => open.extend(values),
+                Value::Object(values) => open.extend(values.values()),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+        }
+        false
+    }
 }
 
 /// What came of a call.

@@ -2,8 +2,8 @@
 
 use punch_core::graph::reason;
 use punch_core::schedule::batch;
-use punch_core::{Footprint, Plan, Record, Refusal, Todo, text};
-use punch_store::{Snapshot, StoreError, Which};
+use punch_core::{Footprint, Plan, Record, Refusal, text};
+use punch_store::{Snapshot, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
@@ -61,7 +61,7 @@ fn plan(
 ) -> Result<Answer, EngineError> {
     let row = snapshot.row()?;
     let total = if which == Which::Live { row.counts.total() } else { row.counts.open() };
-    let page = page(snapshot, which, offset, limit)?;
+    let page = snapshot.page(which, offset, limit)?;
     let mut lines: Vec<String> = Vec::with_capacity(page.len() + 2);
     lines.extend(page.iter().map(|t| render::line(t, now)));
     let end = offset.saturating_add(page.len());
@@ -88,15 +88,6 @@ fn plan(
         json!({"todos": rows, "total": total, "offset": offset})
     });
     Ok(Answer::read(capped(&lines.join("\n")), structured, revision))
-}
-
-/// The todos of a page; those before it are not read.
-fn page(snapshot: &dyn Snapshot, which: Which, offset: usize, limit: usize) -> Result<Vec<Todo>, StoreError> {
-    let Some(skip) = offset.checked_sub(1) else { return snapshot.list(which, None, limit) };
-    match snapshot.place(which, skip)? {
-        Some(last) => snapshot.list(which, Some(last), limit),
-        None => Ok(Vec::new()),
-    }
 }
 
 fn ready(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize, now: i64) -> Result<Answer, EngineError> {

@@ -1,6 +1,6 @@
 //! What one report leads to: an effect, and what must be kept. Reads only.
 
-use punch_core::drive::{Cover, Effect, HostEvent, Named, Nudge, Start, ToolKind, advice, due, nudge};
+use punch_core::drive::{Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, advice, due, nudge};
 use punch_core::{Status, Todo, Uid};
 use punch_store::{PlanInfo, Snapshot, Spent, Which};
 use serde_json::json;
@@ -29,6 +29,8 @@ pub(super) struct Listener<'a> {
 #[derive(Default)]
 pub(super) struct Heard {
     pub effect: Effect,
+    /// What was decided about a stop.
+    pub decision: Option<Decision>,
     /// The state to keep, if it changed.
     pub state: Option<SessionState>,
     /// What to remember about it.

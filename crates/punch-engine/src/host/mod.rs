@@ -13,7 +13,7 @@ mod sessions;
 mod stop;
 mod switch;
 
-use punch_core::drive::{ContextUse, Effect, HostEvent};
+use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
 use punch_core::{Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
@@ -58,7 +58,7 @@ pub struct Moment {
 impl Engine {
     /// Takes a report and says what the host should do. `settings` are already those of the agent.
     pub fn observe(&self, moment: &Moment, settings: &Settings) -> Result<Effect, EngineError> {
-        self.observe_reading(moment, settings, None)
+        Ok(self.heard(moment, settings, None)?.effect)
     }
 
     /// The same, and what the conversation used is entered for the todos that it is about. `read` is asked only where
@@ -69,12 +69,27 @@ impl Engine {
         settings: &Settings,
         read: Option<Read<'_>>,
     ) -> Result<Effect, EngineError> {
+        Ok(self.heard(moment, settings, read)?.effect)
+    }
+
+    /// The same for an agent that wants to stop, with the decision itself; `None` where there is nobody to decide about:
+    /// no session is named, or there is no plan.
+    pub fn observe_stop(
+        &self,
+        moment: &Moment,
+        settings: &Settings,
+    ) -> Result<(Effect, Option<Decision>), EngineError> {
+        let heard = self.heard(moment, settings, None)?;
+        Ok((heard.effect, heard.decision))
+    }
+
+    fn heard(&self, moment: &Moment, settings: &Settings, read: Option<Read<'_>>) -> Result<Heard, EngineError> {
         if moment.key.host().is_empty() {
-            return Ok(Effect::default());
+            return Ok(Heard::default());
         }
         let mut choice = moment.choice.clone();
         choice.session.get_or_insert_with(|| moment.key.clone());
-        let Some(plan) = self.choose(&choice)? else { return Ok(Effect::default()) };
+        let Some(plan) = self.choose(&choice)? else { return Ok(Heard::default()) };
         // What people wrote into the plan file is part of what is told.
         let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if told {
@@ -99,14 +114,14 @@ impl Engine {
             })?,
         };
         if let Some(heard) = heard.filter(|heard| !heard.writes()) {
-            return Ok(heard.effect);
+            return Ok(heard);
         }
         let measured = due.map(|from| Measured { reading: read.and_then(|read| read(&from)), from });
         self.write(plan.id, Durability::Relaxed, |tx, now| {
             let now = now.max(tx.row()?.last_time);
             let heard = Listener { snapshot: tx, plan, others, moment, settings, now }.listen(measured.as_ref())?;
             put(tx, &heard, plan, moment, now)?;
-            Ok(heard.effect)
+            Ok(heard)
         })
     }
 }

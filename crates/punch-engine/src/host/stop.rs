@@ -16,6 +16,7 @@ impl Listener<'_> {
         }
         if let Some(again) = self.recent()? {
             heard.effect = effect(&again.decision, &again.input);
+            heard.decision = Some(again.decision);
             return Ok(());
         }
         let scene = Scene {
@@ -43,6 +44,7 @@ impl Listener<'_> {
         let decision = decide(&input);
         who.state.drive.decided(&decision, &input.facts);
         heard.effect = effect(&decision, &input);
+        heard.decision = Some(decision.clone());
         let revision = self.snapshot.row()?.revision;
         let record =
             Record { agent: self.moment.agent.clone(), plan: self.plan.name.clone(), revision, input, decision };

@@ -5,7 +5,7 @@ use punch_store::{Durability, PlanId, Run, Which};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::works_for;
+use super::is_worker;
 use crate::{Engine, EngineError};
 
 /// How a run ended.
@@ -47,6 +47,10 @@ pub struct RunBody {
     /// The revision after its last write, once it has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
+    /// When it was last taken up.
+    pub taken_up: i64,
+    /// Milliseconds that it went on before it was last taken up.
+    pub wall: u64,
     /// Limits and whatever else it was asked for.
     pub options: Value,
     /// How it ended; `None` while it goes on, or if it was killed.
@@ -106,6 +110,13 @@ impl Engine {
                     RunRecord { id: next, started_at: now, ended_at: None, body }
                 }
             };
+            if run.body.epoch > 0 {
+                // One that was killed went on at least until its last entry.
+                let last = run.ended_at.or_else(|| tx.ledger(run.id).ok()?.last().map(|spent| spent.at));
+                let went_on = last.unwrap_or(run.body.taken_up).saturating_sub(run.body.taken_up);
+                run.body.wall = run.body.wall.saturating_add(u64::try_from(went_on).unwrap_or(0));
+            }
+            run.body.taken_up = now;
             run.ended_at = None;
             run.body.agents.clone_from(&begin.agents);
             run.body.options.clone_from(&begin.options);
@@ -139,15 +150,12 @@ impl Engine {
         self.read(plan, |snapshot| Ok(snapshot.run(id)?.as_ref().map(read)))
     }
 
-    /// What workers of a run have in progress, whether or not their leases still hold; also what they have reported and
-    /// nobody has verified yet, whoever has it now.
-    pub fn left_by_run(&self, plan: PlanId, run: u64) -> Result<Vec<Todo>, EngineError> {
+    /// What workers of runs have in progress, whether or not their leases still hold. To be asked by the only runner
+    /// that there is: then these workers are gone.
+    pub fn left_by_runs(&self, plan: PlanId) -> Result<Vec<Todo>, EngineError> {
         self.read(plan, |snapshot| {
-            let mut out = snapshot.list(Which::Open, None, usize::MAX)?;
-            out.retain(|todo| {
-                let works = todo.owner.as_deref().is_some_and(|owner| works_for(owner, run));
-                (todo.status == Status::InProgress && works) || todo.flags.reported
-            });
+            let mut out = snapshot.list(Which::Running, None, usize::MAX)?;
+            out.retain(|todo| todo.status == Status::InProgress && todo.owner.as_deref().is_some_and(is_worker));
             Ok(out)
         })
     }

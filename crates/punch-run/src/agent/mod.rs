@@ -1,8 +1,13 @@
 //! Agents as the runner sees them: something that is started on an assignment, reports neutral events, may take a
 //! further prompt, and can be ended. One file per kind; no word of any host's protocol leaves its file.
 
+mod acp;
+mod claude;
+mod codex;
 mod event;
 mod exec;
+mod host;
+mod said;
 mod sink;
 mod spec;
 mod stream;
@@ -41,7 +46,9 @@ impl Assignment {
     /// Gives a command its folder and its environment.
     pub fn prepare(&self, command: &mut Command) {
         command.current_dir(&self.folder);
-        self.without.iter().for_each(|name| drop(command.env_remove(name)));
+        for name in &self.without {
+            command.env_remove(name);
+        }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
     }
 }
@@ -73,6 +80,8 @@ pub trait Running: Send {
 pub fn agent(spec: &Spec) -> Result<Box<dyn Agent>, SpecError> {
     match spec.kind {
         Kind::Exec => Ok(Box::new(exec::Exec::new(&spec.command))),
-        Kind::Claude | Kind::Codex | Kind::Acp => Err(SpecError::NotHere { given: spec.to_string() }),
+        Kind::Claude => Ok(Box::new(claude::Claude::new(&spec.command))),
+        Kind::Codex => Ok(Box::new(codex::Codex::new(&spec.command))),
+        Kind::Acp => Ok(Box::new(acp::Acp::new(&spec.command))),
     }
 }

@@ -85,8 +85,8 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(rest.take(limit).cloned().collect())
     }
 
-    fn place(&self, which: Which, skip: usize) -> Result<Option<ListMark>, StoreError> {
-        Ok(self.list(which, None, usize::MAX)?.get(skip).map(ListMark::of))
+    fn page(&self, which: Which, skip: usize, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        Ok(self.list(which, None, usize::MAX)?.into_iter().skip(skip).take(limit).collect())
     }
 
     fn find(&self, id: &str) -> Result<Option<Todo>, StoreError> {

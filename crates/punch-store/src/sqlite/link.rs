@@ -20,8 +20,9 @@ const LOG_BYTES: i64 = 4 << 20;
 /// Pages that a writer keeps at hand, in KiB; a third of what SQLite would. Servers live long and are many.
 const CACHE_KIB: i64 = 640;
 
-/// A log that is no larger stays when the last process leaves: about a dozen writes.
-const LOG_LEFT: u64 = 384 << 10;
+/// A log that is no larger stays when the last process leaves: about four writes. Merging costs as much as reading some
+/// 400 pages of a log, and most processes only read: a longer log costs them more than merging it later saves.
+pub(super) const LOG_LEFT: u64 = 176 << 10;
 
 /// How many idle connections are kept.
 const IDLE: usize = 4;
@@ -112,6 +113,8 @@ pub(super) struct Pool {
     idle: Mutex<Vec<Link>>,
     /// Outlives the connections.
     pub presence: Option<Presence>,
+    /// The process ends with it.
+    pub until_exit: bool,
 }
 
 impl Drop for Pool {
@@ -123,6 +126,10 @@ impl Drop for Pool {
             1..=LOG_LEFT => {
                 if let Some(presence) = &self.presence {
                     presence.leave();
+                }
+                if self.until_exit {
+                    // Files, locks and memory go back to the system in a moment; piece by piece that takes longer.
+                    std::mem::forget(std::mem::take(&mut *self.lock()));
                 }
             }
             _ => {
@@ -138,7 +145,7 @@ impl Drop for Pool {
 impl Pool {
     pub fn new(opened: Opened, wait: Duration) -> Self {
         let Opened { path, link, access, presence, .. } = opened;
-        Self { path, wait, access, identity: link.identity, idle: Mutex::new(vec![link]), presence }
+        Self { path, wait, access, identity: link.identity, idle: Mutex::new(vec![link]), presence, until_exit: false }
     }
 
     /// To be called before the file changes.

@@ -78,6 +78,13 @@ impl SqliteStore {
         if strange { store.if_sound() } else { Ok(store) }
     }
 
+    /// The same store, for a process that ends with it: what the system takes back at the end is left to the system.
+    #[must_use]
+    pub fn until_exit(mut self) -> Self {
+        self.pool.until_exit = true;
+        self
+    }
+
     /// The file is not what it was when its log was left; together they may still make sense, as after a power loss.
     fn if_sound(mut self) -> Result<Self, StoreError> {
         // Whatever comes of this, nothing is noted about the file before it is known to be sound.

@@ -116,17 +116,16 @@ impl Snapshot for View<'_> {
         Ok(out)
     }
 
-    fn place(&self, which: Which, skip: usize) -> Result<Option<ListMark>, StoreError> {
+    fn page(&self, which: Which, skip: usize, limit: usize) -> Result<Vec<Todo>, StoreError> {
         let (index, condition) = index_of(which);
+        // Rows that are skipped are entries of the index: SQLite looks a row up when a column of it is wanted.
         let sql = format!(
-            "SELECT position, uid FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL {condition} \
-             ORDER BY position, uid LIMIT 1 OFFSET ?2"
+            "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL {condition} \
+             ORDER BY position, uid LIMIT ?3 OFFSET ?2"
         );
-        let mark =
-            |row: &Row<'_>| Ok(ListMark { position: row.get(0)?, uid: Uid(row.get::<_, i64>(1)?.cast_unsigned()) });
-        let params = params![self.plan.0, count(skip)];
-        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(params, mark).optional());
-        self.sql("read a place", read)
+        let mut out = Vec::new();
+        self.todos(&sql, params![self.plan.0, count(skip), count(limit)], &mut |todo| out.push(todo))?;
+        Ok(out)
     }
 
     fn find(&self, id: &str) -> Result<Option<Todo>, StoreError> {
@@ -136,23 +135,14 @@ impl Snapshot for View<'_> {
     }
 
     fn next_moment(&self, now: i64) -> Result<Option<i64>, StoreError> {
-        let mut out: Option<i64> = None;
-        for (column, index, condition) in [
-            ("lease_until", "todo_lease", "status = 'in_progress'"),
-            // One that also waits for todos stays blocked when its time comes.
-            ("held_until", "todo_timer", "status = 'pending' AND unmet = 0"),
-        ] {
-            let sql = format!(
-                "SELECT min({column}) FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND {condition} \
-                 AND {column} IS NOT NULL AND {column} > ?2"
-            );
-            let read = self.conn.prepare_cached(&sql);
-            let read =
-                read.and_then(|mut s| s.query_row(params![self.plan.0, now], |row| row.get::<_, Option<i64>>(0)));
-            let found = self.sql("read times", read)?;
-            out = out.into_iter().chain(found).min();
-        }
-        Ok(out)
+        // One that also waits for todos stays blocked when its time comes.
+        let sql = "SELECT (SELECT min(lease_until) FROM todo INDEXED BY todo_lease WHERE plan = ?1 AND removed IS NULL \
+                   AND status = 'in_progress' AND lease_until IS NOT NULL AND lease_until > ?2), \
+                   (SELECT min(held_until) FROM todo INDEXED BY todo_timer WHERE plan = ?1 AND removed IS NULL \
+                   AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL AND held_until > ?2)";
+        let times = |row: &Row<'_>| Ok([row.get::<_, Option<i64>>(0)?, row.get(1)?]);
+        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params![self.plan.0, now], times));
+        Ok(self.sql("read times", read)?.into_iter().flatten().min())
     }
 
     fn saying(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {

@@ -40,7 +40,7 @@ macro_rules! contract {
             a_write_that_changes_nothing_wakes_nobody,
             a_read_sees_one_moment,
             open_todos_are_found_by_what_they_say,
-            places_are_those_of_the_list,
+            pages_are_parts_of_the_list,
             the_stamp_moves_with_every_commit_and_only_then,
             the_next_moment_is_the_first_end_of_a_lease_or_timer,
         );

@@ -132,7 +132,7 @@ fn a_log_that_has_grown_is_merged_by_the_last_to_leave() {
         assert!(log.exists(), "somebody is still there");
         drop(other);
         let size = fs::metadata(&log).map_or(0, |log| log.len());
-        assert!(size <= 384 << 10, "{size} bytes left");
+        assert!(size <= 176 << 10, "{size} bytes left");
         if size > 0 { left += 1 } else { merged += 1 }
     }
     assert!(left > 40 && merged > 2, "left {left} times, merged {merged} times");

@@ -1,7 +1,7 @@
 //! Promises of every store about finding todos and knowing when to look again.
 
-use punch_core::{Hold, HoldKind, Op, Policy, Ref};
-use punch_store::{Durability, ListMark, Store, Which};
+use punch_core::{Hold, HoldKind, Op, Policy, Ref, Todo};
+use punch_store::{Durability, Store, Which};
 
 use crate::submit::{add, context, done, look, must, say, saying, submit, whole};
 
@@ -23,15 +23,18 @@ pub fn open_todos_are_found_by_what_they_say(store: &dyn Store) {
     assert_eq!(found(&["liquid", "costarring"]), ["T-5", "T-6"]);
 }
 
-pub fn places_are_those_of_the_list(store: &dyn Store) {
+pub fn pages_are_parts_of_the_list(store: &dyn Store) {
     let id = store.create_plan("main", 1).unwrap();
     must(store, id, 1, &[add("a"), add("b"), add("c"), add("d")]);
     must(store, id, 2, &[done("T-2")]);
     for which in [Which::Live, Which::Open, Which::Running] {
         let listed = look(store, id, |s| s.list(which, None, 10));
         for skip in 0..6 {
-            let place = look(store, id, |s| s.place(which, skip));
-            assert_eq!(place, listed.get(skip).map(ListMark::of), "{which:?} {skip}");
+            for limit in 0..4 {
+                let page = look(store, id, |s| s.page(which, skip, limit));
+                let part: Vec<Todo> = listed.iter().skip(skip).take(limit).cloned().collect();
+                assert_eq!(page, part, "{which:?} {skip} {limit}");
+            }
         }
     }
 }

@@ -13,6 +13,9 @@ mod script;
 mod server;
 mod wire;
 
+/// A script for the shell that plays an agent for `exec:`, well and badly.
+pub const SHELL_AGENT: &str = include_str!("agent.sh");
+
 pub use agent::{Agent, Outside, Story};
 pub use answer::{Answer, Called, Usage};
 pub use asked::{Asked, Offered};

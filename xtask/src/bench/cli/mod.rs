@@ -1,11 +1,11 @@
 //! `cargo xtask bench cli`: what a call of `punch` costs, beside `/bin/true`, a bare program with clap and SQLite,
 //! and Taskwarrior. All take turns in one run, so that whatever else the machine does hits all of them alike.
 
-mod call;
+pub(super) mod call;
 mod crowd;
 mod hooks;
 mod plan;
-mod programs;
+pub(super) mod programs;
 mod rivals;
 mod shape;
 mod table;
@@ -64,6 +64,7 @@ pub fn run() -> Done {
         seen.add("/bin/true", 0, call(&mut call::program(Path::new("/bin/true"), room, &[]))?);
         seen.add("bare query", COMPARED, call(&mut bare.query())?);
         seen.add("bare update", COMPARED, call(&mut bare.update())?);
+        seen.add("bare, linked alike", COMPARED, call(&mut bare.update_alike())?);
         for plan in &mut plans {
             if round % RESET_EVERY == 0 && plan.size <= COMPARED {
                 plan.reset()?;
@@ -112,7 +113,13 @@ fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, c
     let mut table = Table::begin();
     table.plain("/bin/true", None, &ms(seen.cpu("/bin/true", 0)), None);
     table.plain("--version", None, &ms(seen.cpu("--version", 0)), None);
-    for (name, command) in [("bare query", bare.query()), ("bare update", bare.update())] {
+    let bares = [
+        ("bare query", bare.query()),
+        ("bare update", bare.update()),
+        // For knowledge: what is compared with is a program as cargo builds it.
+        ("bare, linked alike", bare.update_alike()),
+    ];
+    for (name, command) in bares {
         table.plain(name, Some(COMPARED), &ms(seen.cpu(name, COMPARED)), count(&command)?);
     }
     for verb in VERBS.iter().filter(|_| warrior) {

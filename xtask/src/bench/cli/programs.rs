@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
-use crate::process;
+use crate::{install, process};
 
 /// Where they are.
 pub struct Programs {
     /// Ours.
     pub punch: PathBuf,
-    /// The least that such a command can cost.
+    /// The least that such a command can cost, as cargo builds it.
     pub bare: PathBuf,
+    /// The same, linked as ours is.
+    pub bare_alike: PathBuf,
 }
 
 impl Programs {
@@ -25,17 +25,17 @@ impl Programs {
             Ok(to)
         };
         Ok(Self {
-            punch: install(build("punch-cli", &["--bin", "punch"])?, "punch")?,
-            bare: install(build("xtask", &["--example", "bare"])?, "bare")?,
+            punch: install(install::build(&install::PUNCH)?.path, "punch")?,
+            bare: install(example()?, "bare")?,
+            bare_alike: install(install::build(&BARE)?.path, "bare-alike")?,
         })
     }
 }
 
-fn build(package: &str, target: &[&str]) -> Result<PathBuf, String> {
+const BARE: [&str; 4] = ["-p", "xtask", "--example", "bare"];
+
+fn example() -> Result<PathBuf, String> {
     let mut cargo = process::cargo();
-    cargo.args(["build", "--release", "--message-format=json-render-diagnostics", "-p", package]).args(target);
-    let messages = process::read(&mut cargo)?;
-    let executable = |line: &str| Some(serde_json::from_str::<Value>(line).ok()?["executable"].as_str()?.to_owned());
-    let built = messages.lines().filter_map(executable).next_back();
-    built.map(PathBuf::from).ok_or_else(|| format!("cargo built no program of {package}"))
+    cargo.args(["build", "--release", "--message-format=json-render-diagnostics"]).args(BARE);
+    install::executable(&process::read(&mut cargo)?).ok_or_else(|| "cargo built no program to compare with".into())
 }

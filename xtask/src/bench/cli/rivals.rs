@@ -31,6 +31,12 @@ impl<'p> Bare<'p> {
         call::program(&self.programs.bare, &self.folder, &[&["--database", "bare.db"], arguments].concat())
     }
 
+    /// One durable update by the program that is linked as ours is.
+    pub fn update_alike(&self) -> Command {
+        let arguments = ["--database", "bare.db", "update", &shape::id(self.size / 2)];
+        call::program(&self.programs.bare_alike, &self.folder, &arguments)
+    }
+
     /// One indexed query.
     pub fn query(&self) -> Command {
         self.command(&["query", &shape::id(self.size / 2)])

@@ -15,7 +15,6 @@ impl Mounted {
         fs::create_dir_all(&path).unwrap();
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(&path).output();
         if !mount.is_ok_and(|output| output.status.success()) {
-            println!("skipped: a file system cannot be mounted here");
             return None;
         }
         Some(Self(path))

@@ -1,7 +1,8 @@
 //! What goes back is bounded, whatever was asked for.
 
-use punch_engine::call::TEXT_CAP;
 use serde_json::{Value, json};
+
+use super::TEXT_CAP;
 
 /// Room for the receipt and the remark that something is left out.
 const TAIL: usize = 160;

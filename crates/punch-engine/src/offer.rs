@@ -1,8 +1,9 @@
 //! The tools of each dialect, as clients see them. They are written by hand in `tools/`: every word of them is paid
 //! for in every conversation.
 
-use punch_engine::call::{Surface, Tool};
 use serde_json::{Map, Value};
+
+use crate::call::{Surface, Tool};
 
 /// Tools beyond a dialect's own, on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,191 @@
+//! `punch run`: work the plan to its end with agents.
+
+mod dry;
+mod watch;
+
+use clap::Args;
+use punch_engine::RunOutcome;
+use punch_run::agent::Spec;
+use punch_run::{Finished, Interrupt, Options, RunError, World, dollars};
+use serde_json::Value;
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::{Exit, Failure};
+use crate::output;
+use crate::project::{Open, Project};
+use crate::reply::Reply;
+use watch::Screen;
+
+/// Help at length.
+pub const LONG_ABOUT: &str = "\
+Work the plan to its end with agents.
+
+Todos are given out by the schedule, each under a lease; what agents report as done is verified before it counts; what \
+fails is tried once more with the failure told. A run that was killed, interrupted or stopped by a limit goes on with \
+the next `punch run`, and its meter with it.";
+
+const EXAMPLES: &str = "\
+Examples:
+  punch run --agent claude
+  punch run --agents 3 --agent claude --agent codex --max-cost 20
+  punch run --agents 2 --agent 'exec:./work.sh' --max-time 8h
+  punch run --agent 'acp:opencode acp' --worktrees --permission deny --allow 'mcp__punch__*'
+  punch run --agents 4 --agent claude --dry-run      # who would work on what; nothing is started
+Exit codes: 0 done, 1 stalled, 4 a limit was reached, 130 interrupted.";
+
+/// The arguments of `punch run`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Run {
+    /// How many agents work at once
+    #[arg(long, value_name = "K")]
+    agents: Option<String>,
+    /// exec:COMMAND, claude, codex or acp:COMMAND; several are taken in turn
+    #[arg(long, value_name = "SPEC")]
+    agent: Vec<String>,
+    /// Give every agent a git work tree of its own
+    #[arg(long)]
+    worktrees: bool,
+    /// Dollars that the run may cost
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<String>,
+    /// Tokens that the run may take; what nobody reports counts as estimated
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<String>,
+    /// How long the run may take
+    #[arg(long, value_name = "TIME")]
+    max_time: Option<String>,
+    /// Turns that agents may take
+    #[arg(long, value_name = "N")]
+    max_turns: Option<String>,
+    /// What an agent gets that asks for permission: ask, allow or deny
+    #[arg(long, value_name = "POLICY")]
+    permission: Option<String>,
+    /// A tool that agents may always use; a `*` at the end stands for anything
+    #[arg(long, value_name = "TOOL")]
+    allow: Vec<String>,
+    /// Begin a new run, with a meter of its own, even if the last one could go on
+    #[arg(long)]
+    fresh: bool,
+    /// Only show who would work on what
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Run {
+    /// Runs the verb.
+    pub fn run(self, global: Global) -> Result<Exit, Failure> {
+        let as_json = global.json;
+        let project = Project::find_from(global, None, self.flags())?;
+        let (options, open) = self.options(project)?;
+        let Ok(open) = open else {
+            let (message, hint) = ("there is no plan to run", "`punch add 'What is to be done'` makes one");
+            return Err(Failure::refused("no_plan", message, hint));
+        };
+        if self.dry_run {
+            let reply = dry::told(&open, &options)?;
+            output::reply(&reply, as_json)?;
+            return Ok(reply.exit);
+        }
+        let name = open.engine.plans()?.into_iter().find(|plan| plan.id == open.plan).map(|plan| plan.name);
+        let world = World {
+            engine: &open.engine,
+            plan: open.plan,
+            plan_name: name.unwrap_or_default(),
+            settings: &open.project.config.settings,
+            root: open.project.location.project_root.clone(),
+            store: open.project.location.database.clone(),
+            consents: open.project.consents(),
+            punch: environment::program()?,
+            without: environment::FOREIGN.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let interrupt = Interrupt::default();
+        interrupt.listen().map_err(Failure::Input)?;
+        let screen = Screen::new(as_json, options.seats, interrupt.clone());
+        let finished = punch_run::run(&world, &options, &screen, &interrupt);
+        screen.close();
+        let finished = finished.map_err(failure)?;
+        if let Some(safety) = open.project.safety() {
+            safety.keep_changed();
+        }
+        let reply = reply(&finished);
+        output::reply(&Reply { json: Value::Null, ..reply }, as_json)?;
+        Ok(exit(finished.outcome))
+    }
+
+    /// Flags that stand for settings: their values are read and refused like those.
+    fn flags(&self) -> Vec<(String, String)> {
+        let given = [
+            ("run.agents", &self.agents),
+            ("run.max_cost", &self.max_cost),
+            ("run.max_tokens", &self.max_tokens),
+            ("run.max_time", &self.max_time),
+            ("run.max_turns", &self.max_turns),
+            ("run.permission", &self.permission),
+        ];
+        let mut out: Vec<(String, String)> =
+            given.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value).clone()?))).collect();
+        if !self.allow.is_empty() {
+            out.push(("run.allow".to_owned(), self.allow.join(",")));
+        }
+        if self.worktrees {
+            out.push(("run.worktrees".to_owned(), "true".to_owned()));
+        }
+        out
+    }
+
+    fn options(&self, project: Project) -> Result<(Options, Result<Open, Project>), Failure> {
+        let settings = &project.config.settings;
+        let named = match self.agent.is_empty() {
+            true => settings.run_agent.value.clone().into_iter().collect(),
+            false => self.agent.clone(),
+        };
+        let specs = named.iter().map(|name| name.parse::<Spec>()).collect::<Result<Vec<_>, _>>();
+        let specs = specs.map_err(|error| Failure::usage(&error.message(), error.hint()))?;
+        if specs.is_empty() {
+            let hint = "name one: `punch run --agent claude`, or `punch config set run.agent claude`";
+            return Err(Failure::usage("no agent is named", hint));
+        }
+        let mut options = Options::of(settings, specs);
+        options.fresh = self.fresh;
+        if self.agents.is_none() {
+            options.seats = options.seats.max(options.specs.len());
+        }
+        Ok((options, project.read()?))
+    }
+}
+
+/// The word, what is to be said about it, and what it took. The last line is the word's.
+fn reply(finished: &Finished) -> Reply {
+    let mut lines: Vec<String> = finished.because.iter().map(|line| format!("  {line}")).collect();
+    let spent = &finished.spent;
+    let mut parts = vec![format!("{} completed", finished.completed)];
+    if spent.tokens > 0 {
+        let guess = if spent.estimated > 0 { format!(" ({} estimated)", spent.estimated) } else { String::new() };
+        parts.push(format!("{} tokens{guess}", spent.tokens));
+    }
+    if spent.cost > 0 {
+        let more = if spent.uncosted > 0 { " or more" } else { "" };
+        parts.push(format!("{}{more}", dollars(spent.cost)));
+    }
+    parts.push(format!("{} turns", spent.turns));
+    lines.push(format!("{}: run {}, {}", finished.outcome.name(), finished.run, parts.join(", ")));
+    Reply { exit: exit(finished.outcome), ..Reply::new(lines.join("\n"), Value::Null) }
+}
+
+const fn exit(outcome: RunOutcome) -> Exit {
+    match outcome {
+        RunOutcome::Done => Exit::Ok,
+        RunOutcome::Stalled => Exit::Refused,
+        RunOutcome::Budget => Exit::Budget,
+        RunOutcome::Interrupted => Exit::Interrupted,
+    }
+}
+
+fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Engine(error) => Failure::Engine(error),
+        error => Failure::refused(error.code(), error.message(), &error.hint()),
+    }
+}

@@ -1,0 +1,150 @@
+//! A run on the screen: one line for each agent where there is a terminal, plain lines elsewhere, JSON for programs; and
+//! questions to whoever sits there.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use punch_core::text;
+use punch_run::agent::Permission;
+use punch_run::{Interrupt, Told, Watch};
+use serde_json::json;
+
+use crate::environment;
+use crate::output::{self, Live};
+use crate::reply::with_schema;
+
+/// How often a question looks whether the run is being stopped.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Tells what happens.
+pub struct Screen {
+    as_json: bool,
+    interrupt: Interrupt,
+    live: Mutex<Option<Live>>,
+    /// One question at a time.
+    asking: Mutex<()>,
+}
+
+impl Screen {
+    pub fn new(as_json: bool, agents: usize, interrupt: Interrupt) -> Self {
+        let live = (!as_json && environment::is_watched()).then(|| Live::new(agents, environment::width()));
+        Self { as_json, interrupt, live: Mutex::new(live), asking: Mutex::new(()) }
+    }
+
+    /// Leaves the lines as they are.
+    pub fn close(&self) {
+        if let Some(live) = self.live().as_mut() {
+            live.close();
+        }
+    }
+
+    fn live(&self) -> MutexGuard<'_, Option<Live>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch for Screen {
+    fn told(&self, event: &Told) {
+        if self.as_json {
+            // What agents print is for eyes.
+            if !matches!(event, Told::Said { .. }) {
+                let _ = output::document(&format!("{}\n", with_schema(json!(event))));
+            }
+            return;
+        }
+        let mut live = self.live();
+        match (live.as_mut(), line(event), place(event)) {
+            (Some(live), said, Some(agent)) => {
+                live.set(agent, &said.clone().unwrap_or_else(|| now(event)));
+                if let Some(said) = said.filter(|_| is_kept(event)) {
+                    live.above(&said);
+                }
+                live.draw();
+            }
+            (Some(live), Some(said), None) => live.above(&said),
+            (None, Some(said), _) => output::remark(&said),
+            (_, None, _) => {}
+        }
+    }
+
+    fn ask(&self, todo: &str, wanted: &Permission) -> Option<bool> {
+        if self.as_json || !environment::is_attended() {
+            return None;
+        }
+        let _turn = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        let question = format!("{}: {} - allow it? [y/N]", text::clip(todo, 80), wanted.what);
+        match self.live().as_mut() {
+            Some(live) => live.above(&question),
+            None => output::remark(&question),
+        }
+        while !environment::input_is_ready() {
+            if self.interrupt.is_asked() {
+                return None;
+            }
+            thread::sleep(LOOK);
+        }
+        output::answer().ok()
+    }
+}
+
+/// The agent that an event is about, counted from 1.
+const fn place(event: &Told) -> Option<usize> {
+    match event {
+        Told::Started { agent, .. }
+        | Told::Said { agent, .. }
+        | Told::Continued { agent, .. }
+        | Told::Verifying { agent, .. }
+        | Told::Completed { agent, .. }
+        | Told::Retrying { agent, .. }
+        | Told::Failed { agent, .. }
+        | Told::Held { agent, .. }
+        | Told::Asks { agent, .. }
+        | Told::Released { agent, .. } => match *agent {
+            0 => None,
+            agent => Some(agent),
+        },
+        Told::Begun { .. } | Told::Remark { .. } | Told::Waiting { .. } | Told::Ended { .. } => None,
+    }
+}
+
+/// Worth a line that stays.
+const fn is_kept(event: &Told) -> bool {
+    !matches!(event, Told::Said { .. } | Told::Started { .. } | Told::Verifying { .. } | Told::Continued { .. })
+}
+
+/// What an agent does now, where nothing is worth a plain line.
+fn now(event: &Told) -> String {
+    match event {
+        Told::Said { text, .. } => text.clone(),
+        _ => String::new(),
+    }
+}
+
+/// One line for people; `None` for what only a live line shows, and for what the last line says anyway.
+fn line(event: &Told) -> Option<String> {
+    Some(match event {
+        Told::Begun { run, resumed, agents } => {
+            let word = if *resumed { "goes on" } else { "begins" };
+            format!("run {run} {word} with {agents} agents")
+        }
+        Told::Remark { what } => format!("note: {what}"),
+        Told::Started { agent, name, todo, content, attempt } => {
+            let again = if *attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
+            format!("[{agent}] {name} works on {todo}{again}: {content}")
+        }
+        Told::Continued { agent, todo } => format!("[{agent}] goes on with {todo}"),
+        Told::Verifying { todo, .. } => format!("{todo} is verified"),
+        Told::Completed { todo, spent, .. } => {
+            let guess = if spent.estimated > 0 { " (estimated)" } else { "" };
+            format!("{todo} is done: {} tokens{guess}, {} s", spent.tokens, spent.ms / 1_000)
+        }
+        Told::Retrying { todo, why, .. } => format!("{todo} is tried again: {why}"),
+        Told::Failed { todo, why, .. } => format!("{todo} has failed: {why}"),
+        Told::Held { todo, why, .. } => format!("{todo} waits for a person: {why}"),
+        Told::Asks { agent, todo, what } => format!("[{agent}] asks about {todo}: {what}"),
+        Told::Released { todo, why, .. } => format!("{todo} is given back: {why}"),
+        Told::Waiting { what } => what.clone(),
+        Told::Said { .. } | Told::Ended { .. } => return None,
+    })
+}

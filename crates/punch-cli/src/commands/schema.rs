@@ -1,0 +1,51 @@
+//! `punch schema`: the JSON Schemas of what punch reads and writes.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::schema::{ALL, Schema as Known};
+
+const EXAMPLES: &str = "\
+Examples:
+  punch schema                              # which there are
+  punch schema answer-list > list.schema.json
+  punch schema tools-native | jq '.\"$defs\".todo_write'
+
+They say what is there. A newer version may write more, so let programs ignore what they do not know.";
+
+/// The arguments of `punch schema`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Schema {
+    /// Which one; without it their names
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+impl Schema {
+    /// Runs the verb.
+    pub fn run(self) -> Result<Reply, Failure> {
+        let Some(name) = self.name else { return Ok(names()) };
+        let found = Known::find(&name).ok_or_else(|| {
+            let near = punch_core::text::nearest(&name, ALL.iter().map(|known| known.name), 3);
+            let message = format!("no schema `{}`", punch_core::text::clip(&punch_core::text::neutral(&name), 80));
+            let hint = match near.as_slice() {
+                [] => "`punch schema` names them".to_owned(),
+                near => format!("did you mean {}? `punch schema` names them", near.join(", ")),
+            };
+            Failure::refused("unknown_schema", message, &hint)
+        })?;
+        let schema = found.make();
+        let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+        Ok(Reply::new(text, json!({"name": found.name, "document": schema})))
+    }
+}
+
+fn names() -> Reply {
+    let width = ALL.iter().map(|known| known.name.len()).max().unwrap_or(0);
+    let lines: Vec<String> = ALL.iter().map(|known| format!("{:width$}  {}", known.name, known.about)).collect();
+    let all: Vec<Value> = ALL.iter().map(|known| json!({"name": known.name, "about": known.about})).collect();
+    Reply::new(lines.join("\n"), json!({"schemas": all}))
+}

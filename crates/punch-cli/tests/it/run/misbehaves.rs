@@ -1,0 +1,116 @@
+//! Agents that do everything wrong that can be done wrong: each ends as it is said here, and nothing is left behind.
+
+use std::fs;
+
+use super::Stage;
+use crate::world::finished;
+
+fn impatient(stage: &Stage, more: &[&str], exit: i32) -> crate::punch::Run {
+    let mut command = stage.command(more);
+    command.env("PUNCH_RUN_IDLE", "400ms");
+    let run = finished(command.output().unwrap());
+    assert_eq!(run.exit, Some(exit), "{}", run.render());
+    assert_eq!(stage.alive(), [0; 0], "{}", run.render());
+    run
+}
+
+#[test]
+fn garbage_fails_and_reaches_no_terminal() {
+    let stage = Stage::new();
+    stage.add(&["garbage out", "work on"]);
+    let run = stage.ends(&[], 1);
+    assert!(run.stdout.contains("T-1 failed: exit code 3"), "{}", run.render());
+    assert!(!run.stderr.contains('\u{1b}') && !run.stdout.contains('\u{1b}'));
+    assert_eq!(stage.status("T-2"), "completed");
+}
+
+#[test]
+fn a_flood_costs_no_more_than_its_log() {
+    let stage = Stage::new();
+    stage.add(&["flood it"]);
+    stage.ends(&[], 0);
+    let runs = stage.world.store().parent().unwrap().join("runs/1-1");
+    let logs: Vec<u64> = fs::read_dir(&runs)
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|end| end == "log"))
+        .map(|entry| entry.metadata().unwrap().len())
+        .collect();
+    assert_eq!(logs.len(), 1);
+    assert!((1_000_000..=4 * 1024 * 1024).contains(&logs[0]), "{logs:?}");
+}
+
+#[test]
+fn one_that_prints_without_end_is_ended_with_the_time_for_a_todo() {
+    let stage = Stage::new();
+    stage.add(&["endless talk"]);
+    let mut command = stage.command(&[]);
+    command.env("PUNCH_RUN_TODO_TIME", "500ms");
+    let run = finished(command.output().unwrap());
+    assert_eq!((run.exit, stage.alive().len()), (Some(1), 0), "{}", run.render());
+    assert!(run.stderr.contains("the time for one todo is over"), "{}", run.render());
+}
+
+#[test]
+fn ones_that_hang_and_hear_no_signal_are_ended_and_fail() {
+    let stage = Stage::new();
+    stage.add(&["hang on", "deaf one", "work on"]);
+    let run = impatient(&stage, &["--agents", "2"], 1);
+    for id in ["T-1", "T-2"] {
+        let told = format!("{id} failed: the agent gave no sign of life for 400ms");
+        assert!(run.stdout.contains(&told), "{}", run.render());
+        assert_eq!(stage.trace("begun").iter().filter(|begun| *begun == id).count(), 2);
+    }
+    assert_eq!(stage.status("T-3"), "completed");
+}
+
+#[test]
+fn exit_code_0_without_work_does_not_pass_a_check() {
+    let stage = Stage::new();
+    stage.world.ok(&["add", "nothing at all", "--verify", "test -e made-T-1"]);
+    stage.world.punch(&["verify", "--allow", "T-1"]);
+    let run = stage.ends(&[], 1);
+    assert!(run.stdout.contains("T-1 failed: `T-1` is not done: `test -e made-T-1` ended with exit code 1"));
+    assert_eq!(stage.todo("T-1")["attempts"], 2);
+}
+
+#[test]
+fn a_process_that_forks_away_is_found_and_ended() {
+    let stage = Stage::new();
+    stage.add(&["fork away"]);
+    stage.ends(&[], 0);
+    assert_eq!(stage.trace("forked").len(), 1, "it was there");
+}
+
+#[test]
+fn a_crash_is_a_failed_attempt() {
+    let stage = Stage::new();
+    stage.add(&["crash now", "work on"]);
+    let run = stage.ends(&["--agents", "2"], 1);
+    assert!(run.stdout.contains("T-1 failed: exit code 137"), "{}", run.render());
+    assert_eq!(stage.status("T-2"), "completed");
+}
+
+#[test]
+fn an_agent_that_does_not_start_ends_the_run_and_takes_no_attempt() {
+    let stage = Stage::new();
+    stage.add(&["work"]);
+    fs::remove_dir_all(stage.world.store().parent().unwrap().join("runs")).ok();
+    // A folder where the log should be.
+    for n in 1..9 {
+        let log = stage.world.store().parent().unwrap().join(format!("runs/1-1/agent-1.{n}.log"));
+        fs::create_dir_all(log).unwrap();
+    }
+    let run = stage.ends(&[], 1);
+    assert!(run.stdout.contains("does not start"), "{}", run.render());
+    let todo = stage.todo("T-1");
+    assert_eq!((&todo["status"], todo["attempts"].as_u64().unwrap_or(0)), (&"pending".into(), 0));
+}
+
+#[test]
+fn a_todo_that_is_removed_while_an_agent_works_on_it_ends_that_agent() {
+    let stage = Stage::new();
+    stage.add(&["hang on", "remove T-1"]);
+    let run = stage.ends(&["--agents", "2"], 0);
+    assert!(run.stderr.contains("T-1 is given back: it was removed from the plan"), "{}", run.render());
+}

@@ -1,0 +1,16 @@
+//! JSON Schemas of what is written and read, made from the tables and enums that decide it. They say what is there, not
+//! what is forbidden: a newer version may write more.
+
+mod decision;
+mod kit;
+mod plan_file;
+mod record;
+mod schedule;
+
+pub use decision::{decided, reasons};
+pub use kit::{
+    about, any, any_of, count, list, named, number, object, only, or_null, signed, text, time, titled, word, yes_no,
+};
+pub use plan_file::plan_file;
+pub use record::{document, shown, todo};
+pub use schedule::schedule;

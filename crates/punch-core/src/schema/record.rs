@@ -1,0 +1,34 @@
+//! The extended format: todos and documents.
+
+use serde_json::{Value, json};
+
+use super::{about, any_of, count, list, named, object, only, text};
+use crate::Record;
+
+/// One todo as it is written; `title` is read in place of `content`.
+pub fn todo() -> Value {
+    let mut out = json!({"type": "object", "properties": Record::properties()});
+    out["properties"]["title"] = about(text(), "another name for `content`, only read");
+    out["anyOf"] = json!([{"required": ["content"]}, {"required": ["title"]}]);
+    named("todo", out)
+}
+
+/// One todo as answers show it: what programs look for first is always there.
+pub fn shown() -> Value {
+    let mut properties = Record::properties();
+    let effective = "the best priority among it and everything open that waits for it";
+    properties.insert("effectivePriority".to_owned(), about(count(), effective));
+    let shown = json!({
+        "type": "object",
+        "required": ["id", "content", "status", "priority", "dependsOn", "blocks", "effectivePriority"],
+        "properties": properties,
+    });
+    named("todo", shown)
+}
+
+/// A whole plan: what is written, or only a list of todos.
+pub fn document() -> Value {
+    let phases = about(list(text()), "names in order; they may repeat");
+    let whole = object(&[("todos", list(todo()))], &[("schema", only(1)), ("phases", phases)]);
+    any_of(vec![whole, list(todo())])
+}

@@ -1,0 +1,67 @@
+//! Giving todos to workers of a run, and taking them back: claim and session in one write.
+
+use punch_core::{Footprint, Op, Plan, Ref, Status, Todo, Uid};
+use punch_store::{Durability, PlanId, SessionKey, Tx};
+
+use crate::claim::claim;
+use crate::submit::settle;
+use crate::{Engine, EngineError, Request, Role, link, session};
+
+impl Engine {
+    /// Claims a todo for a worker until `now + lease` milliseconds; its session, and the conversation that has shown
+    /// itself as that session, answer for this todo from now on. Answers the todo with its new fence.
+    pub fn give_out(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        session: &SessionKey,
+        uid: Uid,
+        lease: i64,
+    ) -> Result<Todo, EngineError> {
+        self.write(plan, request.durability, |tx, now| {
+            let now = now.max(tx.row()?.last_time);
+            let claimed = claim(tx, now, request, uid, lease)?;
+            let revision = claimed.changed.outcome.plan.revision;
+            let linked = link::linked(tx, session)?;
+            for key in [Some(session), linked.as_ref()].into_iter().flatten() {
+                answer_for(tx, plan, key, uid, revision, now)?;
+            }
+            let todo = claimed.changed.plan.get(uid).cloned();
+            todo.ok_or_else(|| EngineError::NotFound { given: format!("#{}", uid.0), near: Vec::new() })
+        })
+    }
+
+    /// Opens again what a worker has in progress under this fence, unless it was reported. Answers whether it did.
+    pub fn take_back(&self, plan: PlanId, by: &str, todo: &Todo) -> Result<bool, EngineError> {
+        let (uid, fence) = (todo.uid, todo.fence);
+        self.write(plan, Durability::Full, |tx, now| {
+            let now = now.max(tx.row()?.last_time);
+            let mut part = Plan::slice(tx.row()?);
+            let first = Footprint { todos: [uid].into(), ..Footprint::default() };
+            tx.load(&first, &mut part)?;
+            let still = |found: &&Todo| found.status == Status::InProgress && found.fence == fence && found.is_live();
+            let Some(found) = part.get(uid).filter(still).filter(|found| !found.flags.reported) else {
+                return Ok(false);
+            };
+            let request = Request { completes: true, ..Request::by(by, found.owner.as_deref()) };
+            settle(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Reopen(Ref::Uid(uid))]))?;
+            Ok(true)
+        })
+    }
+}
+
+fn answer_for(
+    tx: &mut dyn Tx,
+    plan: PlanId,
+    key: &SessionKey,
+    uid: Uid,
+    revision: u64,
+    now: i64,
+) -> Result<(), EngineError> {
+    let mut state = session::load(tx, key, plan)?;
+    (state.role, state.bound, state.shown) = (Role::Worker, true, revision);
+    if !state.scope.contains(&uid) {
+        state.scope.push(uid);
+    }
+    Ok(session::store(tx, key, plan, &state, now)?)
+}

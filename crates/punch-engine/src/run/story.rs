@@ -1,0 +1,47 @@
+//! What a run did, from the events of the plan: they name who wrote them.
+
+use std::collections::VecDeque;
+
+use punch_core::Event;
+use punch_store::PlanId;
+
+use super::{RunRecord, WORKER};
+use crate::{Engine, EngineError};
+
+/// Events read at once.
+const STEP: usize = 1_000;
+
+impl Engine {
+    /// The last `limit` events of a run and its workers, in order, and how many there were before them. Events that
+    /// were pruned are missing.
+    pub fn story_of_run(
+        &self,
+        plan: PlanId,
+        run: &RunRecord,
+        limit: usize,
+    ) -> Result<(Vec<Event>, usize), EngineError> {
+        let (runner, workers) = (format!("run {}", run.id), format!("{WORKER}{}/", run.id));
+        self.read(plan, |snapshot| {
+            let (mut since, mut out, mut before) = (run.body.from, VecDeque::new(), 0);
+            loop {
+                let events = snapshot.events(since, STEP)?;
+                let Some(last) = events.last() else { break };
+                since = last.revision;
+                let end = run.body.to.unwrap_or(u64::MAX);
+                for event in events.into_iter().filter(|event| event.revision <= end) {
+                    if event.by == runner || event.by.starts_with(&workers) {
+                        out.push_back(event);
+                    }
+                    if out.len() > limit {
+                        out.pop_front();
+                        before += 1;
+                    }
+                }
+                if since >= end {
+                    break;
+                }
+            }
+            Ok((out.into(), before))
+        })
+    }
+}

@@ -1,0 +1,294 @@
+//! Our side of the protocol as a state machine: lines in, events and lines out. Opens a session with our server, goes on
+//! with an old one where the agent can, and refuses everything it did not offer.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::spent::Meter;
+use super::update::Words;
+use crate::agent::host::{Heard, Listen};
+use crate::agent::said::{cut_off, failed, name, str_of, whole};
+use crate::agent::{Assignment, Event, Finish, Permission};
+
+/// Requests for permission that may be open.
+const OPEN: usize = 64;
+/// Options of one request that are passed on.
+const OPTIONS: usize = 10;
+
+/// A method that is not offered.
+const UNKNOWN_METHOD: i32 = -32601;
+/// The agent wants somebody to log in.
+const LOGIN: i64 = -32000;
+
+/// The client of one agent.
+#[derive(Debug)]
+pub(super) struct Client {
+    first: String,
+    folder: String,
+    servers: Value,
+    resume: Option<String>,
+    /// The number of the last request.
+    asked: u64,
+    /// What we wait for, with the number of its request.
+    waiting: Option<(u64, Asked)>,
+    session: Option<String>,
+    cancelled: bool,
+    permissions: BTreeMap<String, Open>,
+    pub(super) words: Words,
+    pub(super) meter: Meter,
+    understood: u64,
+    garbage: u64,
+}
+
+/// A request of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Initialize,
+    /// With the number of the ways to go on that are left.
+    GoOn,
+    New,
+    Prompt,
+}
+
+/// A request for permission that waits.
+#[derive(Debug)]
+struct Open {
+    id: Value,
+    /// An option that refuses this once.
+    refuse: Option<String>,
+}
+
+impl Client {
+    /// For an assignment.
+    pub fn new(assignment: &Assignment) -> Self {
+        let server = |(program, arguments): (&String, &[String])| json!({"name": "punch", "command": program, "args": arguments, "env": []});
+        let servers = assignment.server.split_first().map(server).into_iter().collect();
+        Self {
+            first: assignment.prompt.clone(),
+            folder: assignment.folder.to_string_lossy().into_owned(),
+            servers,
+            resume: assignment.resume.clone(),
+            asked: 0,
+            waiting: None,
+            session: None,
+            cancelled: false,
+            permissions: BTreeMap::new(),
+            words: Words::default(),
+            meter: Meter::new(assignment.resume.is_some()),
+            understood: 0,
+            garbage: 0,
+        }
+    }
+
+    fn ask(&mut self, what: Asked, method: &str, params: &Value) -> String {
+        self.asked += 1;
+        self.waiting = Some((self.asked, what));
+        json!({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params}).to_string()
+    }
+
+    fn open(&mut self) -> String {
+        let params = json!({"cwd": self.folder, "mcpServers": self.servers});
+        self.ask(Asked::New, "session/new", &params)
+    }
+
+    /// Takes the answer to a request of ours.
+    fn answered(&mut self, what: Asked, said: &Value) -> Heard {
+        let result = &said["result"];
+        match (what, &said["error"]) {
+            (Asked::Initialize, Value::Null) => Heard { replies: vec![self.initialized(result)], ..Heard::default() },
+            (Asked::GoOn, Value::Null) => {
+                let session = self.resume.take().unwrap_or_default();
+                self.opened(session)
+            }
+            // The session is unknown there, or too old: the prompt says all that is needed.
+            (Asked::GoOn, _) => {
+                self.resume = None;
+                self.meter = Meter::new(false);
+                Heard { replies: vec![self.open()], ..Heard::default() }
+            }
+            (Asked::New, Value::Null) if !str_of(result, "sessionId").is_empty() => {
+                self.opened(str_of(result, "sessionId").to_owned())
+            }
+            (Asked::Prompt, Value::Null) => self.turn_over(result),
+            (_, error) => {
+                let hint = if error["code"] == LOGIN {
+                    "it wants a login; start it once by hand"
+                } else {
+                    "it gave no answer"
+                };
+                let data = error["data"]["details"].as_str().or_else(|| error["data"]["message"].as_str());
+                let text =
+                    format!("{}{}", str_of(error, "message"), data.map(|d| format!(": {d}")).unwrap_or_default());
+                let finish = if error["code"] == LOGIN {
+                    failed(&format!("{hint} ({text})"), hint)
+                } else {
+                    failed(&text, hint)
+                };
+                let mut events = self.meter.turn_over(&Value::Null);
+                events.push(Event::TurnEnded { finish });
+                Heard { events, ..Heard::default() }
+            }
+        }
+    }
+
+    /// A call of the server that was handed over with the session: it reports with it, nobody has to allow that. The
+    /// hosts make these titles of the names of server and tool (Claude Code, Gemini CLI); what a model writes is in the
+    /// titles of other kinds.
+    fn is_ours(&self, call: &Value) -> bool {
+        let title = str_of(call, "title");
+        let named = title.starts_with("mcp__punch__") || title.ends_with(" (punch MCP Server)");
+        let plain = title.len() < 80 && title.chars().all(|c| c.is_ascii_alphanumeric() || " _-().".contains(c));
+        named && plain && str_of(call, "kind") == "other" && !self.servers.as_array().is_none_or(Vec::is_empty)
+    }
+
+    fn initialized(&mut self, result: &Value) -> String {
+        let able = &result["agentCapabilities"];
+        let method = match (&self.resume, able["loadSession"] == true) {
+            (Some(_), _) if able["sessionCapabilities"]["resume"].is_object() => "session/resume",
+            (Some(_), true) => "session/load",
+            _ => {
+                self.meter = Meter::new(false);
+                return self.open();
+            }
+        };
+        let params = json!({"sessionId": self.resume, "cwd": self.folder, "mcpServers": self.servers});
+        self.ask(Asked::GoOn, method, &params)
+    }
+
+    fn opened(&mut self, session: String) -> Heard {
+        let events = vec![Event::Started { session: name(&session) }];
+        self.session = Some(session);
+        let first = std::mem::take(&mut self.first);
+        Heard { events, replies: self.prompt(&first).unwrap_or_default() }
+    }
+
+    fn turn_over(&mut self, result: &Value) -> Heard {
+        let finish = match str_of(result, "stopReason") {
+            "end_turn" => Finish::Natural,
+            "max_tokens" | "max_turn_requests" => Finish::Limit,
+            "cancelled" => Finish::Cancelled,
+            "refusal" => Finish::Failed("the model refused to go on".into()),
+            other => failed("", &format!("the turn ended with `{other}`")),
+        };
+        let mut events: Vec<Event> = self.words.flush().into_iter().collect();
+        events.extend(self.meter.turn_over(result));
+        events.push(Event::TurnEnded { finish });
+        // Nobody waits for these any more.
+        self.permissions.clear();
+        Heard { events, ..Heard::default() }
+    }
+
+    /// Takes a request of the agent.
+    fn requested(&mut self, method: &str, said: &Value) -> Heard {
+        let id = said["id"].clone();
+        if method != "session/request_permission" || self.permissions.len() >= OPEN {
+            let error = json!({"code": UNKNOWN_METHOD, "message": "not offered"});
+            let reply = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
+            return Heard { replies: vec![reply], ..Heard::default() };
+        }
+        let (permission, refuse) = permission(&id, &said["params"]);
+        if self.is_ours(&said["params"]["toolCall"])
+            && let Some((option, ..)) = permission.options.iter().find(|(.., allows)| *allows)
+        {
+            let outcome = json!({"outcome": {"outcome": "selected", "optionId": option}});
+            let reply = json!({"jsonrpc": "2.0", "id": id, "result": outcome}).to_string();
+            return Heard { replies: vec![reply], ..Heard::default() };
+        }
+        self.permissions.insert(permission.id.clone(), Open { id, refuse });
+        let mut events: Vec<Event> = self.words.flush().into_iter().collect();
+        events.push(Event::Permission(permission));
+        Heard { events, ..Heard::default() }
+    }
+}
+
+impl Listen for Client {
+    fn begin(&mut self) -> Vec<String> {
+        let able = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
+        let own = json!({"name": "punch", "title": "Punchlist", "version": env!("CARGO_PKG_VERSION")});
+        let params = json!({"protocolVersion": 1, "clientCapabilities": able, "clientInfo": own});
+        vec![self.ask(Asked::Initialize, "initialize", &params)]
+    }
+
+    fn hear(&mut self, said: &str) -> Heard {
+        let Some(said) = serde_json::from_str::<Value>(said).ok().filter(Value::is_object) else {
+            self.garbage += u64::from(!said.trim().is_empty());
+            return Heard::default();
+        };
+        self.understood += 1;
+        match (said["method"].as_str(), &said["id"]) {
+            // A session that is being loaded tells all that has happened in it before.
+            (Some("session/update"), _) if self.session.is_none() => Heard::default(),
+            (Some("session/update"), _) => {
+                Heard { events: self.updated(&said["params"]["update"]), ..Heard::default() }
+            }
+            (Some(_), Value::Null) => Heard::default(),
+            (Some(method), _) => self.requested(method, &said),
+            (None, id) => match self.waiting {
+                Some((asked, what)) if *id == asked => {
+                    self.waiting = None;
+                    self.answered(what, &said)
+                }
+                _ => Heard::default(),
+            },
+        }
+    }
+
+    fn prompt(&mut self, prompt: &str) -> Option<Vec<String>> {
+        let session = self.session.clone().filter(|_| self.waiting.is_none())?;
+        let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": prompt}]});
+        Some(vec![self.ask(Asked::Prompt, "session/prompt", &params)])
+    }
+
+    fn answer(&mut self, request: &str, option: Option<&str>) -> Vec<String> {
+        let Some(open) = self.permissions.remove(request) else { return Vec::new() };
+        let outcome = match option.map(str::to_owned).or(open.refuse) {
+            Some(option) => json!({"outcome": "selected", "optionId": option}),
+            None => json!({"outcome": "cancelled"}),
+        };
+        vec![json!({"jsonrpc": "2.0", "id": open.id, "result": {"outcome": outcome}}).to_string()]
+    }
+
+    fn cancel(&mut self) -> Vec<String> {
+        self.cancelled = true;
+        let (Some(session), Some((_, Asked::Prompt))) = (&self.session, self.waiting) else { return Vec::new() };
+        let cancel =
+            json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}).to_string();
+        let outcome = json!({"outcome": {"outcome": "cancelled"}});
+        let reply = |open: Open| json!({"jsonrpc": "2.0", "id": open.id, "result": outcome}).to_string();
+        let open = std::mem::take(&mut self.permissions).into_values().map(reply);
+        std::iter::once(cancel).chain(open).collect()
+    }
+
+    fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
+        let cut = || if self.cancelled { Finish::Cancelled } else { cut_off(code, self.understood, self.garbage) };
+        self.waiting.is_some().then(cut)
+    }
+}
+
+/// What is asked, and the option that refuses it once.
+fn permission(id: &Value, params: &Value) -> (Permission, Option<String>) {
+    let call = &params["toolCall"];
+    let command = call["rawInput"]["command"].as_str();
+    let place = || call["locations"][0]["path"].as_str();
+    let what = command.or_else(place).unwrap_or_else(|| str_of(call, "title"));
+    let mut options: Vec<(u8, (String, String, bool))> = Vec::new();
+    for option in params["options"].as_array().map_or(&[][..], Vec::as_slice).iter().take(OPTIONS) {
+        // What holds once comes before what holds for ever: whoever takes the first that fits promises least.
+        let (order, allows) = match str_of(option, "kind") {
+            "allow_once" => (0, true),
+            "reject_once" => (1, false),
+            "allow_always" => (2, true),
+            _ => (3, false),
+        };
+        options.push((order, (str_of(option, "optionId").to_owned(), name(str_of(option, "name")), allows)));
+    }
+    options.sort_by_key(|(order, _)| *order);
+    let refuse = options.iter().find(|(order, _)| *order == 1).map(|(_, (id, ..))| id.clone());
+    let tool = Some(name(str_of(call, "kind"))).filter(|kind| !kind.is_empty());
+    let options = options.into_iter().map(|(_, option)| option).collect();
+    (Permission { id: id.to_string(), what: whole(what), tool, options }, refuse)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! What a session spends. Agents tell it in four ways, or not at all; every token is reported once.
+
+use serde_json::Value;
+
+use crate::agent::said::{count_of, micros};
+use crate::agent::{Event, Spending};
+
+/// Adds up one session.
+#[derive(Debug)]
+pub(super) struct Meter {
+    /// What single requests of this turn were said to take.
+    requests: Spending,
+    /// Cost of the session so far, in millionths of a dollar, and how much of it was reported. What a session that goes
+    /// on had cost before is in the sum and unknown.
+    cost: Option<u64>,
+    reported: Option<u64>,
+}
+
+impl Meter {
+    /// For a session that is new, or one that goes on.
+    pub fn new(resumed: bool) -> Self {
+        Self { requests: Spending::default(), cost: None, reported: (!resumed).then_some(0) }
+    }
+
+    /// The cost of the session so far. Only dollars can be compared with a limit.
+    pub fn cost(&mut self, cost: &Value) {
+        if cost["currency"] == "USD" {
+            self.cost = micros(&cost["amount"]).or(self.cost);
+        }
+    }
+
+    /// What one request to the model took (Qwen Code).
+    pub fn request(&mut self, usage: &Value) {
+        if let Some(more) = read(usage) {
+            self.requests.tokens_in = self.requests.tokens_in.saturating_add(more.tokens_in);
+            self.requests.tokens_out = self.requests.tokens_out.saturating_add(more.tokens_out);
+            self.requests.cached = self.requests.cached.saturating_add(more.cached);
+            self.requests.turns = self.requests.turns.saturating_add(1);
+        }
+    }
+
+    /// What the turn took; nothing if nobody says. The protocol calls the numbers of an answer sums of the session; the
+    /// agents that send them (Claude, Codex, OpenCode) mean the turn.
+    pub fn turn_over(&mut self, result: &Value) -> Vec<Event> {
+        let requests = std::mem::take(&mut self.requests);
+        let quota = &result["_meta"]["quota"]["token_count"];
+        let tokens = read(&result["usage"]).or_else(|| (requests.turns > 0).then_some(requests)).or_else(|| {
+            quota.is_object().then(|| counts(count_of(quota, "input_tokens"), count_of(quota, "output_tokens")))
+        });
+        let cost = self.cost.zip(self.reported).map(|(now, before)| now.saturating_sub(before));
+        self.reported = self.cost.or(self.reported);
+        match (tokens, cost) {
+            (None, None | Some(0)) => Vec::new(),
+            (tokens, cost) => {
+                let tokens = tokens.unwrap_or_default();
+                vec![Event::Usage(Spending { cost_micros: cost, turns: tokens.turns.max(1), ..tokens })]
+            }
+        }
+    }
+}
+
+/// Whether tokens from a cache are among those read differs; what is not written was read.
+fn read(usage: &Value) -> Option<Spending> {
+    usage.is_object().then(|| {
+        let (given, out) = (count_of(usage, "inputTokens"), count_of(usage, "outputTokens"));
+        let cached = count_of(usage, "cachedReadTokens");
+        let tokens_in = count_of(usage, "totalTokens").saturating_sub(out).max(given);
+        Spending { cached, ..counts(tokens_in, out) }
+    })
+}
+
+fn counts(tokens_in: u64, tokens_out: u64) -> Spending {
+    Spending { tokens_in, tokens_out, turns: 1, ..Spending::default() }
+}

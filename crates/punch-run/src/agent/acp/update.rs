@@ -1,0 +1,77 @@
+//! What an agent tells about itself while it works: words in pieces, tools, its plan, what it spends.
+
+use serde_json::Value;
+
+use super::client::Client;
+use crate::agent::Event;
+use crate::agent::said::{entries, entry, line, name, str_of};
+
+/// Bytes of a line that are waited for before it is shown.
+const LINE: usize = 2_000;
+
+/// Words that come in pieces, put together to lines.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    rest: String,
+}
+
+impl Words {
+    fn take(&mut self, piece: &str) -> Vec<Event> {
+        let mut out = Vec::new();
+        for part in piece.split_inclusive('\n') {
+            if self.rest.len() < LINE {
+                self.rest.push_str(part);
+            }
+            if part.ends_with('\n') {
+                out.extend(self.flush());
+            }
+        }
+        // What is skipped of an overlong line is only for eyes.
+        if self.rest.len() > 2 * LINE {
+            let end = (0..=LINE).rev().find(|end| self.rest.is_char_boundary(*end)).unwrap_or_default();
+            self.rest.truncate(end);
+        }
+        out
+    }
+
+    /// Bytes that wait.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// What has come so far, as a line.
+    pub fn flush(&mut self) -> Option<Event> {
+        let said = line(&std::mem::take(&mut self.rest));
+        (!said.is_empty()).then_some(Event::Text(said))
+    }
+}
+
+impl Client {
+    /// Takes a `session/update`. Kinds that nobody knows yet are passed over.
+    pub(super) fn updated(&mut self, update: &Value) -> Vec<Event> {
+        match str_of(update, "sessionUpdate") {
+            "agent_message_chunk" => {
+                self.meter.request(&update["_meta"]["usage"]);
+                self.words.take(str_of(&update["content"], "text"))
+            }
+            "tool_call" => {
+                let called = [str_of(update, "title"), str_of(update, "kind"), "tool"];
+                let called = called.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+                self.words.flush().into_iter().chain([Event::ToolUsed { name: name(called) }]).collect()
+            }
+            "plan" => vec![plan(&update["entries"])],
+            // The next version of the protocol.
+            "plan_update" => vec![plan(&update["plan"]["entries"])],
+            "usage_update" => {
+                self.meter.cost(&update["cost"]);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn plan(list: &Value) -> Event {
+    Event::PlanSaid(entries(list, |item| entry(str_of(item, "content"), str_of(item, "status"))))
+}

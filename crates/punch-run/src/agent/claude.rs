@@ -1,0 +1,268 @@
+//! Claude Code without a terminal. One process takes prompt after prompt; tools that need permission are asked for on the
+//! same pipes, as its own SDK does.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::host::{self, Heard, Listen};
+use super::said::{count_of, cut_off, entries, entry, failed, line, micros, name, str_of, whole};
+use super::{Agent, Assignment, Event, Finish, Permission, Running, Sink, Spending};
+
+/// Messages that are remembered, so that each is counted once: one comes as several lines, one after the other.
+const MESSAGES: usize = 64;
+/// Requests for permission that may be open.
+const OPEN: usize = 64;
+
+/// Claude Code.
+pub(super) struct Claude {
+    command: String,
+}
+
+impl Claude {
+    /// `command` takes the place of the program's name, unless it is empty.
+    pub fn new(command: &str) -> Self {
+        Self { command: command.to_owned() }
+    }
+}
+
+impl Agent for Claude {
+    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
+        let command = host::program("claude", &self.command, &arguments(assignment));
+        let mut stream = Stream::new(assignment.resume.is_some());
+        stream.first = assignment.prompt.clone();
+        host::start(command, assignment, sink, stream)
+    }
+}
+
+fn arguments(assignment: &Assignment) -> Vec<String> {
+    let plain = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+    let mut out: Vec<String> = plain.map(str::to_owned).to_vec();
+    out.extend(["--permission-prompt-tool", "stdio"].map(str::to_owned));
+    if let Some((program, arguments)) = assignment.server.split_first() {
+        // Otherwise the model is told only the names of the tools.
+        let server = json!({"command": program, "args": arguments, "alwaysLoad": true});
+        out.push("--mcp-config".to_owned());
+        out.push(json!({"mcpServers": {"punch": server}}).to_string());
+        // It reports with our tools; nobody has to allow that.
+        out.extend(["--allowedTools", "mcp__punch"].map(str::to_owned));
+    }
+    out.extend(assignment.resume.iter().flat_map(|session| ["--resume".to_owned(), session.clone()]));
+    out
+}
+
+/// What it prints, understood.
+#[derive(Debug, Default)]
+struct Stream {
+    first: String,
+    session: String,
+    /// A turn has begun that has not ended.
+    in_turn: bool,
+    cancelled: bool,
+    /// Messages of which the usage was reported.
+    counted: VecDeque<String>,
+    /// What was reported of this turn.
+    reported: Spending,
+    /// Dollars since the beginning of the conversation, in millionths; unknown before the first result of one that goes
+    /// on, whose sum contains what was before.
+    cost: Option<u64>,
+    /// What it wants to do, by request.
+    asked: BTreeMap<String, Value>,
+    understood: u64,
+    garbage: u64,
+}
+
+impl Stream {
+    fn new(resumed: bool) -> Self {
+        Self { cost: (!resumed).then_some(0), ..Self::default() }
+    }
+
+    fn assistant(&mut self, said: &Value) -> Vec<Event> {
+        let mut out = Vec::new();
+        let message = &said["message"];
+        let id = str_of(message, "id");
+        if !id.is_empty() && !self.counted.iter().any(|counted| counted == id) {
+            if self.counted.len() == MESSAGES {
+                self.counted.pop_front();
+            }
+            self.counted.push_back(id.to_owned());
+            // The output is only known at the end of the turn.
+            let spent = Spending { turns: 1, tokens_out: 0, ..usage(&message["usage"]) };
+            add(&mut self.reported, &spent);
+            out.push(Event::Usage(spent));
+        }
+        let subagent = !said["parent_tool_use_id"].is_null();
+        for part in message["content"].as_array().map_or(&[][..], Vec::as_slice) {
+            match str_of(part, "type") {
+                "text" if !subagent => out.extend(shown(str_of(part, "text"))),
+                "tool_use" => {
+                    let tool = name(str_of(part, "name"));
+                    if tool == "TodoWrite" && !subagent {
+                        let read = |todo: &Value| entry(str_of(todo, "content"), str_of(todo, "status"));
+                        out.push(Event::PlanSaid(entries(&part["input"]["todos"], read)));
+                    }
+                    out.push(Event::ToolUsed { name: tool });
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+
+    fn result(&mut self, said: &Value) -> Vec<Event> {
+        self.in_turn = false;
+        // Everything since the last result, that of subagents and of other models too; older versions have only the
+        // turn of the main one.
+        let since = said["model_usage_since_last_result"].as_object();
+        let mut spent = usage(&said["usage"]);
+        if let Some(models) = since {
+            spent = Spending::default();
+            models.values().for_each(|model| add(&mut spent, &model_usage(model)));
+        }
+        let sum = micros(&said["total_cost_usd"]);
+        let cost = match (since, sum, self.cost) {
+            (Some(models), ..) => models.values().map(|model| micros(&model["costUSD"])).sum(),
+            (None, Some(sum), Some(before)) => Some(sum.saturating_sub(before)),
+            _ => None,
+        };
+        self.cost = sum.or(self.cost);
+        let reported = std::mem::take(&mut self.reported);
+        // It counts its own way; what was seen is right, unless nothing was.
+        let turns = if reported.turns == 0 { count_of(said, "num_turns") } else { 0 };
+        let turns = u32::try_from(turns).unwrap_or(u32::MAX);
+        let rest = Spending {
+            tokens_in: spent.tokens_in.saturating_sub(reported.tokens_in),
+            tokens_out: spent.tokens_out.saturating_sub(reported.tokens_out),
+            cached: spent.cached.saturating_sub(reported.cached),
+            cost_micros: cost,
+            turns,
+        };
+        let finish = match (str_of(said, "subtype"), said["is_error"].as_bool().unwrap_or_default()) {
+            ("success", false) => Finish::Natural,
+            _ if std::mem::take(&mut self.cancelled) => Finish::Cancelled,
+            ("error_max_turns" | "error_max_budget_usd", _) => Finish::Limit,
+            (kind, _) => failed(str_of(said, "result"), said["errors"][0].as_str().unwrap_or(kind)),
+        };
+        vec![Event::Usage(rest), Event::TurnEnded { finish }]
+    }
+
+    fn request(&mut self, said: &Value) -> Heard {
+        let id = str_of(said, "request_id").to_owned();
+        let request = &said["request"];
+        if str_of(request, "subtype") != "can_use_tool" || self.asked.len() >= OPEN {
+            let answer = json!({"subtype": "error", "request_id": id, "error": "not possible here"});
+            return Heard { replies: vec![response(answer)], ..Heard::default() };
+        }
+        let (tool, input) = (str_of(request, "tool_name"), &request["input"]);
+        let options = vec![("allow".into(), "Allow".into(), true), ("deny".into(), "Refuse".into(), false)];
+        let permission = Permission { id: name(&id), what: what(input), tool: Some(name(tool)), options };
+        self.asked.insert(id, input.clone());
+        Heard { events: vec![Event::Permission(permission)], ..Heard::default() }
+    }
+}
+
+impl Listen for Stream {
+    fn begin(&mut self) -> Vec<String> {
+        let first = std::mem::take(&mut self.first);
+        self.prompt(&first).unwrap_or_default()
+    }
+
+    fn hear(&mut self, said: &str) -> Heard {
+        let Ok(said) = serde_json::from_str::<Value>(said) else {
+            self.garbage += u64::from(!said.trim().is_empty());
+            return Heard::default();
+        };
+        self.understood += 1;
+        let events = match str_of(&said, "type") {
+            "system" if str_of(&said, "subtype") == "init" => {
+                let session = name(str_of(&said, "session_id"));
+                let new = !session.is_empty() && session != self.session;
+                self.session.clone_from(&session);
+                new.then_some(Event::Started { session }).into_iter().collect()
+            }
+            "assistant" => self.assistant(&said),
+            "result" => self.result(&said),
+            "control_request" => return self.request(&said),
+            "control_cancel_request" => {
+                self.asked.remove(str_of(&said, "request_id"));
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        Heard { events, ..Heard::default() }
+    }
+
+    fn prompt(&mut self, prompt: &str) -> Option<Vec<String>> {
+        self.in_turn = true;
+        let message = json!({"role": "user", "content": [{"type": "text", "text": prompt}]});
+        Some(vec![json!({"type": "user", "message": message}).to_string()])
+    }
+
+    fn answer(&mut self, request: &str, option: Option<&str>) -> Vec<String> {
+        let Some(input) = self.asked.remove(request) else { return Vec::new() };
+        let answer = match option {
+            Some("allow") => json!({"behavior": "allow", "updatedInput": input}),
+            _ => json!({"behavior": "deny", "message": "This is not allowed here. Go on without it."}),
+        };
+        vec![response(json!({"subtype": "success", "request_id": request, "response": answer}))]
+    }
+
+    fn cancel(&mut self) -> Vec<String> {
+        if !self.in_turn {
+            return Vec::new();
+        }
+        self.cancelled = true;
+        let request = json!({"subtype": "interrupt"});
+        vec![json!({"type": "control_request", "request_id": "punch-cancel", "request": request}).to_string()]
+    }
+
+    fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
+        let cut = if self.cancelled { Finish::Cancelled } else { cut_off(code, self.understood, self.garbage) };
+        self.in_turn.then_some(cut)
+    }
+}
+
+fn response(answer: Value) -> String {
+    json!({"type": "control_response", "response": answer}).to_string()
+}
+
+fn shown(text: &str) -> Option<Event> {
+    Some(line(text)).filter(|line| !line.is_empty()).map(Event::Text)
+}
+
+/// The part of a tool's input that says what it would do.
+fn what(input: &Value) -> String {
+    let told = ["command", "file_path", "notebook_path", "path", "url", "query", "pattern"];
+    match told.iter().find_map(|key| input[*key].as_str()) {
+        Some(what) => whole(what),
+        None => whole(&input.to_string()),
+    }
+}
+
+/// Here `input_tokens` are those that no cache had.
+fn usage(usage: &Value) -> Spending {
+    let cached = count_of(usage, "cache_read_input_tokens");
+    let tokens_in = count_of(usage, "input_tokens")
+        .saturating_add(count_of(usage, "cache_creation_input_tokens"))
+        .saturating_add(cached);
+    Spending { tokens_in, tokens_out: count_of(usage, "output_tokens"), cached, ..Spending::default() }
+}
+
+fn model_usage(usage: &Value) -> Spending {
+    let cached = count_of(usage, "cacheReadInputTokens");
+    let tokens_in = count_of(usage, "inputTokens")
+        .saturating_add(count_of(usage, "cacheCreationInputTokens"))
+        .saturating_add(cached);
+    Spending { tokens_in, tokens_out: count_of(usage, "outputTokens"), cached, ..Spending::default() }
+}
+
+fn add(sum: &mut Spending, more: &Spending) {
+    sum.tokens_in = sum.tokens_in.saturating_add(more.tokens_in);
+    sum.tokens_out = sum.tokens_out.saturating_add(more.tokens_out);
+    sum.cached = sum.cached.saturating_add(more.cached);
+    sum.turns = sum.turns.saturating_add(more.turns);
+}
+
+#[cfg(test)]
+mod tests;

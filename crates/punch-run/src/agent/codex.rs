@@ -1,0 +1,201 @@
+//! Codex without a terminal: `codex exec` for every turn, `codex exec resume` to go on. It asks for nothing: what it may
+//! do is decided before.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::host::{self, Heard, Listen};
+use super::said::{count_of, cut_off, entries, entry, failed, line, name, str_of};
+use super::{Agent, Assignment, Event, Finish, Running, Sink, Spending};
+
+/// Conversations whose sums are remembered.
+const THREADS: usize = 256;
+
+/// Codex.
+pub(super) struct Codex {
+    command: String,
+    sums: Sums,
+}
+
+/// What each conversation has spent so far: Codex tells sums, also those of a conversation that goes on.
+type Sums = Arc<Mutex<BTreeMap<String, Spending>>>;
+
+impl Codex {
+    /// `command` takes the place of the program's name, unless it is empty.
+    pub fn new(command: &str) -> Self {
+        Self { command: command.to_owned(), sums: Sums::default() }
+    }
+}
+
+impl Agent for Codex {
+    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
+        let command = host::program("codex", &self.command, &arguments(assignment, self.command.is_empty()));
+        let mut stream = Stream::new(self.sums.clone(), assignment.resume.is_some());
+        stream.first = assignment.prompt.clone();
+        host::start(command, assignment, sink, stream)
+    }
+}
+
+fn arguments(assignment: &Assignment, bare: bool) -> Vec<String> {
+    let mut out = vec!["exec".to_owned()];
+    out.extend(assignment.resume.iter().flat_map(|thread| ["resume".to_owned(), thread.clone()]));
+    out.push("--json".to_owned());
+    let mut set = |setting: String| out.extend(["-c".to_owned(), setting]);
+    if bare {
+        // In a folder that nobody has confirmed it may only read, and would work for nothing.
+        set(r#"sandbox_mode="workspace-write""#.to_owned());
+    }
+    if let Some((program, arguments)) = assignment.server.split_first() {
+        // Strings of JSON are strings of TOML.
+        set(format!("mcp_servers.punch.command={}", json!(program)));
+        set(format!("mcp_servers.punch.args={}", json!(arguments)));
+        set("mcp_servers.punch.startup_timeout_sec=30".to_owned());
+        // It reports with our tools. Without this, calls fail in every sandbox: there is nobody to ask.
+        set(r#"mcp_servers.punch.default_tools_approval_mode="approve""#.to_owned());
+    }
+    // A lane is a work tree, but a folder without git is none of Codex's business either.
+    out.extend(["--skip-git-repo-check".to_owned(), "-".to_owned()]);
+    out
+}
+
+/// What it prints, understood.
+#[derive(Debug)]
+struct Stream {
+    first: String,
+    thread: String,
+    sums: Sums,
+    /// What the conversation spent before this start; unknown for one that goes on and was not ours.
+    before: Option<Spending>,
+    finish: Option<Finish>,
+    cancelled: bool,
+    understood: u64,
+    garbage: u64,
+}
+
+impl Stream {
+    fn new(sums: Sums, resumed: bool) -> Self {
+        let before = (!resumed).then(Spending::default);
+        let (first, thread) = (String::new(), String::new());
+        Self { first, thread, sums, before, finish: None, cancelled: false, understood: 0, garbage: 0 }
+    }
+
+    fn started(&mut self, said: &Value) -> Vec<Event> {
+        self.thread = name(str_of(said, "thread_id"));
+        if self.before.is_none() {
+            self.before = self.sums.lock().unwrap_or_else(PoisonError::into_inner).get(&self.thread).copied();
+        }
+        vec![Event::Started { session: self.thread.clone() }]
+    }
+
+    fn completed(&mut self, usage: &Value) -> Vec<Event> {
+        self.finish = Some(Finish::Natural);
+        if !usage.is_object() {
+            return Vec::new();
+        }
+        let sum = Spending {
+            tokens_in: count_of(usage, "input_tokens"),
+            tokens_out: count_of(usage, "output_tokens"),
+            cached: count_of(usage, "cached_input_tokens"),
+            ..Spending::default()
+        };
+        {
+            let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+            if sums.len() >= THREADS {
+                sums.pop_first();
+            }
+            sums.insert(self.thread.clone(), sum);
+        }
+        let Some(before) = self.before.replace(sum) else { return Vec::new() };
+        vec![Event::Usage(Spending {
+            tokens_in: sum.tokens_in.saturating_sub(before.tokens_in),
+            tokens_out: sum.tokens_out.saturating_sub(before.tokens_out),
+            cached: sum.cached.saturating_sub(before.cached),
+            cost_micros: None,
+            turns: 1,
+        })]
+    }
+}
+
+impl Listen for Stream {
+    fn begin(&mut self) -> Vec<String> {
+        vec![std::mem::take(&mut self.first)]
+    }
+
+    fn hear(&mut self, said: &str) -> Heard {
+        let Ok(said) = serde_json::from_str::<Value>(said) else {
+            self.garbage += u64::from(!said.trim().is_empty());
+            return Heard::default();
+        };
+        self.understood += 1;
+        let events = match str_of(&said, "type") {
+            "thread.started" => self.started(&said),
+            "turn.completed" => self.completed(&said["usage"]),
+            "turn.failed" => {
+                self.finish = Some(failed(str_of(&said["error"], "message"), "the turn failed"));
+                Vec::new()
+            }
+            // It may try again; what counts is how the turn ends.
+            "error" => {
+                self.finish.get_or_insert_with(|| failed(str_of(&said, "message"), "an error"));
+                Vec::new()
+            }
+            kind @ ("item.started" | "item.updated" | "item.completed") => item(kind, &said["item"]),
+            _ => Vec::new(),
+        };
+        Heard { events, ..Heard::default() }
+    }
+
+    fn prompt(&mut self, _prompt: &str) -> Option<Vec<String>> {
+        None
+    }
+
+    fn answer(&mut self, _request: &str, _option: Option<&str>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn cancel(&mut self) -> Vec<String> {
+        self.cancelled = true;
+        Vec::new()
+    }
+
+    fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
+        Some(match self.finish.take() {
+            _ if self.cancelled => Finish::Cancelled,
+            Some(Finish::Natural) if code != Some(0) => cut_off(code, self.understood, self.garbage),
+            Some(finish) => finish,
+            None => cut_off(code, self.understood, self.garbage),
+        })
+    }
+
+    fn converses(&self) -> bool {
+        false
+    }
+}
+
+fn item(kind: &str, item: &Value) -> Vec<Event> {
+    match (str_of(item, "type"), kind) {
+        ("agent_message", "item.completed") => {
+            Some(line(str_of(item, "text"))).filter(|line| !line.is_empty()).map(Event::Text).into_iter().collect()
+        }
+        ("todo_list", _) => {
+            // It does not say which one is being worked on.
+            let status = |todo: &Value| if todo["completed"] == true { "completed" } else { "pending" };
+            vec![Event::PlanSaid(entries(&item["items"], |todo| entry(str_of(todo, "text"), status(todo))))]
+        }
+        ("mcp_tool_call", "item.started") => {
+            vec![Event::ToolUsed { name: name(&format!("{}/{}", str_of(item, "server"), str_of(item, "tool"))) }]
+        }
+        (tool @ ("command_execution" | "file_change" | "web_search"), "item.started" | "item.completed") => {
+            // Commands are told when they start, the others only when they are over.
+            let told = (tool == "command_execution") == (kind == "item.started");
+            told.then(|| Event::ToolUsed { name: tool.to_owned() }).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

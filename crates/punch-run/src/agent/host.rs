@@ -1,0 +1,225 @@
+//! A host that talks in lines of JSON on its pipes: started, heard line by line, answered. What a line means is the
+//! business of the one who listens.
+
+use std::io::{self, Write};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use punch_engine::process::Kept;
+
+use super::{Assignment, Event, Finish, Lines, Out, Running, Sink};
+
+/// Lines that may wait until the host reads them. One that reads none of so many is not listening.
+const WAITING: usize = 256;
+/// After the end of the host, what it printed is awaited for so long: something that nobody can end may hold the pipe.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What came of a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Heard {
+    /// For the runner.
+    pub events: Vec<Event>,
+    /// For the host, each without the end of its line.
+    pub replies: Vec<String>,
+}
+
+/// Understands one host. Pure: no clock, no pipes.
+pub(super) trait Listen: Send + 'static {
+    /// The first lines for the host.
+    fn begin(&mut self) -> Vec<String>;
+
+    /// Takes a line, which can be anything.
+    fn hear(&mut self, line: &str) -> Heard;
+
+    /// The line that gives a further prompt; `None` where the host takes none now.
+    fn prompt(&mut self, prompt: &str) -> Option<Vec<String>>;
+
+    /// The lines that answer a request for permission; none if nobody asked.
+    fn answer(&mut self, request: &str, option: Option<&str>) -> Vec<String>;
+
+    /// The lines that end a turn.
+    fn cancel(&mut self) -> Vec<String>;
+
+    /// The host is gone: how the turn ended that nobody has told the end of.
+    fn gone(&mut self, code: Option<i32>) -> Option<Finish>;
+
+    /// Whether the host's input stays open after the first lines.
+    fn converses(&self) -> bool {
+        true
+    }
+}
+
+/// A host at work, as its threads know it.
+struct Host<L> {
+    kept: Arc<Mutex<Kept>>,
+    listener: Arc<Mutex<L>>,
+    input: Input,
+}
+
+/// The way to the host's input; empty once that is closed.
+type Input = Arc<Mutex<Option<SyncSender<String>>>>;
+
+/// A program with arguments of ours. Words that a person gave come first, as a shell reads them.
+pub(super) fn program(name: &str, given: &str, arguments: &[String]) -> Command {
+    let mut command = match given {
+        "" => Command::new(name),
+        given if cfg!(unix) => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(format!("{given} \"$@\"")).arg(name);
+            shell
+        }
+        given => Command::new(given),
+    };
+    command.args(arguments);
+    command
+}
+
+/// Starts a host on an assignment.
+pub(super) fn start<L: Listen>(
+    mut command: Command,
+    assignment: &Assignment,
+    sink: Sink,
+    mut listener: L,
+) -> io::Result<Box<dyn Running>> {
+    let out = Out::open(&assignment.log)?;
+    assignment.prepare(&mut command);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut kept = Kept::start(&mut command)?;
+    let (stdin, stdout, stderr) = (kept.stdin(), kept.stdout(), kept.stderr());
+    let wait = kept.waiter();
+    let input: Input = Arc::new(Mutex::new(stdin.map(writer).transpose()?));
+    let first = listener.begin();
+    let stays = listener.converses();
+    let host = Host { kept: Arc::new(Mutex::new(kept)), listener: Arc::new(Mutex::new(listener)), input };
+    host.send(first);
+    if !stays {
+        host.close();
+    }
+    let (read, all_read) = channel::<()>();
+    if let Some(stderr) = stderr {
+        let (complaints, heard) = (out.clone(), read.clone());
+        // Written down only: complaints are for people who look into the log.
+        thread::Builder::new().name("agent-errors".into()).spawn(move || {
+            Lines::new(stderr, complaints).limited(0).for_each(drop);
+            drop(heard);
+        })?;
+    }
+    let (hearing, reports) = (host.clone(), sink.clone());
+    thread::Builder::new().name("agent-output".into()).spawn(move || {
+        for line in stdout.into_iter().flat_map(|stdout| Lines::new(stdout, out.clone())) {
+            let heard = lock(&hearing.listener).hear(&line);
+            hearing.send(heard.replies);
+            for event in heard.events {
+                // Where nobody listens any more it only has to be able to print until it is ended.
+                reports.report(event);
+            }
+        }
+        drop(read);
+    })?;
+    let ending = host.clone();
+    thread::Builder::new().name("agent".into()).spawn(move || ending.outlast(wait, &all_read, &sink))?;
+    Ok(Box::new(Held(host)))
+}
+
+impl<L: Listen> Host<L> {
+    /// Waits for the end and reports it, after everything else.
+    fn outlast(&self, wait: impl Fn(), all_read: &Receiver<()>, sink: &Sink) {
+        wait();
+        while !lock(&self.kept).has_ended() {
+            wait();
+        }
+        // Whatever it left behind goes with it: nobody would read or end that later.
+        let code = lock(&self.kept).end();
+        let _ = all_read.recv_timeout(GRACE);
+        let finish = lock(&self.listener).gone(code);
+        if let Some(finish) = finish {
+            sink.report(Event::TurnEnded { finish });
+        }
+        sink.report(Event::Exited { code });
+    }
+
+    /// Puts lines before the host. False if it cannot take them.
+    fn send(&self, lines: Vec<String>) -> bool {
+        for line in lines {
+            let sent = lock(&self.input).as_ref().map(|input| input.try_send(line));
+            match sent {
+                Some(Ok(())) => {}
+                Some(Err(TrySendError::Full(_))) => {
+                    // It would wait for an answer that never comes.
+                    self.close();
+                    lock(&self.kept).end();
+                    return false;
+                }
+                Some(Err(TrySendError::Disconnected(_))) | None => return false,
+            }
+        }
+        true
+    }
+
+    fn close(&self) {
+        *lock(&self.input) = None;
+    }
+}
+
+impl<L> Clone for Host<L> {
+    fn clone(&self) -> Self {
+        Self { kept: self.kept.clone(), listener: self.listener.clone(), input: self.input.clone() }
+    }
+}
+
+/// The one hold on a host that counts: when it goes, the host goes.
+struct Held<L: Listen>(Host<L>);
+
+impl<L: Listen> Running for Held<L> {
+    fn say(&mut self, prompt: &str) -> io::Result<bool> {
+        let lines = lock(&self.0.listener).prompt(prompt);
+        Ok(lines.is_some_and(|lines| self.0.send(lines)))
+    }
+
+    fn answer(&mut self, request: &str, option: Option<&str>) -> io::Result<()> {
+        let lines = lock(&self.0.listener).answer(request, option);
+        self.0.send(lines);
+        Ok(())
+    }
+
+    fn cancel(&mut self) {
+        let lines = lock(&self.0.listener).cancel();
+        let told = !lines.is_empty() && self.0.send(lines);
+        // An end of its input is the end of the conversation, once the turn is over.
+        self.0.close();
+        if !told {
+            lock(&self.0.kept).ask_to_end();
+        }
+    }
+
+    fn kill(&mut self) {
+        self.0.close();
+        lock(&self.0.kept).end();
+    }
+}
+
+impl<L: Listen> Drop for Held<L> {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Writes on a thread of its own: a host that does not read would stop us.
+fn writer(mut stdin: ChildStdin) -> io::Result<SyncSender<String>> {
+    let (send, lines) = sync_channel::<String>(WAITING);
+    thread::Builder::new().name("agent-input".into()).spawn(move || {
+        for line in lines {
+            if stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(send)
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,143 @@
+//! What a run is asked for.
+
+use std::time::Duration;
+
+use punch_engine::Sum;
+use punch_engine::config::{Permission, Settings};
+use serde::Serialize;
+
+use crate::agent::Spec;
+use crate::permission::{self, Otherwise, Policy, RuleError};
+
+/// What a run may use up; `None` is any amount.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    /// Millionths of a dollar.
+    pub cost: Option<u64>,
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Time.
+    pub time: Option<Duration>,
+    /// Turns.
+    pub turns: Option<u64>,
+}
+
+impl Limits {
+    /// The limit that is reached, in words.
+    pub fn reached(&self, sum: &Sum, time: Duration) -> Option<String> {
+        let guess = if sum.estimated > 0 { format!(" ({} of them estimated)", sum.estimated) } else { String::new() };
+        let tokens = self.tokens.filter(|most| sum.tokens >= *most);
+        let cost = self.cost.filter(|most| sum.cost >= *most);
+        let turns = self.turns.filter(|most| sum.turns >= *most);
+        let time = self.time.filter(|most| time >= *most);
+        cost.map(|most| format!("{} of {} are spent", dollars(sum.cost), dollars(most)))
+            .or_else(|| tokens.map(|most| format!("{} of {most} tokens are used{guess}", sum.tokens)))
+            .or_else(|| turns.map(|most| format!("{} of {most} turns are taken", sum.turns)))
+            .or_else(|| time.map(|most| format!("{} are over", punch_engine::config::print_duration(most))))
+    }
+}
+
+/// Millionths of a dollar as people write them.
+pub fn dollars(micros: u64) -> String {
+    let cents = micros.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+/// Who decides about permissions, as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permissions {
+    /// What happens with what is not on the list.
+    pub policy: Permission,
+    /// What is allowed without a question: a tool, or a tool and what it is used for.
+    pub allow: Vec<String>,
+}
+
+impl Permissions {
+    /// The rules; an error names the first text that is none.
+    pub fn rules(&self) -> Result<Policy, RuleError> {
+        let otherwise = match self.policy {
+            Permission::Ask => Otherwise::Ask,
+            Permission::Allow => Otherwise::Allow,
+            Permission::Deny => Otherwise::Deny,
+        };
+        Ok(Policy { allowed: self.allow.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?, otherwise })
+    }
+}
+
+/// Everything a run is asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The agents; seats take them in turn.
+    pub specs: Vec<Spec>,
+    /// How many work at once.
+    pub seats: usize,
+    /// For the whole run.
+    pub limits: Limits,
+    /// For each todo.
+    pub todo_limits: Limits,
+    /// About permissions.
+    pub permissions: Permissions,
+    /// Begin a new run even if the last one could be taken up.
+    pub fresh: bool,
+    /// Every agent in a git work tree of its own.
+    pub worktrees: bool,
+    /// Leave todos of priority 5 out.
+    pub skip_optional: bool,
+}
+
+impl Options {
+    /// What the settings say.
+    pub fn of(settings: &Settings, specs: Vec<Spec>) -> Self {
+        let some = |n: u64| Some(n).filter(|n| *n > 0);
+        let time = |time: Duration| Some(time).filter(|time| !time.is_zero());
+        let allow = settings.run_allow.value.as_deref().unwrap_or_default();
+        Self {
+            specs,
+            seats: settings.run_agents.value as usize,
+            limits: Limits {
+                cost: some(micros(settings.run_max_cost.value)),
+                tokens: some(settings.run_max_tokens.value),
+                time: time(settings.run_max_time.value),
+                turns: some(settings.run_max_turns.value),
+            },
+            todo_limits: Limits {
+                cost: some(micros(settings.run_todo_cost.value)),
+                tokens: some(settings.run_todo_tokens.value),
+                time: time(settings.run_todo_time.value),
+                turns: some(settings.run_todo_turns.value),
+            },
+            permissions: Permissions { policy: settings.run_permission.value, allow: permission::listed(allow) },
+            fresh: false,
+            worktrees: settings.run_worktrees.value,
+            skip_optional: settings.keep_going_skip_optional.value,
+        }
+    }
+}
+
+/// Dollars in millionths. What is no sum of money is none.
+pub fn micros(dollars: f64) -> u64 {
+    let micros = (dollars * 1_000_000.0).ceil();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the conversion saturates")]
+    if micros.is_finite() && micros > 0.0 { micros as u64 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_reached_exactly_when_nothing_is_left() {
+        let limits = Limits { tokens: Some(100), cost: Some(micros(1.5)), ..Limits::default() };
+        let sum = |tokens, cost| Sum { tokens, cost, estimated: tokens, ..Sum::default() };
+        assert_eq!(limits.reached(&sum(99, 1_499_999), Duration::MAX), None);
+        let told = limits.reached(&sum(100, 0), Duration::ZERO).unwrap();
+        assert_eq!(told, "100 of 100 tokens are used (100 of them estimated)");
+        assert_eq!(limits.reached(&sum(0, 1_500_000), Duration::ZERO).unwrap(), "$1.50 of $1.50 are spent");
+        assert_eq!(Limits::default().reached(&sum(u64::MAX, u64::MAX), Duration::MAX), None);
+    }
+
+    #[test]
+    fn money_is_counted_in_whole_millionths() {
+        assert_eq!((micros(0.1), micros(-1.0), micros(f64::NAN), dollars(180_744)), (100_000, 0, 0, "$0.19".into()));
+    }
+}

@@ -1,0 +1,211 @@
+//! A rule of the list: a tool, or a tool and what it is used for. `Bash(git *)` allows `git status` and nothing that a
+//! shell would read as more than one command.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::agent::Permission;
+
+/// In these a shell sees more than words. A rule about what a tool is used for never allows them unless it names them.
+const SHELL: &[char] = &[';', '&', '|', '<', '>', '`', '$', '(', ')', '{', '}', '\\', '\n', '\r', '#', '~', '!'];
+
+/// What is allowed without a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The tool; `*` stands for any text.
+    tool: String,
+    /// What it is used for; `*` stands for any text that is no more than words.
+    what: Option<String>,
+}
+
+/// Why a text is no rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    given: String,
+}
+
+impl Rule {
+    /// Whether it is about this request.
+    pub fn allows(&self, request: &Permission) -> bool {
+        let tool = request.tool.as_deref().unwrap_or_default();
+        if !fits(&self.tool, tool, &|_| true) {
+            return false;
+        }
+        let Some(pattern) = &self.what else { return true };
+        // Of what was cut the end is unknown, and line breaks and escapes came as stand-ins.
+        if request.what.ends_with('…') || request.what.chars().any(stands_in) {
+            return false;
+        }
+        fits(pattern, &request.what, &is_plain)
+    }
+}
+
+/// Whether a star may stand for it: words, and no way up and out of a folder.
+fn is_plain(text: &str) -> bool {
+    !text.contains(SHELL) && !text.split(['/', '\\', ' ', '=', ':', '"', '\'']).any(|part| part == "..")
+}
+
+/// The rules of a list with commas between; a comma in parentheses belongs to its rule.
+pub fn listed(text: &str) -> Vec<String> {
+    let mut depth = 0usize;
+    let parts = text.split(|c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|rule| !rule.is_empty()).map(str::to_owned).collect()
+}
+
+/// A character that takes the place of one that no line can show.
+fn stands_in(c: char) -> bool {
+    matches!(c, '\u{2400}'..='\u{2426}' | '\u{FFFD}') || c.is_control()
+}
+
+/// Whether the text is the pattern, with every `*` standing for some text that may be. Takes no longer than the product
+/// of both lengths.
+fn fits(pattern: &str, text: &str, may_be: &dyn Fn(&str) -> bool) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
+    let mut rest = rest;
+    // The leftmost place for each part leaves the most for the others.
+    for part in between {
+        let Some(at) = rest.find(part) else { return false };
+        if !may_be(&rest[..at]) {
+            return false;
+        }
+        rest = &rest[at + part.len()..];
+    }
+    rest.strip_suffix(last).is_some_and(may_be)
+}
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    fn from_str(given: &str) -> Result<Self, RuleError> {
+        let wrong = || RuleError { given: given.to_owned() };
+        let trimmed = given.trim();
+        let (tool, what) = match trimmed.split_once('(') {
+            None => (trimmed, None),
+            Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(wrong)?)),
+        };
+        if tool.is_empty() || tool.contains([' ', ')']) || what.is_some_and(str::is_empty) {
+            return Err(wrong());
+        }
+        Ok(Self { tool: tool.to_owned(), what: what.map(str::to_owned) })
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.tool)?;
+        self.what.as_ref().map_or(Ok(()), |what| write!(f, "({what})"))
+    }
+}
+
+impl RuleError {
+    /// What would be one.
+    pub const fn hint(&self) -> &'static str {
+        "rules are tools or a tool and its use, such as `Read`, `mcp__punch__*` or `Bash(git *)`"
+    }
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given = punch_core::text::neutral(&self.given);
+        write!(f, "`{}` is no rule about tools", punch_core::text::clip(&given, 100))
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn allows(rule: &str, tool: &str, what: &str) -> bool {
+        let request = Permission { id: "1".into(), what: what.into(), tool: Some(tool.into()), options: Vec::new() };
+        rule.parse::<Rule>().unwrap().allows(&request)
+    }
+
+    #[test]
+    fn tools_and_uses_are_compared_whole() {
+        for (rule, tool, what, wanted) in [
+            ("Bash", "Bash", "anything; at all", true),
+            ("Bash", "BashOutput", "", false),
+            ("*", "Edit", "x", true),
+            ("mcp__punch__*", "mcp__punch__todo_write", "", true),
+            ("mcp__punch__*", "mcp__other__x", "", false),
+            ("Bash(git status)", "Bash", "git status", true),
+            ("Bash(git status)", "Bash", "git status -s", false),
+            ("Bash(git *)", "Bash", "git log --oneline", true),
+            ("Bash(git *)", "Bash", "gitk", false),
+            ("Bash(cargo * --workspace)", "Bash", "cargo test --workspace", true),
+            ("Edit(src/*)", "Edit", "src/a/b.rs", true),
+            ("Edit(src/*)", "Edit", "../src/a.rs", false),
+            ("Edit(src/*)", "Edit", "src/../../etc/passwd", false),
+            ("Edit(src/*)", "Edit", "src/a..b", true),
+        ] {
+            assert_eq!(allows(rule, tool, what), wanted, "{rule} {tool} {what}");
+        }
+    }
+
+    #[test]
+    fn a_second_command_hides_behind_no_star() {
+        let hidden =
+            ["; rm -rf /", " && rm x", " | sh", " $(rm x)", " `rm x`", " > x", "\nrm x", " & rm x", "␊rm x", " <(x)"];
+        for more in hidden {
+            assert!(!allows("Bash(git *)", "Bash", &format!("git log{more}")), "{more:?}");
+        }
+        assert!(!allows("Bash(git *)", "Bash", "git log …"), "nobody knows how it goes on");
+        assert!(allows("Bash(git log | head)", "Bash", "git log | head"), "named to the letter");
+    }
+
+    #[test]
+    fn a_list_has_commas_between_its_rules() {
+        assert_eq!(listed("Read, Bash(git log a, b) ,,mcp__punch__*"), ["Read", "Bash(git log a, b)", "mcp__punch__*"]);
+        assert_eq!(listed(" , "), [""; 0]);
+        assert_eq!(listed("Bash(a, b"), ["Bash(a, b"], "which is no rule, and said to be none");
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused() {
+        for given in ["", " ", "(x)", "Bash(", "Bash(x", "Bash()", "two words", "a)b"] {
+            assert!(given.parse::<Rule>().is_err(), "{given:?}");
+        }
+        for given in ["Bash", "Bash(git *)", "*", "Bash(echo (x))"] {
+            assert_eq!(given.parse::<Rule>().unwrap().to_string(), given);
+        }
+        assert_eq!("Bash(".parse::<Rule>().unwrap_err().to_string(), "`Bash(` is no rule about tools");
+    }
+
+    /// By trying every way to cut the text.
+    fn naive(pattern: &[char], text: &[char]) -> bool {
+        match pattern.split_first() {
+            None => text.is_empty(),
+            Some(('*', rest)) => (0..=text.len()).any(|n| naive(rest, &text[n..])),
+            Some((c, rest)) => text.first() == Some(c) && naive(rest, &text[1..]),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn stars_stand_for_any_text(pattern in "[ab*]{0,8}", text in "[ab]{0,10}") {
+            let chars = |text: &str| text.chars().collect::<Vec<_>>();
+            prop_assert_eq!(fits(&pattern, &text, &|_| true), naive(&chars(&pattern), &chars(&text)));
+        }
+
+        #[test]
+        fn no_star_takes_what_a_shell_would_read(text in "git [a-z ;&|$`<>\n]{0,12}") {
+            if text.contains(SHELL) {
+                prop_assert!(!allows("Bash(git *)", "Bash", &text));
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The beginning of a run: the lock, consents, the record, and what an earlier part of the run has left.
+
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Scope;
+use std::time::Duration;
+
+use punch_core::{Status, Todo, Verify};
+use punch_engine::{Begin, RunRecord, worker_name};
+use serde_json::json;
+
+use super::seat::{Job, Seat, Stage};
+use super::{Message, Runner, World};
+use crate::agent;
+use crate::error::RunError;
+use crate::folder::{self, Folder};
+use crate::interrupt::Interrupt;
+use crate::lock::{Lock, LockError};
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::told::{Told, Watch};
+use crate::worktree::Lanes;
+
+/// Messages that may wait.
+const WAITING: usize = 256;
+
+/// Commands that are named when consent is missing.
+const NAMED: usize = 10;
+
+/// What a run holds from its beginning to its end.
+pub(super) struct Begun {
+    _lock: Lock,
+    record: RunRecord,
+    pub lanes: Option<Lanes>,
+}
+
+/// Takes the lock and begins, or takes up, the run.
+pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> Result<Begun, RunError> {
+    options.specs.iter().try_for_each(|spec| agent::agent(spec).map(drop))?;
+    options.permissions.rules().map_err(RunError::Rule)?;
+    let lock = Lock::take(&folder::runs(&world.store), world.plan).map_err(|error| match error {
+        LockError::Taken { by } => RunError::Taken { by },
+        LockError::Failed(error) => RunError::File(error),
+    })?;
+    consents(world)?;
+    let begin = Begin {
+        agents: options.specs.iter().map(ToString::to_string).collect(),
+        options: json!({
+            "agents": options.seats, "limits": options.limits, "todoLimits": options.todo_limits,
+            "worktrees": options.worktrees,
+        }),
+        fresh: options.fresh,
+    };
+    let record = world.engine.begin_run(world.plan, &begin)?;
+    let resumed = record.body.epoch > 1;
+    watch.told(&Told::Begun { run: record.id, resumed, agents: options.seats });
+    let lanes = match options.worktrees {
+        true => {
+            let place = folder::of_run(&world.store, world.plan, record.id).join("trees");
+            let (lanes, remarks) = Lanes::begin(&world.root, &place, &format!("{}-{}", world.plan_name, record.id))?;
+            remarks.iter().for_each(|remark| watch.told(&Told::Remark { what: remark.to_string() }));
+            Some(lanes)
+        }
+        false => None,
+    };
+    Ok(Begun { _lock: lock, record, lanes })
+}
+
+/// Nothing is spent on what could not be verified in the end.
+fn consents(world: &World<'_>) -> Result<(), RunError> {
+    let plan = world.engine.whole(world.plan)?;
+    let allowed = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.has(command));
+    let open = plan.live().into_iter().filter(|todo| todo.status.is_open());
+    let missing: Vec<(String, String)> = open
+        .filter_map(|todo| Some((todo, todo.verify.as_ref().filter(|command| !allowed(command))?)))
+        .map(|(todo, command)| {
+            let line = match command {
+                Verify::Shell(line) => line.clone(),
+                Verify::Argv(words) => words.join(" "),
+            };
+            (todo.id.clone(), line)
+        })
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let total = missing.len();
+    Err(RunError::Consent { todos: missing.into_iter().take(NAMED).collect(), total })
+}
+
+/// The runner itself.
+#[expect(clippy::too_many_arguments, reason = "each lives as long as the run, and nothing else holds them all")]
+pub(super) fn runner<'s, 'e>(
+    scope: &'s Scope<'s, 'e>,
+    world: &'e World<'e>,
+    options: &'e Options,
+    watch: &'e dyn Watch,
+    interrupt: &'e Interrupt,
+    lanes: Option<&'e Lanes>,
+    begun: &Begun,
+) -> Result<(Runner<'s, 'e>, Receiver<Message>), RunError> {
+    let (send, receive) = sync_channel(WAITING);
+    let run = begun.record.clone();
+    let ledger = world.engine.ledger(world.plan, run.id)?;
+    let before = Duration::from_millis(run.body.wall);
+    let agents = options.specs.iter().map(agent::agent).collect::<Result<Vec<_>, _>>()?;
+    let runner = Runner {
+        folder: Folder::make(&world.store, world.plan, run.id)?,
+        meter: Meter::new(options.limits, options.todo_limits, &ledger, before),
+        policy: options.permissions.rules().map_err(RunError::Rule)?,
+        seats: (0..options.seats.max(1)).map(|n| Seat::new(n + 1, n % agents.len().max(1))).collect(),
+        calibration: world.engine.calibration()?,
+        agents,
+        world,
+        options,
+        watch,
+        interrupt,
+        lanes,
+        scope,
+        run,
+        loose: Vec::new(),
+        send,
+        count: 0,
+        completed: 0,
+        stop: None,
+        asked: None,
+        seen: None,
+        waiting: false,
+    };
+    Ok((runner, receive))
+}
+
+impl Runner<'_, '_> {
+    /// What workers of dead runners have left: what they reported is checked, the rest is free again. The lock says
+    /// that none of them is alive.
+    pub(super) fn take_up(&mut self) -> Result<(), RunError> {
+        let now = self.world.engine.now();
+        for todo in self.persist(|engine| engine.left_by_runs(self.world.plan))? {
+            let mine = todo.status_at(now) == Status::InProgress;
+            match todo.owner.clone().filter(|_| todo.flags.reported && mine) {
+                Some(owner) => self.check_loose(todo, owner),
+                // One whose lease has run out reads as pending: it is claimed and checked like any other.
+                None if todo.flags.reported => {}
+                None => {
+                    let by = self.by();
+                    self.persist(|engine| engine.take_back(self.world.plan, &by, &todo))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Claims what was reported and belongs to nobody, and checks it.
+    pub(super) fn adopt(&mut self, todo: &Todo) -> Result<bool, RunError> {
+        self.count += 1;
+        let owner = worker_name(self.run.id, self.run.body.epoch, self.count);
+        match self.claim(&owner, None, todo.uid)? {
+            Some(todo) => {
+                self.check_loose(todo, owner);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    fn check_loose(&mut self, todo: Todo, owner: String) {
+        // Its work is where it was done.
+        let lane = self.lanes.and_then(|lanes| lanes.open(&todo.id).ok());
+        let number = self.check(0, &todo, &owner, lane);
+        self.loose.push(Job::new(todo, owner, Stage::Checking(number)));
+    }
+}

@@ -1,0 +1,263 @@
+//! What agents report, and what people answer.
+
+use punch_core::schedule::estimate;
+use punch_core::{Op, Ref, Status};
+use punch_engine::{EngineError, Request};
+use punch_store::Spent;
+
+use super::seat::{Doom, Stage};
+use super::{Message, Runner};
+use crate::agent::{Event, Finish, Permission, PlanEntry, Report, Spending};
+use crate::error::RunError;
+use crate::permission::{self, Decision};
+use crate::told::{Told, line};
+
+impl Runner<'_, '_> {
+    pub(super) fn reported(&mut self, report: Report) -> Result<(), RunError> {
+        let of = |seat: &super::Seat| seat.talk.as_ref().is_some_and(|talk| talk.start == report.from);
+        // Of one that was given up nothing is heard any more.
+        let Some(at) = self.seats.iter().position(of) else { return Ok(()) };
+        let number = self.seats[at].number;
+        if let Some(talk) = &mut self.seats[at].talk {
+            talk.seen = std::time::Instant::now();
+        }
+        match report.event {
+            Event::Started { session } => {
+                if let Some(talk) = &mut self.seats[at].talk {
+                    talk.session = Some(session);
+                }
+            }
+            Event::Text(text) => self.tell(&Told::Said { agent: number, text: line(&text) }),
+            Event::ToolUsed { name } => self.tell(&Told::Said { agent: number, text: format!("[{}]", line(&name)) }),
+            Event::PlanSaid(entries) => self.plan_said(at, &entries)?,
+            Event::Usage(spent) => self.spent(at, &spent),
+            Event::Permission(wanted) => self.wants(at, wanted)?,
+            Event::TurnEnded { finish } => self.turn_ended(at, finish)?,
+            Event::Exited { code } => self.exited(at, code)?,
+        }
+        Ok(())
+    }
+
+    fn spent(&mut self, at: usize, spent: &Spending) {
+        let Some(talk) = &mut self.seats[at].talk else { return };
+        let sum = &mut talk.spending;
+        sum.tokens_in = sum.tokens_in.saturating_add(spent.tokens_in);
+        sum.tokens_out = sum.tokens_out.saturating_add(spent.tokens_out);
+        sum.cached = sum.cached.saturating_add(spent.cached);
+        sum.turns = sum.turns.saturating_add(spent.turns);
+        if let Some(cost) = spent.cost_micros {
+            sum.cost_micros = Some(sum.cost_micros.unwrap_or(0).saturating_add(cost));
+        }
+    }
+
+    /// Writes down what a turn took. What nobody reports counts as what the todo was estimated at, once an attempt.
+    pub(super) fn charge(&mut self, at: usize) -> Result<(), RunError> {
+        let (run, calibration) = (self.run.id, self.calibration);
+        let name = self.options.specs[self.seats[at].spec].name().to_owned();
+        let seat = &mut self.seats[at];
+        let (Some(talk), Some(job)) = (&mut seat.talk, &mut seat.job) else { return Ok(()) };
+        let spending = std::mem::take(&mut talk.spending);
+        let known = spending.tokens_in.saturating_add(spending.tokens_out);
+        let guess = if known == 0 && !job.guessed { estimate(&job.todo, calibration).tokens } else { 0 };
+        job.guessed |= known == 0;
+        // A context only grows; what a turn has read is what it held.
+        talk.used = talk.used.saturating_add(spending.tokens_out.max(guess)).max(spending.tokens_in / 2);
+        let ms = u64::try_from(talk.turn.elapsed().as_millis()).unwrap_or(u64::MAX);
+        talk.turn = std::time::Instant::now();
+        let spent = Spent {
+            uid: job.todo.uid,
+            attempt: job.todo.attempts + 1,
+            run: Some(run),
+            agent: name,
+            subagent: None,
+            tokens_in: if known == 0 { guess } else { spending.tokens_in },
+            tokens_out: spending.tokens_out,
+            cost: spending.cost_micros,
+            ms,
+            turns: spending.turns.max(1),
+            estimated: known == 0,
+            at: 0,
+        };
+        self.persist(|engine| engine.spend(self.world.plan, std::slice::from_ref(&spent)))?;
+        self.meter.add(&spent);
+        Ok(())
+    }
+
+    /// The agent's own plan, as far as it is about the todo that it was given.
+    fn plan_said(&mut self, at: usize, entries: &[PlanEntry]) -> Result<(), RunError> {
+        let Some(job) = self.seats[at].job.as_ref().filter(|job| job.stage == Stage::Working) else { return Ok(()) };
+        let done = |entry: &&PlanEntry| entry.status == "completed";
+        let (all, over) = (entries.len(), entries.iter().filter(done).count());
+        let ours = entries.iter().filter(done).any(|entry| entry.content.trim() == job.todo.content.trim());
+        if ours {
+            self.report_done(at, "the agent's own plan has it as completed")?;
+        }
+        let number = self.seats[at].number;
+        self.tell(&Told::Said { agent: number, text: format!("{over} of {all} steps of its own plan are done") });
+        Ok(())
+    }
+
+    /// Says for the worker that its todo is done.
+    pub(super) fn report_done(&mut self, at: usize, why: &str) -> Result<(), RunError> {
+        let Some(job) = &self.seats[at].job else { return Ok(()) };
+        let evidence = punch_core::Evidence { text: Some(why.to_owned()), ..Default::default() };
+        let ops = [Op::Done { target: Ref::Uid(job.todo.uid), evidence: Some(evidence), fence: Some(job.todo.fence) }];
+        let by = self.by();
+        let request = Request::by(&by, Some(&job.owner));
+        match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
+            // What has become of it is seen when it is judged.
+            Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn wants(&mut self, at: usize, wanted: Permission) -> Result<(), RunError> {
+        let decision = self.policy.judge(&wanted);
+        if decision != Decision::Ask {
+            self.answer(at, &wanted, decision != Decision::Refuse);
+            return Ok(());
+        }
+        let seat = &mut self.seats[at];
+        let (Some(talk), Some(job)) = (&mut seat.talk, &mut seat.job) else { return Ok(()) };
+        if job.stage == Stage::Asking {
+            // One question at a time: an agent may want several things at once.
+            talk.more.push_back(wanted);
+            return Ok(());
+        }
+        let (start, todo, owner, number) = (talk.start, job.todo.clone(), job.owner.clone(), seat.number);
+        job.stage = Stage::Asking;
+        self.tell(&Told::Asks { agent: number, todo: line(&todo.id), what: line(&wanted.what) });
+        self.hold(number, &todo, Some(&owner), &format!("the agent asks for permission: {}", wanted.what))?;
+        let (watch, send) = (self.watch, self.send.clone());
+        if let Some(talk) = &mut self.seats[at].talk {
+            talk.asks = Some(wanted.clone());
+        }
+        self.scope.spawn(move || {
+            let answer = watch.ask(&todo.id, &wanted);
+            let _ = send.send(Message::Answered(start, wanted.id, answer));
+        });
+        Ok(())
+    }
+
+    fn answer(&mut self, at: usize, wanted: &Permission, allowed: bool) {
+        let Some(talk) = &mut self.seats[at].talk else { return };
+        let refusing = || wanted.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str());
+        let option = if allowed { permission::allowing(wanted) } else { refusing() };
+        if let Err(error) = talk.running.answer(&wanted.id, option) {
+            self.remark(format!("an answer did not reach the agent: {error}"));
+        }
+    }
+
+    /// A person has answered, or there was nobody to ask.
+    pub(super) fn answered(&mut self, start: u64, request: &str, allowed: Option<bool>) -> Result<(), RunError> {
+        let of = |seat: &super::Seat| {
+            seat.talk
+                .as_ref()
+                .is_some_and(|talk| talk.start == start && talk.asks.as_ref().is_some_and(|asks| asks.id == request))
+        };
+        let Some(at) = self.seats.iter().position(of) else { return Ok(()) };
+        let Some(wanted) = self.seats[at].talk.as_mut().and_then(|talk| talk.asks.take()) else { return Ok(()) };
+        let Some(allowed) = allowed else {
+            // Nobody is there: it stays on hold, and the agent makes room for others.
+            self.seats[at].job = None;
+            self.doom(at, Doom::Lost);
+            return Ok(());
+        };
+        let Some(job) = &self.seats[at].job else { return Ok(()) };
+        let (uid, owner) = (job.todo.uid, job.owner.clone());
+        let Some(key) = self.seats[at].talk.as_ref().map(|talk| talk.key.clone()) else { return Ok(()) };
+        let by = self.by();
+        let request = Request { completes: true, ..Request::by(&by, Some(&owner)) };
+        let release = [Op::Release(Ref::Uid(uid))];
+        match self.persist(|engine| engine.submit(self.world.plan, &request, &release)) {
+            Ok(_) | Err(EngineError::Refused(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match self.claim(&owner, Some(&key), uid)? {
+            Some(todo) => {
+                self.write_session(at, &todo)?;
+                if let Some(job) = &mut self.seats[at].job {
+                    job.todo = todo;
+                    job.stage = Stage::Working;
+                }
+                self.answer(at, &wanted, allowed);
+                if let Some(next) = self.seats[at].talk.as_mut().and_then(|talk| talk.more.pop_front()) {
+                    return self.wants(at, next);
+                }
+            }
+            None => self.lost(at, "somebody else has it by now"),
+        }
+        Ok(())
+    }
+
+    fn turn_ended(&mut self, at: usize, finish: Finish) -> Result<(), RunError> {
+        self.charge(at)?;
+        let working = self.seats[at].job.as_ref().is_some_and(|job| job.stage == Stage::Working);
+        let doomed = self.seats[at].talk.as_ref().is_some_and(|talk| talk.doomed.is_some());
+        // What is asked to end is judged when it has ended.
+        if !working || doomed {
+            return Ok(());
+        }
+        match finish {
+            Finish::Natural => self.judge(at),
+            Finish::Limit => self.attempt_failed(at, "the agent's host ended the turn at a limit of its own"),
+            Finish::Cancelled => self.attempt_failed(at, "the turn was cancelled"),
+            Finish::Failed(why) => self.attempt_failed(at, &why),
+        }
+    }
+
+    fn exited(&mut self, at: usize, code: Option<i32>) -> Result<(), RunError> {
+        if self.seats[at].talk.as_ref().is_some_and(|talk| talk.spending != Spending::default()) {
+            self.charge(at)?;
+        }
+        let Some(talk) = self.seats[at].talk.take() else { return Ok(()) };
+        self.seats[at].done.clear();
+        let Some(job) = &self.seats[at].job else { return Ok(()) };
+        if let Stage::Checking(_) = job.stage {
+            return Ok(());
+        }
+        match talk.doomed.map(|(_, doom)| doom) {
+            Some(Doom::Stop) => self.give_back(at, "the run ends"),
+            Some(Doom::Lost) => {
+                self.seats[at].job = None;
+                Ok(())
+            }
+            // It said that it is done before it was ended: that is looked at.
+            Some(Doom::Failed(_)) | None if self.is_reported(at)? => self.verify(at),
+            Some(Doom::Failed(why)) => self.attempt_failed(at, &why),
+            None => {
+                let code = code.map_or_else(|| "nobody knows how".to_owned(), |code| format!("exit code {code}"));
+                self.attempt_failed(at, &format!("the agent ended in the middle of its work ({code})"))
+            }
+        }
+    }
+
+    /// Opens a todo again that nobody has finished; what was reported stays so.
+    pub(super) fn give_back(&mut self, at: usize, why: &str) -> Result<(), RunError> {
+        let number = self.seats[at].number;
+        let Some(job) = self.seats[at].job.take() else { return Ok(()) };
+        let by = self.by();
+        self.persist(|engine| engine.take_back(self.world.plan, &by, &job.todo))?;
+        self.tell(&Told::Released { agent: number, todo: line(&job.todo.id), why: line(why) });
+        Ok(())
+    }
+
+    /// A todo that is not this worker's any more.
+    pub(super) fn lost(&mut self, at: usize, why: &str) {
+        let number = self.seats[at].number;
+        if let Some(job) = self.seats[at].job.take() {
+            self.tell(&Told::Released { agent: number, todo: line(&job.todo.id), why: line(why) });
+        }
+        self.doom(at, Doom::Lost);
+    }
+
+    /// How a status reads that makes a todo nobody's business here any more.
+    pub(super) const fn closed(status: Status) -> Option<&'static str> {
+        match status {
+            Status::Completed => Some("somebody has completed it"),
+            Status::Cancelled => Some("it was cancelled"),
+            Status::Failed => Some("it was marked as failed"),
+            Status::Pending | Status::InProgress => None,
+        }
+    }
+}

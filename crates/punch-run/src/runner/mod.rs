@@ -1,0 +1,227 @@
+//! Works a plan: gives todos to agents, hears what they report, judges, and ends. One thread decides; agents, checks and
+//! questions to people have threads of their own and report into its channel.
+
+mod begin;
+mod check;
+mod end;
+mod give;
+mod hear;
+mod judge;
+mod seat;
+mod tend;
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
+
+use punch_core::Plan;
+use punch_engine::config::Settings;
+use punch_engine::{Consents, Engine, EngineError, RunOutcome, RunRecord, Sum};
+use punch_store::{PlanId, StoreError};
+
+use crate::agent::{Agent, Report};
+use crate::error::RunError;
+use crate::folder::Folder;
+use crate::interrupt::Interrupt;
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::permission::Policy;
+use crate::told::{Told, Watch};
+use crate::worktree::Lanes;
+use check::Verdict;
+use seat::{Job, Seat};
+
+/// How long the channel is listened to before everything is looked at again.
+const TICK: Duration = Duration::from_millis(200);
+
+/// How long a store that does not answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The project that a run works on.
+pub struct World<'a> {
+    /// The engine over its store.
+    pub engine: &'a Engine,
+    /// The plan.
+    pub plan: PlanId,
+    /// Its name.
+    pub plan_name: String,
+    /// Every setting.
+    pub settings: &'a Settings,
+    /// The top of the work tree.
+    pub root: PathBuf,
+    /// The database.
+    pub store: PathBuf,
+    /// Which commands may run.
+    pub consents: Option<Consents>,
+    /// This program, to be started as a server for agents.
+    pub punch: PathBuf,
+    /// Variables that agents must not inherit.
+    pub without: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Its number.
+    pub run: u64,
+    /// The word.
+    pub outcome: RunOutcome,
+    /// What more is to be said.
+    pub because: Vec<String>,
+    /// Todos that were completed since it was last taken up.
+    pub completed: u64,
+    /// Everything it spent.
+    pub spent: Sum,
+}
+
+/// What reaches the thread that decides.
+enum Message {
+    /// An agent did something.
+    Agent(Report),
+    /// A check is over.
+    Checked(u64, Verdict),
+    /// A person was asked.
+    Answered(u64, String, Option<bool>),
+}
+
+/// Why nothing more is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stop {
+    /// A limit was reached.
+    Budget(String),
+    /// Somebody asked.
+    Interrupted,
+}
+
+/// Everything about a run that goes on.
+struct Runner<'s, 'e> {
+    world: &'e World<'e>,
+    options: &'e Options,
+    watch: &'e dyn Watch,
+    interrupt: &'e Interrupt,
+    lanes: Option<&'e Lanes>,
+    scope: &'s Scope<'s, 'e>,
+    run: RunRecord,
+    folder: Folder,
+    meter: Meter,
+    policy: Policy,
+    agents: Vec<Box<dyn Agent>>,
+    seats: Vec<Seat>,
+    /// What is checked without an agent of this run: it was reported before.
+    loose: Vec<Job>,
+    send: SyncSender<Message>,
+    /// Starts of agents and checks, counted.
+    count: u64,
+    calibration: f64,
+    completed: u64,
+    stop: Option<Stop>,
+    /// When agents were asked to end because the run ends.
+    asked: Option<Instant>,
+    /// The plan as it was last looked at, and the stamp of the store then.
+    seen: Option<(u64, Plan)>,
+    /// Said once, until something happens.
+    waiting: bool,
+}
+
+/// Works the plan until nothing can be done any more, a limit is reached, or somebody stops it.
+pub fn run(
+    world: &World<'_>,
+    options: &Options,
+    watch: &dyn Watch,
+    interrupt: &Interrupt,
+) -> Result<Finished, RunError> {
+    let begun = begin::begin(world, options, watch)?;
+    let lanes = begun.lanes.as_ref();
+    let done = thread::scope(|scope| {
+        let (mut runner, receive) = begin::runner(scope, world, options, watch, interrupt, lanes, &begun)?;
+        let worked = runner.work(&receive);
+        // Threads of agents wait for a listener; without one they end.
+        drop(receive);
+        runner.seats.iter_mut().for_each(|seat| seat.talk = None);
+        worked.and_then(|()| runner.end())
+    });
+    drop(begun);
+    done
+}
+
+impl<'s, 'e> Runner<'s, 'e> {
+    fn work(&mut self, receive: &Receiver<Message>) -> Result<(), RunError> {
+        self.take_up()?;
+        loop {
+            self.tend()?;
+            self.fill()?;
+            if self.is_over()? {
+                return Ok(());
+            }
+            match receive.recv_timeout(TICK) {
+                Ok(message) => self.hear(message)?,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => continue,
+            }
+            // What waits already is heard before anything is decided.
+            while let Ok(message) = receive.try_recv() {
+                self.hear(message)?;
+            }
+        }
+    }
+
+    fn hear(&mut self, message: Message) -> Result<(), RunError> {
+        self.waiting = false;
+        match message {
+            Message::Agent(report) => self.reported(report),
+            Message::Checked(number, verdict) => self.checked(number, verdict),
+            Message::Answered(start, request, allowed) => self.answered(start, &request, allowed),
+        }
+    }
+
+    fn tell(&self, event: &Told) {
+        self.watch.told(event);
+    }
+
+    fn remark(&self, what: impl Into<String>) {
+        self.tell(&Told::Remark { what: what.into() });
+    }
+
+    /// Who writes, for events.
+    fn by(&self) -> String {
+        format!("run {}", self.run.id)
+    }
+
+    fn lease(&self) -> i64 {
+        i64::try_from(self.world.settings.lease.value.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// Does something with the store, and again for as long as it is out of reach: agents go on meanwhile.
+    fn persist<T>(&self, mut body: impl FnMut(&Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        let (begun, mut pause, mut told) = (Instant::now(), Duration::from_millis(20), false);
+        loop {
+            match body(self.world.engine) {
+                Err(EngineError::Store(error @ StoreError::Unavailable { .. }))
+                    if begun.elapsed() < PATIENCE && !self.interrupt.is_urgent() =>
+                {
+                    if !told {
+                        self.remark(format!("the store does not answer, trying again: {}", error.message()));
+                        told = true;
+                    }
+                    thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_secs(1));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// The plan as it is now; read again only if something was written since, or time has changed it.
+    fn plan(&mut self) -> Result<&Plan, EngineError> {
+        let stamp = self.persist(|engine| Ok(engine.store().stamp()?))?;
+        let fresh = matches!((&self.seen, stamp), (Some((seen, _)), Some(now)) if *seen == now);
+        if !fresh {
+            let plan = self.persist(|engine| engine.whole(self.world.plan))?;
+            self.seen = Some((stamp.unwrap_or_default(), plan));
+        }
+        match &self.seen {
+            Some((_, plan)) => Ok(plan),
+            None => Err(EngineError::Store(StoreError::Abort)),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Calls of a model's tools, executed. Whatever a model sends is answered in words that it can act on.
+
+use punch_core::dialect::cursor::Mode;
+use punch_core::dialect::native::Limits;
+use punch_core::drive::{HostEvent, ToolKind, ToolUse};
+use punch_core::text;
+use punch_engine::call::{Caller, Tool, Work, budget};
+use punch_engine::config::Subagents;
+use punch_engine::{WorkTree, owner_of};
+use serde_json::{Value, json};
+
+use crate::{Error, Session};
+
+/// What a call came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// For the model, at most [`Answer::CAP`] bytes.
+    pub text: String,
+    /// The same for your program.
+    pub structured: Value,
+    /// It was refused or had errors; the text says what to do.
+    pub is_error: bool,
+    /// The plan's revision afterwards.
+    pub revision: u64,
+    /// What the model should be told beside it: put it behind the result, or leave it.
+    pub reminder: Option<String>,
+}
+
+impl Answer {
+    /// Bytes of a text.
+    pub const CAP: usize = punch_engine::call::TEXT_CAP;
+}
+
+impl Session {
+    /// Runs a call. Arguments are the object that the model sent, or the string of JSON that OpenAI's form has. Names
+    /// and arguments that make no sense are answered like refusals; an error is a store that could not be used.
+    ///
+    /// ```
+    /// # use punchlist::{Options, Session};
+    /// # use serde_json::json;
+    /// # fn main() -> Result<(), punchlist::Error> {
+    /// let session = Session::in_memory(Options::new("my-agent"))?;
+    /// let answer = session.call("todo_write", &json!(r#"{"ops": [{"op": "done", "id": "nothing"}]}"#))?;
+    /// assert!(answer.is_error);
+    /// assert!(answer.text.starts_with("Error unknown_todo:"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn call(&self, name: &str, arguments: &Value) -> Result<Answer, Error> {
+        self.run(name, arguments, None)
+    }
+
+    /// The same for a call that may come again, after a crash or a lost connection: a second one with the same id, name
+    /// and arguments changes nothing and gets the first answer.
+    pub fn call_once(&self, call: &str, name: &str, arguments: &Value) -> Result<Answer, Error> {
+        // What is asked is part of it: some providers count their calls anew in every message.
+        let asked = punch_engine::fingerprint(&json!([name, arguments]));
+        let key = format!("lib:{}:{}:{call}:{asked}", self.key.host(), self.key.subagent().unwrap_or_default());
+        self.run(name, arguments, Some(&key))
+    }
+
+    fn run(&self, name: &str, arguments: &Value, key: Option<&str>) -> Result<Answer, Error> {
+        let Some(offered) = self.offer.find(name) else { return self.strange(&self.unknown(name)) };
+        let parsed: Value;
+        let arguments = match arguments {
+            Value::String(json) => match serde_json::from_str(json) {
+                Ok(value) => {
+                    parsed = value;
+                    &parsed
+                }
+                Err(cause) => return self.strange(&format!("the arguments are no JSON: {cause}")),
+            },
+            other => other,
+        };
+        let answer = self.proving(offered, arguments, key)?;
+        let tool = ToolUse { name: name.to_owned(), kind: ToolKind::Ours, ..ToolUse::default() };
+        let event = match answer.is_error {
+            false => HostEvent::ToolEnded { tool },
+            true => {
+                HostEvent::ToolFailed { tool, error: text::clip(&answer.text, 300).into_owned(), interrupted: false }
+            }
+        };
+        let reminder = self.report(event)?.context;
+        let text = budget::text(&answer.text, None);
+        Ok(Answer {
+            text,
+            structured: answer.structured,
+            is_error: answer.is_error,
+            revision: answer.revision,
+            reminder,
+        })
+    }
+
+    pub(crate) fn caller(&self, tool: Tool, arguments: &Value) -> Caller<'_> {
+        let settings = &self.settings;
+        Caller {
+            session: self.key.clone(),
+            by: self.agent.clone(),
+            owner: Some(owner_of(&self.key, settings)),
+            role: self.role,
+            mode: match settings.subagents.value {
+                Subagents::Off => Mode::Off,
+                Subagents::Conservative => Mode::Conservative,
+                Subagents::Aggressive => Mode::Aggressive,
+            },
+            limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
+            open_limit: settings.limits_open_todos.value as u64,
+            settings: Some(settings),
+            structured: true,
+            work: Work {
+                commit: self.tree.as_ref().filter(|_| Work::finishes(arguments)).and_then(WorkTree::commit),
+                tree: self.tree.clone().filter(|_| tool == Tool::Checkpoint),
+                ..Work::default()
+            },
+        }
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let name = text::clip(&text::neutral(name), 80).into_owned();
+        let names: Vec<&str> = self.offer.tools.iter().map(|tool| tool.name.as_str()).collect();
+        match names.is_empty() {
+            true => format!("there is no tool `{name}` here"),
+            false => format!("there is no tool `{name}`; the todo tools are {}", names.join(", ")),
+        }
+    }
+
+    /// An answer to what is no call at all.
+    fn strange(&self, message: &str) -> Result<Answer, Error> {
+        let revision = self.engine.read(self.plan, |snapshot| Ok(snapshot.row()?.revision))?;
+        Ok(Answer {
+            text: format!("Error invalid: {}\nNothing was changed.", text::clip(&text::neutral(message), 500)),
+            structured: json!({"error": {"code": "invalid", "message": message}}),
+            is_error: true,
+            revision,
+            reminder: None,
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! Calls that finish todos only with proof (`policy.verify = "command"`): the checks run between two tries of the call,
+//! in the work tree and under a person's consent.
+
+use punch_core::Refusal;
+use punch_engine::call::{Answer, Called};
+use punch_engine::{EngineError, Offered, Proof, Proofs};
+use serde_json::Value;
+
+use crate::{Error, Session};
+
+impl Session {
+    /// Runs a call with every check that it wants. One that does not pass is the answer.
+    pub(crate) fn proving(&self, offered: &Offered, arguments: &Value, key: Option<&str>) -> Result<Answer, Error> {
+        let mut proofs = Proofs::default();
+        loop {
+            let mut caller = self.caller(offered.tool, arguments);
+            caller.work.proofs = proofs.clone();
+            let surface = self.offer.surface;
+            match self.engine.call_or_check(self.plan, &caller, surface, offered.tool, arguments, key)? {
+                Called::Answered(answer) => return Ok(answer),
+                Called::Wants(id) => match self.prove(&id) {
+                    Ok(proof) => proofs.push(proof),
+                    Err(EngineError::Store(error)) => return Err(error.into()),
+                    Err(error) => return Ok(self.engine.refused(self.plan, surface, &error)?),
+                },
+            }
+        }
+    }
+
+    fn prove(&self, id: &str) -> Result<Proof, EngineError> {
+        let Some(tree) = &self.tree else { return Err(Refusal::NeedsVerification { id: id.to_owned() }.into()) };
+        self.engine.prove(self.plan, &tree.checker(self.settings.verify_timeout.value, &|| false), id)
+    }
+}

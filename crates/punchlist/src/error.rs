@@ -1,0 +1,51 @@
+//! Why a session could not do what was asked. A rule that says no to a model is no error: that is an answer.
+
+use std::fmt;
+
+use punch_engine::EngineError;
+use punch_engine::config::ConfigError;
+use punch_engine::locate::LocateError;
+use punch_store::StoreError;
+
+/// A code that stays, what is wrong, and what to do about it. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What programs match on.
+    pub code: &'static str,
+    /// What is wrong, with which values.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}); {}", self.message, self.code, self.hint)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        Self { code: error.code(), message: error.message(), hint: error.hint() }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+impl From<LocateError> for Error {
+    fn from(error: LocateError) -> Self {
+        Self { code: error.code(), message: error.message(), hint: error.hint() }
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self { code: error.code(), message: error.message(), hint: error.hint() }
+    }
+}

@@ -1,0 +1,63 @@
+//! Punchlist for people who write their own agent.
+//!
+//! A [`Session`] is one conversation of one agent with the plan of a store. It gives you the tool definitions to send to
+//! a model, runs the calls that come back, says when the model should be reminded of its list, and decides at the end of
+//! a turn whether the agent may stop. Nothing here prints, reads the environment or calls a model.
+//!
+//! ```
+//! use punchlist::{Finish, Next, Options, Session, Shape};
+//! use serde_json::json;
+//!
+//! # fn main() -> Result<(), punchlist::Error> {
+//! let session = Session::in_memory(Options::new("my-agent"))?;
+//! let tools = session.tools(Shape::OpenAi); // for the request to your model
+//! assert_eq!(tools[0]["function"]["name"], "todo_write");
+//!
+//! session.turn_started()?; // a person said something
+//! let answer = session.call("todo_write", &json!({"ops": [
+//!     {"op": "add", "id": "parse", "content": "Write the parser"},
+//!     {"op": "add", "content": "Test it", "dependsOn": ["parse"]},
+//! ]}))?;
+//! assert!(!answer.is_error);
+//!
+//! // The model wants to stop, and work is left: go on with this text.
+//! let Next::Continue { text, .. } = session.turn_ended(Finish::EndTurn)? else { panic!() };
+//! assert!(text.contains("Write the parser"));
+//!
+//! session.call("todo_write", &json!({"ops": [{"op": "done", "id": "parse"}, {"op": "done", "id": "T-1"}]}))?;
+//! let Next::Stop { reason } = session.turn_ended(Finish::EndTurn)? else { panic!() };
+//! assert_eq!(reason.code(), "finished");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `examples/agent` is a whole small agent: a streaming endpoint, a shell, edits, and a loop that ends when the plan does.
+
+mod call;
+mod checks;
+mod error;
+mod events;
+mod history;
+mod message;
+mod options;
+mod place;
+mod session;
+mod tools;
+mod turn;
+mod views;
+
+pub use call::Answer;
+pub use error::Error;
+pub use events::{Event, Events, Touched};
+pub use history::trim_history;
+pub use options::Options;
+pub use session::Session;
+pub use tools::{Shape, tools};
+pub use turn::{Ending, Next, finish};
+pub use views::View;
+
+pub use punch_core::drive::{ContextUse, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
+pub use punch_core::view::Progress;
+pub use punch_core::{Kind, Record, Status};
+pub use punch_engine::call::Surface as Dialect;
+pub use punch_engine::{Clock, Group, Role};

@@ -1,0 +1,119 @@
+//! How a session is opened. Everything has a default but the name of the agent.
+
+use std::path::PathBuf;
+
+use punch_engine::call::Surface;
+use punch_engine::{Clock, Group, Role};
+
+/// What a session needs to know.
+///
+/// ```
+/// use punchlist::{Dialect, Options};
+///
+/// let options = Options::new("my-agent")
+///     .session("conversation-7") // the same name later goes on with the same list
+///     .dialect(Dialect::Todowrite) // the calls that your model was trained on
+///     .setting("keep_going.max_continuations", "5");
+/// ```
+#[derive(Default)]
+pub struct Options {
+    pub(crate) agent: String,
+    pub(crate) session: Option<String>,
+    pub(crate) subagent: Option<String>,
+    pub(crate) plan: Option<String>,
+    pub(crate) dialect: Option<Surface>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) settings: Vec<(String, String)>,
+    pub(crate) user_file: Option<PathBuf>,
+    pub(crate) work_tree: Option<PathBuf>,
+    pub(crate) consents: Option<PathBuf>,
+    pub(crate) role: Option<Role>,
+    pub(crate) clock: Option<Clock>,
+}
+
+impl Options {
+    /// For an agent of this name. It signs what the agent changes, and settings of `agents.NAME` hold for it. The name
+    /// `user` is a person's: what it changes is told to agents as a person's edit.
+    pub fn new(agent: impl Into<String>) -> Self {
+        Self { agent: agent.into(), ..Self::default() }
+    }
+
+    /// The name of the conversation; without it a new one is made. Two agents at once need two names.
+    #[must_use]
+    pub fn session(mut self, name: impl Into<String>) -> Self {
+        self.session = Some(name.into());
+        self
+    }
+
+    /// A subagent inside the conversation. It may read, and report on what was assigned to it.
+    #[must_use]
+    pub fn subagent(mut self, name: impl Into<String>) -> Self {
+        self.subagent = Some(name.into());
+        self
+    }
+
+    /// The plan by its name, made if there is none. Without it: the plan of the conversation, else the one chosen for
+    /// the work tree, else the default plan.
+    #[must_use]
+    pub fn plan(mut self, name: impl Into<String>) -> Self {
+        self.plan = Some(name.into());
+        self
+    }
+
+    /// The dialect of the tools; native unless said otherwise.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Surface) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// More tools: claims, checkpoints.
+    #[must_use]
+    pub fn group(mut self, group: Group) -> Self {
+        self.groups.push(group);
+        self
+    }
+
+    /// A setting by the name that it has in `docs/config.md`. It goes before every file.
+    #[must_use]
+    pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// The user's `config.toml`. The project's own is read by [`crate::Session::open_project`].
+    #[must_use]
+    pub fn user_settings(mut self, file: impl Into<PathBuf>) -> Self {
+        self.user_file = Some(file.into());
+        self
+    }
+
+    /// The top of the code that is worked on: completions keep its commit, checkpoints its state.
+    #[must_use]
+    pub fn work_tree(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.work_tree = Some(folder.into());
+        self
+    }
+
+    /// The user's state folder (`XDG_STATE_HOME`, or `.local/state` at home), in which `punch verify --allow` keeps what a
+    /// person agreed to. With it, and a work tree, calls run the commands that prove todos; without it none ever runs.
+    #[must_use]
+    pub fn consents(mut self, state_home: impl Into<PathBuf>) -> Self {
+        self.consents = Some(state_home.into());
+        self
+    }
+
+    /// What the session may do, if its own record should not decide.
+    #[must_use]
+    pub fn role(mut self, role: Role) -> Self {
+        self.role = Some(role);
+        self
+    }
+
+    /// Another clock than the system's, in milliseconds since the epoch. The first session of a store brings it.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        self.clock = Some(Box::new(clock));
+        self
+    }
+}

@@ -1,0 +1,79 @@
+//! Tool definitions in the forms that model providers take.
+
+use punch_engine::call::{Surface, Tool};
+use punch_engine::{Group, Offer, Offered, guide};
+use serde_json::{Value, json};
+
+use crate::Session;
+
+/// The form of tool definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `{name, description, input_schema}`: Anthropic Messages.
+    Anthropic,
+    /// `{type: function, function: {name, description, parameters}}`: OpenAI Chat Completions, and what speaks like it.
+    OpenAi,
+    /// `{type: function, name, description, parameters}`: OpenAI Responses.
+    OpenAiResponses,
+    /// `{name, description, inputSchema, annotations}`: the Model Context Protocol.
+    Mcp,
+}
+
+impl Shape {
+    /// Every shape.
+    pub const ALL: &'static [Self] = &[Self::Anthropic, Self::OpenAi, Self::OpenAiResponses, Self::Mcp];
+
+    fn of(self, tool: &Offered) -> Value {
+        let Offered { name, description, input_schema, .. } = tool;
+        match self {
+            Self::Anthropic => json!({"name": name, "description": description, "input_schema": input_schema}),
+            Self::OpenAi => json!({
+                "type": "function",
+                "function": {"name": name, "description": description, "parameters": input_schema},
+            }),
+            // Strict is the default there, and takes no optional properties.
+            Self::OpenAiResponses => json!({
+                "type": "function", "name": name, "description": description, "parameters": input_schema,
+                "strict": false,
+            }),
+            Self::Mcp => json!({
+                "name": name,
+                "description": description,
+                "inputSchema": input_schema,
+                "annotations": {
+                    "readOnlyHint": tool.tool == Tool::Read, "destructiveHint": false, "openWorldHint": false,
+                },
+            }),
+        }
+    }
+}
+
+/// The tools of a dialect, with groups.
+///
+/// ```
+/// use punchlist::{Dialect, Shape, tools};
+///
+/// let tools = tools(Dialect::Todowrite, &[], Shape::Anthropic);
+/// assert_eq!(tools[0]["name"], "TodoWrite");
+/// assert_eq!(tools[0]["input_schema"]["type"], "object");
+/// ```
+pub fn tools(dialect: Surface, groups: &[Group], shape: Shape) -> Vec<Value> {
+    Offer::new(dialect, groups).tools.iter().map(|tool| shape.of(tool)).collect()
+}
+
+impl Session {
+    /// The tools of this session; none if its role or a setting takes them away.
+    pub fn tools(&self, shape: Shape) -> Vec<Value> {
+        self.offer.tools.iter().map(|tool| shape.of(tool)).collect()
+    }
+
+    /// Whether a tool of that name is one of these.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.offer.find(name).is_some()
+    }
+
+    /// The few lines about the list for a system prompt.
+    pub fn instructions(&self) -> String {
+        guide::instructions(self.offer.surface)
+    }
+}

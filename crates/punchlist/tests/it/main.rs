@@ -1,0 +1,11 @@
+//! The library as an agent builder uses it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot run what it tests has failed")]
+
+#[path = "../../examples/agent/agent/mod.rs"]
+mod agent;
+
+mod agent_example;
+mod calls;
+mod following;
+mod history;
+mod turns;

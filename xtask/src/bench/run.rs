@@ -1,0 +1,91 @@
+//! `cargo xtask bench run`: what `punch run` adds to a bare start of a program and three durable commits, and what it
+//! takes while eight agents think.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::cli::call::{Cost, call, program, spend};
+use super::cli::programs::Programs;
+use crate::{Done, process};
+
+/// Todos of a round, and rounds.
+const TODOS: usize = 100;
+const ROUNDS: usize = 3;
+
+/// Agents that think, and for how long.
+const AGENTS: usize = 8;
+const SECONDS: u64 = 10;
+
+/// Measures, prints, and fails if a target is missed.
+pub fn run() -> Done {
+    // Not the system's folder for temporary files: it may be in memory, where nothing has to be made durable.
+    let room = tempfile::tempdir_in(process::root().join("target")).map_err(|cause| format!("no room: {cause}"))?;
+    let room = room.path();
+    let programs = Programs::build(room)?;
+    let (mut bare, mut ours) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        bare.push(floor(room).map_err(|cause| format!("cannot measure the floor: {cause}"))?);
+        let project = project(&programs, &room.join(format!("p{round}")), TODOS)?;
+        ours.push(call(&mut punch(&programs, &project, &["run", "--agent", "exec:true"]))?.wall);
+    }
+    let each = |mut times: Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2].as_secs_f64() * 1e3 / TODOS as f64
+    };
+    let (bare, ours) = (each(bare), each(ours));
+    let thinking = think(&programs, &room.join("thinking"))?;
+    let idle = thinking.cpu.as_secs_f64() / thinking.wall.as_secs_f64() * 100.0;
+    let memory = thinking.resident as f64 / 1e6;
+    let mut missed = Vec::new();
+    let mut row = |what: &str, value: f64, most: f64, unit: &str| {
+        let verdict = if value <= most { "met" } else { "MISSED" };
+        println!("{what:<44} {value:>9.2} {unit:<5} at most {most}: {verdict}");
+        if value > most {
+            missed.push(what.to_owned());
+        }
+    };
+    println!("a spawn and three durable commits: {bare:.2} ms; a todo of a run: {ours:.2} ms");
+    row("a todo with an instant agent, beside that", ours / bare, 5.0, "times");
+    row("memory with 8 agents", memory, 50.0, "MB");
+    row("CPU while 8 agents think, starts included", idle, 3.0, "%");
+    if missed.is_empty() { Ok(()) } else { Err(format!("targets missed: {}", missed.join(", "))) }
+}
+
+/// The least that a todo could cost.
+fn floor(room: &Path) -> std::io::Result<Duration> {
+    let mut file = OpenOptions::new().create(true).append(true).open(room.join("floor"))?;
+    let begun = Instant::now();
+    for _ in 0..TODOS {
+        Command::new("sh").args(["-c", "true"]).stdin(Stdio::null()).status()?;
+        for _ in 0..3 {
+            file.write_all(&[0; 4096])?;
+            file.sync_data()?;
+        }
+    }
+    Ok(begun.elapsed())
+}
+
+fn think(programs: &Programs, folder: &Path) -> Result<Cost, String> {
+    let project = project(programs, folder, AGENTS)?;
+    let (agents, agent) = (AGENTS.to_string(), format!("exec:sleep {SECONDS}"));
+    call(&mut punch(programs, &project, &["run", "--agents", &agents, "--agent", &agent]))
+}
+
+/// A project with that many todos.
+fn project(programs: &Programs, folder: &Path, todos: usize) -> Result<PathBuf, String> {
+    let failed = |cause: std::io::Error| format!("cannot make a project: {cause}");
+    fs::create_dir_all(folder).map_err(failed)?;
+    let list: String = (1..=todos).map(|n| format!("todo {n}\n")).collect();
+    let file = folder.join("list");
+    fs::write(&file, list).map_err(failed)?;
+    let input = File::open(&file).map_err(failed)?;
+    spend(punch(programs, folder, &["add", "-"]).stdin(input).stdout(Stdio::null()).stderr(Stdio::null()))?;
+    Ok(folder.to_owned())
+}
+
+fn punch(programs: &Programs, folder: &Path, arguments: &[&str]) -> Command {
+    program(&programs.punch, folder, arguments)
+}

@@ -1,0 +1,86 @@
+//! `cargo xtask install`: the program as people should have it, put where cargo puts programs. Hooks start `punch` on
+//! every step of an agent, and a third of such a start is the dynamic linker; where the system has a static C library,
+//! the program is linked with it. A plain `cargo build` cannot ask for that: the flags would hit procedural macros too.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::{Done, process};
+
+/// The program that is installed.
+pub const PUNCH: [&str; 4] = ["-p", "punch-cli", "--bin", "punch"];
+
+/// A program that was built for people.
+pub struct Built {
+    /// Where cargo left it.
+    pub path: PathBuf,
+    /// It starts without the dynamic linker.
+    pub linked_statically: bool,
+}
+
+/// Builds and copies it; `--root DIR` says where to, as `cargo install` has it.
+pub fn run(arguments: &[&str]) -> Done {
+    let root = match arguments {
+        [] => cargo_home().ok_or("no home folder; name one with --root DIR")?,
+        ["--root", folder] => PathBuf::from(folder),
+        _ => return Err("usage: cargo xtask install [--root DIR]".into()),
+    };
+    let built = build(&PUNCH)?;
+    let folder = root.join("bin");
+    let to = folder.join("punch");
+    // Beside it and then over it: a running `punch` keeps the file that it was started from.
+    let beside = folder.join(".punch.new");
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::copy(&built.path, &beside))
+        .and_then(|_| fs::rename(&beside, &to))
+        .map_err(|cause| format!("cannot write {}: {cause}", to.display()))?;
+    let how = if built.linked_statically { "without a dynamic linker" } else { "with the dynamic linker" };
+    println!("installed {}, which starts {how}", to.display());
+    let on_path = env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|entry| entry == folder));
+    if !on_path {
+        println!("hint: {} is not on your PATH", folder.display());
+    }
+    Ok(())
+}
+
+/// Builds one with the release profile.
+pub fn build(program: &[&str]) -> Result<Built, String> {
+    let host = host()?;
+    let linked_statically = host.ends_with("-linux-gnu") && has_static_libc();
+    let mut cargo = process::cargo();
+    cargo.args(["build", "--release", "--message-format=json-render-diagnostics"]).args(program);
+    if linked_statically {
+        // With a target of its own, macros and build scripts keep the flags of the system. Whoever has flags in the
+        // environment means them, and cargo then takes no others.
+        let name = format!("CARGO_TARGET_{}_RUSTFLAGS", host.to_uppercase().replace('-', "_"));
+        cargo.args(["--target", &host]).env(name, "-C target-feature=+crt-static");
+    }
+    let path = executable(&process::read(&mut cargo)?).ok_or("cargo built no program")?;
+    Ok(Built { path, linked_statically })
+}
+
+/// The program that cargo's messages name last.
+pub fn executable(messages: &str) -> Option<PathBuf> {
+    let named = |line: &str| Some(serde_json::from_str::<Value>(line).ok()?["executable"].as_str()?.to_owned());
+    messages.lines().filter_map(named).next_back().map(PathBuf::from)
+}
+
+fn host() -> Result<String, String> {
+    let said = process::read(process::command("rustc").arg("-vV"))?;
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc does not say for which system it builds".into())
+}
+
+/// Some systems keep the static library in a package of its own.
+fn has_static_libc() -> bool {
+    let found = process::read(process::command("cc").arg("-print-file-name=libc.a"));
+    found.is_ok_and(|path| Path::new(path.trim()).is_absolute() && Path::new(path.trim()).exists())
+}
+
+fn cargo_home() -> Option<PathBuf> {
+    let given = env::var_os("CARGO_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    given.or_else(|| env::home_dir().map(|home| home.join(".cargo")))
+}
