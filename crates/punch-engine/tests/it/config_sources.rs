@@ -63,9 +63,7 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         "run.max_cost" | "run.todo_cost" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
         "run.context" => [("4000", "4000"), ("1000", "1000"), ("2000", "2000"), ("5000", "5000")],
         "run.agent" | "run.allow" => [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")],
-        "run.permission" => {
-            [("allow", "\"allow\""), ("deny", "\"deny\""), ("ask", "\"ask\""), ("allow", "\"allow\"")]
-        }
+        "run.permission" => [("allow", "\"allow\""), ("deny", "\"deny\""), ("ask", "\"ask\""), ("allow", "\"allow\"")],
         key if key.starts_with("run.") && key != "run.worktrees" => {
             [("5m", "\"5m\""), ("1m", "\"1m\""), ("2m", "\"2m\""), ("3m", "\"3m\"")]
         }
