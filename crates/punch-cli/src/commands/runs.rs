@@ -19,6 +19,7 @@ use crate::reply::Reply;
 const EXAMPLES: &str = "\
 Examples:
   punch runs
+  punch runs show              # the last one
   punch runs show 3
   punch runs show 3 --json";
 
@@ -38,9 +39,9 @@ pub struct Runs {
 enum Verb {
     /// The story of one run, with its cost
     Show {
-        /// Its number
+        /// Its number; the last one, if none is named
         #[arg(value_name = "RUN")]
-        run: u64,
+        run: Option<u64>,
         /// At most so many events
         #[arg(long, value_name = "N", default_value_t = 200)]
         limit: usize,
@@ -53,7 +54,13 @@ impl Runs {
         let Ok(open) = project.read()? else { return Ok(Reply::new(NONE, json!({"runs": []}))) };
         match self.verb {
             None => list(&open, self.limit),
-            Some(Verb::Show { run, limit }) => show(&open, run, limit),
+            Some(Verb::Show { run, limit }) => {
+                let last = || open.engine.runs(open.plan, 1).map(|runs| runs.first().map(|run| run.id));
+                match run.map_or_else(last, |run| Ok(Some(run)))? {
+                    Some(run) => show(&open, run, limit),
+                    None => Ok(Reply::new(NONE, json!({"runs": []}))),
+                }
+            }
         }
     }
 }

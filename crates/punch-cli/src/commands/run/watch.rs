@@ -134,7 +134,7 @@ fn line(event: &Told) -> Option<String> {
             format!("[{agent}] {name} works on {todo}{again}: {content}")
         }
         Told::Continued { agent, todo } => format!("[{agent}] goes on with {todo}"),
-        Told::Verifying { todo, .. } => format!("{todo} is verified"),
+        Told::Verifying { todo, .. } => format!("{todo} is reported as done; checking"),
         Told::Completed { todo, spent, .. } => {
             let guess = if spent.estimated > 0 { " (estimated)" } else { "" };
             format!("{todo} is done: {} tokens{guess}, {} s", spent.tokens, spent.ms / 1_000)
