@@ -162,7 +162,7 @@ impl PlanDesk {
         let engine = self.engine(true)?.ok_or_else(|| Problem::from(EngineError::Store(StoreError::Abort)))?;
         let plan = engine.choose_or_create(&choice)?;
         let called = run(&engine, plan)?;
-        if finishes(ask) && matches!(&called, Called::Answered(answer) if !answer.is_error) {
+        if Work::finishes(&ask.arguments) && matches!(&called, Called::Answered(answer) if !answer.is_error) {
             self.wrap_up(&engine, plan, ask);
         }
         Ok(Some(called))
