@@ -107,10 +107,11 @@ impl Play {
     /// The track's name, the number of the step and the step itself.
     fn step(&mut self, asked: &Asked) -> (String, usize, Step) {
         let fits = |track: &&super::Track| {
-            !track.takes_all()
+            let offers = !track.with_tools || !asked.tools.is_empty();
+            offers
+                && !track.takes_all()
                 && track.has.iter().all(|text| text.is_in(&asked.text))
                 && !track.lacks.iter().any(|text| text.is_in(&asked.text))
-                && !(track.with_tools && asked.tools.is_empty())
         };
         let tracks = &self.script.tracks;
         let place = |found: &super::Track| tracks.iter().position(|track| track.name == found.name);
