@@ -41,11 +41,6 @@ pub enum SpecError {
         /// What was given.
         given: String,
     },
-    /// This program was built without it.
-    NotHere {
-        /// What was given.
-        given: String,
-    },
 }
 
 impl SpecError {
@@ -55,7 +50,6 @@ impl SpecError {
         match self {
             Self::Unknown { given } => format!("`{}` names no agent", clip(given)),
             Self::NoCommand { given } => format!("`{}` says no command", clip(given)),
-            Self::NotHere { given } => format!("`{}` cannot be driven by this build", clip(given)),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Any agent that speaks the Agent Client Protocol, version 1: one process, one session, prompt after prompt.
 //!
-//! The messages are read and written here; the protocol's own crate reads lines of any length and wants a runtime. Its
-//! types hold ours to the protocol in the tests.
+//! The messages are read and written here; the protocol's own crate reads lines of any length and wants a runtime.
 
 mod client;
 mod spent;
