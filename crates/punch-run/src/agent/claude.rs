@@ -7,7 +7,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::host::{self, Heard, Listen};
-use super::said::{count_of, cut_off, entries, entry, failed, line, micros, name, str_of, whole};
+use super::said::{Lines, count_of, entries, entry, failed, line, micros, name, str_of, whole};
 use super::{Agent, Assignment, Event, Finish, Permission, Running, Sink, Spending};
 
 /// Messages that are remembered, so that each is counted once: one comes as several lines, one after the other.
@@ -69,8 +69,7 @@ struct Stream {
     cost: Option<u64>,
     /// What it wants to do, by request.
     asked: BTreeMap<String, Value>,
-    understood: u64,
-    garbage: u64,
+    lines: Lines,
 }
 
 impl Stream {
@@ -169,11 +168,7 @@ impl Listen for Stream {
     }
 
     fn hear(&mut self, said: &str) -> Heard {
-        let Ok(said) = serde_json::from_str::<Value>(said) else {
-            self.garbage += u64::from(!said.trim().is_empty());
-            return Heard::default();
-        };
-        self.understood += 1;
+        let Some(said) = self.lines.read(said) else { return Heard::default() };
         let events = match str_of(&said, "type") {
             "system" if str_of(&said, "subtype") == "init" => {
                 let session = name(str_of(&said, "session_id"));
@@ -218,7 +213,7 @@ impl Listen for Stream {
     }
 
     fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
-        let cut = if self.cancelled { Finish::Cancelled } else { cut_off(code, self.understood, self.garbage) };
+        let cut = if self.cancelled { Finish::Cancelled } else { self.lines.cut_off(code) };
         self.in_turn.then_some(cut)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::host::{self, Heard, Listen};
-use super::said::{count_of, cut_off, entries, entry, failed, line, name, str_of};
+use super::said::{Lines, count_of, entries, entry, failed, line, name, str_of};
 use super::{Agent, Assignment, Event, Finish, Running, Sink, Spending};
 
 /// Conversations whose sums are remembered.
@@ -71,15 +71,14 @@ struct Stream {
     before: Option<Spending>,
     finish: Option<Finish>,
     cancelled: bool,
-    understood: u64,
-    garbage: u64,
+    lines: Lines,
 }
 
 impl Stream {
     fn new(sums: Sums, resumed: bool) -> Self {
         let before = (!resumed).then(Spending::default);
         let (first, thread) = (String::new(), String::new());
-        Self { first, thread, sums, before, finish: None, cancelled: false, understood: 0, garbage: 0 }
+        Self { first, thread, sums, before, finish: None, cancelled: false, lines: Lines::default() }
     }
 
     fn started(&mut self, said: &Value) -> Vec<Event> {
@@ -125,11 +124,7 @@ impl Listen for Stream {
     }
 
     fn hear(&mut self, said: &str) -> Heard {
-        let Ok(said) = serde_json::from_str::<Value>(said) else {
-            self.garbage += u64::from(!said.trim().is_empty());
-            return Heard::default();
-        };
-        self.understood += 1;
+        let Some(said) = self.lines.read(said) else { return Heard::default() };
         let events = match str_of(&said, "type") {
             "thread.started" => self.started(&said),
             "turn.completed" => self.completed(&said["usage"]),
@@ -164,9 +159,9 @@ impl Listen for Stream {
     fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
         Some(match self.finish.take() {
             _ if self.cancelled => Finish::Cancelled,
-            Some(Finish::Natural) if code != Some(0) => cut_off(code, self.understood, self.garbage),
+            Some(Finish::Natural) if code != Some(0) => self.lines.cut_off(code),
             Some(finish) => finish,
-            None => cut_off(code, self.understood, self.garbage),
+            None => self.lines.cut_off(code),
         })
     }
 

@@ -58,13 +58,34 @@ pub(super) fn failed(said: &str, otherwise: &str) -> Finish {
     Finish::Failed(if said.is_empty() { line(otherwise) } else { said })
 }
 
-/// How a turn ended with the host.
-pub(super) fn cut_off(code: Option<i32>, understood: u64, garbage: u64) -> Finish {
-    let Some(code) = code else { return Finish::Failed("it could not be ended".into()) };
-    Finish::Failed(match (understood, garbage) {
-        (0, 1..) => format!("it ended with exit code {code}, and none of its {garbage} lines was understood"),
-        _ => format!("it ended with exit code {code} before its turn was over"),
-    })
+/// The lines of a host, counted: whether any of them was what was expected tells a wrong program from one that broke.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    understood: u64,
+    garbage: u64,
+}
+
+impl Lines {
+    /// A line that is a JSON object; `None` for anything else, which is counted and left out.
+    pub fn read(&mut self, said: &str) -> Option<Value> {
+        let read = serde_json::from_str(said).ok().filter(Value::is_object);
+        match read {
+            Some(_) => self.understood += 1,
+            None => self.garbage += u64::from(!said.trim().is_empty()),
+        }
+        read
+    }
+
+    /// How a turn ended with the host.
+    pub fn cut_off(&self, code: Option<i32>) -> Finish {
+        let Some(code) = code else { return Finish::Failed("it could not be ended".into()) };
+        Finish::Failed(match (self.understood, self.garbage) {
+            (0, 1..) => {
+                format!("it ended with exit code {code}, and none of its {} lines was understood", self.garbage)
+            }
+            _ => format!("it ended with exit code {code} before its turn was over"),
+        })
+    }
 }
 
 /// Dollars as the millionths that are counted with; nonsense is not counted.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::spent::Meter;
 use super::update::Words;
 use crate::agent::host::{Heard, Listen};
-use crate::agent::said::{cut_off, failed, name, str_of, whole};
+use crate::agent::said::{Lines, failed, name, str_of, whole};
 use crate::agent::{Assignment, Event, Finish, Permission};
 
 /// Requests for permission that may be open.
@@ -37,8 +37,7 @@ pub(super) struct Client {
     permissions: BTreeMap<String, Open>,
     pub(super) words: Words,
     pub(super) meter: Meter,
-    understood: u64,
-    garbage: u64,
+    lines: Lines,
 }
 
 /// A request of ours.
@@ -76,8 +75,7 @@ impl Client {
             permissions: BTreeMap::new(),
             words: Words::default(),
             meter: Meter::new(assignment.resume.is_some()),
-            understood: 0,
-            garbage: 0,
+            lines: Lines::default(),
         }
     }
 
@@ -218,11 +216,7 @@ impl Listen for Client {
     }
 
     fn hear(&mut self, said: &str) -> Heard {
-        let Some(said) = serde_json::from_str::<Value>(said).ok().filter(Value::is_object) else {
-            self.garbage += u64::from(!said.trim().is_empty());
-            return Heard::default();
-        };
-        self.understood += 1;
+        let Some(said) = self.lines.read(said) else { return Heard::default() };
         match (said["method"].as_str(), &said["id"]) {
             // A session that is being loaded tells all that has happened in it before.
             (Some("session/update"), _) if self.session.is_none() => Heard::default(),
@@ -268,7 +262,7 @@ impl Listen for Client {
     }
 
     fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
-        let cut = || if self.cancelled { Finish::Cancelled } else { cut_off(code, self.understood, self.garbage) };
+        let cut = || if self.cancelled { Finish::Cancelled } else { self.lines.cut_off(code) };
         self.waiting.is_some().then(cut)
     }
 }
