@@ -5,12 +5,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use punch_core::dialect::cursor::Mode;
-use punch_core::dialect::native::Limits;
 use punch_core::{Footprint, Patch, Plan, Refusal};
 use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work, budget};
-use punch_engine::config::{Settings, Subagents};
-use punch_engine::{Choice, Engine, EngineError, Role, WorkTree, owner_of};
+use punch_engine::config::Settings;
+use punch_engine::{Choice, Engine, EngineError, Role, WorkTree};
 use punch_store::{Changes, PlanId, SessionKey, StoreError};
 use serde_json::json;
 
@@ -77,27 +75,16 @@ impl PlanDesk {
     }
 
     fn caller<'a>(&'a self, ask: &Ask) -> Caller<'a> {
-        let settings = &self.opened.settings;
-        let owner = owner_of(&ask.session, settings);
+        let tree = self.opened.tree.as_ref();
         Caller {
-            session: ask.session.clone(),
-            by: ask.by.clone(),
-            owner: Some(owner),
             role: self.opened.role,
-            mode: match settings.subagents.value {
-                Subagents::Off => Mode::Off,
-                Subagents::Conservative => Mode::Conservative,
-                Subagents::Aggressive => Mode::Aggressive,
-            },
-            limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
-            open_limit: settings.limits_open_todos.value as u64,
-            settings: Some(settings),
             structured: ask.structured,
             work: Work {
-                commit: self.opened.tree.as_ref().filter(|_| Work::finishes(&ask.arguments)).and_then(WorkTree::commit),
+                commit: tree.filter(|_| Work::finishes(&ask.arguments)).and_then(WorkTree::commit),
                 proofs: ask.proofs.clone(),
-                tree: self.opened.tree.clone().filter(|_| ask.tool == Tool::Checkpoint),
+                tree: tree.filter(|_| ask.tool == Tool::Checkpoint).cloned(),
             },
+            ..Caller::under(&self.opened.settings, ask.session.clone(), ask.by.clone())
         }
     }
 

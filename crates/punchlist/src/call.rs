@@ -1,12 +1,9 @@
 //! Calls of a model's tools, executed. Whatever a model sends is answered in words that it can act on.
 
-use punch_core::dialect::cursor::Mode;
-use punch_core::dialect::native::Limits;
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::text;
+use punch_engine::WorkTree;
 use punch_engine::call::{Caller, Tool, Work, budget};
-use punch_engine::config::Subagents;
-use punch_engine::{WorkTree, owner_of};
 use serde_json::{Value, json};
 
 use crate::{Error, Session};
@@ -92,26 +89,16 @@ impl Session {
     }
 
     pub(crate) fn caller(&self, tool: Tool, arguments: &Value) -> Caller<'_> {
-        let settings = &self.settings;
+        let tree = self.tree.as_ref();
         Caller {
-            session: self.key.clone(),
-            by: self.agent.clone(),
-            owner: Some(owner_of(&self.key, settings)),
             role: self.role,
-            mode: match settings.subagents.value {
-                Subagents::Off => Mode::Off,
-                Subagents::Conservative => Mode::Conservative,
-                Subagents::Aggressive => Mode::Aggressive,
-            },
-            limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
-            open_limit: settings.limits_open_todos.value as u64,
-            settings: Some(settings),
             structured: true,
             work: Work {
-                commit: self.tree.as_ref().filter(|_| Work::finishes(arguments)).and_then(WorkTree::commit),
-                tree: self.tree.clone().filter(|_| tool == Tool::Checkpoint),
+                commit: tree.filter(|_| Work::finishes(arguments)).and_then(WorkTree::commit),
+                tree: tree.filter(|_| tool == Tool::Checkpoint).cloned(),
                 ..Work::default()
             },
+            ..Caller::under(&self.settings, self.key.clone(), self.agent.clone())
         }
     }
 

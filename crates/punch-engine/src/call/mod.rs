@@ -24,8 +24,8 @@ use punch_core::dialect::native::Limits;
 use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
-use crate::config::{Batches, Settings};
-use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link};
+use crate::config::{Batches, Settings, Subagents};
+use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link, owner_of};
 
 pub use mirror::Family;
 pub use render::TEXT_CAP;
@@ -90,6 +90,28 @@ pub struct Caller<'a> {
     pub structured: bool,
     /// What is known about the work.
     pub work: Work,
+}
+
+impl<'a> Caller<'a> {
+    /// A conversation that works under these settings.
+    pub fn under(settings: &'a Settings, session: SessionKey, by: String) -> Self {
+        Self {
+            owner: Some(owner_of(&session, settings)),
+            session,
+            by,
+            role: None,
+            mode: match settings.subagents.value {
+                Subagents::Off => Mode::Off,
+                Subagents::Conservative => Mode::Conservative,
+                Subagents::Aggressive => Mode::Aggressive,
+            },
+            limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
+            open_limit: settings.limits_open_todos.value as u64,
+            settings: Some(settings),
+            structured: false,
+            work: Work::default(),
+        }
+    }
 }
 
 /// What speaks for the todos that a call finishes.

@@ -3,11 +3,10 @@
 
 use std::path::PathBuf;
 
-use punch_core::dialect::native::Limits;
 use punch_core::drive::{Effect, HostEvent};
 use punch_engine::call::{Caller, Task, Work};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Code, Engine, EngineError, Moment, WorkTree, locate, owner_of};
+use punch_engine::{Choice, Code, Engine, EngineError, Moment, WorkTree, locate};
 use punch_store::SessionKey;
 
 use super::{Heard, Meaning, context_use, todos, transcript};
@@ -137,19 +136,10 @@ impl Hook<'_> {
     }
 
     fn caller(&self, heard: &Heard) -> Caller<'_> {
-        let settings = self.settings;
         Caller {
-            session: heard.key.clone(),
-            by: heard.host.name().to_owned(),
-            owner: Some(owner_of(&heard.key, settings)),
-            role: None,
-            mode: Default::default(),
-            limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
-            open_limit: settings.limits_open_todos.value as u64,
-            settings: Some(settings),
-            structured: false,
             // Only a copy of the host's list is made with it, and that may finish something.
             work: Work { commit: self.root.as_deref().and_then(locate::head_commit), ..Work::default() },
+            ..Caller::under(self.settings, heard.key.clone(), heard.host.name().to_owned())
         }
     }
 
