@@ -228,14 +228,14 @@ fn links_are_followed_inside_the_project_and_never_out_of_it() {
     let world = World::with_git();
     let (project, outside) = (&world.project, world.root.join("outside.json"));
     fs::create_dir(project.join(".claude")).unwrap();
-    fs::write(project.join("shared.json"), "{ \"a\": 1 }\n").unwrap();
+    fs::write(project.join("common.json"), "{ \"a\": 1 }\n").unwrap();
     fs::write(&outside, "{}").unwrap();
-    symlink("../shared.json", project.join(".claude/settings.json")).unwrap();
+    symlink("../common.json", project.join(".claude/settings.json")).unwrap();
     fs::write(project.join("AGENTS.md"), "# Mine\n").unwrap();
     symlink("AGENTS.md", project.join("CLAUDE.md")).unwrap();
     let before = tree(&world);
     world.ok(&["install", "claude", "codex", "--guide", "-y"]);
-    assert!(fs::read_to_string(project.join("shared.json")).unwrap().contains("hook --agent claude Stop"));
+    assert!(fs::read_to_string(project.join("common.json")).unwrap().contains("hook --agent claude Stop"));
     assert!(project.join(".claude/settings.json").is_symlink());
     assert_eq!(fs::read_to_string(project.join("AGENTS.md")).unwrap().matches("punch: begin").count(), 1);
     world.ok(&["uninstall", "claude", "-y"]);

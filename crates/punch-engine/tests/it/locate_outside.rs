@@ -46,7 +46,7 @@ fn the_nearest_store_upwards_is_taken() {
 #[test]
 fn the_home_folder_is_the_boundary_and_belongs_to_the_search() {
     let sandbox = Sandbox::new();
-    sandbox.folder("home/me/work");
+    sandbox.folder("home/me/code");
     sandbox.folder("srv/work");
     sandbox.folder(".punch");
     let from = |cwd: &str| {
@@ -54,18 +54,18 @@ fn the_home_folder_is_the_boundary_and_belongs_to_the_search() {
         around.home = Some(sandbox.path("home/me"));
         locate(&around).unwrap().dir
     };
-    assert_eq!(from("home/me/work"), sandbox.path("home/me/work/.punch"));
+    assert_eq!(from("home/me/code"), sandbox.path("home/me/code/.punch"));
     assert_eq!(from("home/me"), sandbox.path("home/me/.punch"));
     assert_eq!(from("srv/work"), sandbox.path(".punch"), "no boundary for those who are not below it");
     sandbox.folder("home/me/.punch");
-    assert_eq!(from("home/me/work"), sandbox.path("home/me/.punch"));
+    assert_eq!(from("home/me/code"), sandbox.path("home/me/.punch"));
     #[cfg(unix)]
     {
         fs::remove_dir(sandbox.path("home/me/.punch")).unwrap();
         std::os::unix::fs::symlink(sandbox.path("home/me"), sandbox.path("home/link")).unwrap();
-        let mut around = sandbox.around("home/me/work");
+        let mut around = sandbox.around("home/me/code");
         around.home = Some(sandbox.path("home/link"));
-        assert_eq!(locate(&around).unwrap().dir, sandbox.path("home/me/work/.punch"));
+        assert_eq!(locate(&around).unwrap().dir, sandbox.path("home/me/code/.punch"));
     }
 }
 
