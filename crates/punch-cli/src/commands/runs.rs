@@ -199,7 +199,7 @@ fn as_json(run: &RunRecord, sum: &Sum) -> Value {
 fn entry(spent: &Spent, names: &Plan) -> Value {
     json!({
         "todo": names.get(spent.uid).map(|todo| todo.id.as_str()), "attempt": spent.attempt, "agent": spent.agent,
-        "subagent": spent.subagent, "tokensIn": spent.tokens_in, "tokensOut": spent.tokens_out, "costMicros": spent.cost,
-        "ms": spent.ms, "turns": spent.turns, "estimated": spent.estimated, "at": spent.at,
+        "subagent": spent.subagent, "tokensIn": spent.tokens_in, "tokensOut": spent.tokens_out, "tokensAgain": spent.again,
+        "costMicros": spent.cost, "ms": spent.ms, "turns": spent.turns, "estimated": spent.estimated, "at": spent.at,
     })
 }
