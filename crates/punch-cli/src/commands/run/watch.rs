@@ -14,6 +14,7 @@ use crate::environment;
 use crate::live::{Live, Size};
 use crate::output;
 use crate::reply::with_schema;
+use crate::safety;
 
 /// How often a question looks whether the run is being stopped.
 const LOOK: Duration = Duration::from_millis(100);
@@ -149,7 +150,7 @@ fn line(event: &Told) -> Option<String> {
     Some(match event {
         Told::Begun { run, resumed, agents } => {
             let word = if *resumed { "goes on" } else { "begins" };
-            format!("run {run} {word} with {agents} agents")
+            format!("run {run} {word} with {}", safety::count(*agents as u64, "agent"))
         }
         Told::Remark { what } => format!("note: {what}"),
         Told::Started { agent, name, todo, content, attempt } => {
