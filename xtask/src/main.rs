@@ -34,7 +34,7 @@ Tasks:
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
-  bench run                            what `punch run` adds to a bare spawn; memory and idle CPU with eight agents
+  bench run                            what `punch run` adds to a bare spawn, to git, on a large plan; memory and idle CPU
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   exhaustive                           every state within more writes, through pairs of policy values
   faults [--rounds N]                  kill -9 in mid-write, and many processes at once, at length

@@ -11,6 +11,7 @@ use punch_serve::wiring::Roots;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::live::Size;
 
 /// All that decides where the store lives.
 pub fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
@@ -225,6 +226,23 @@ pub fn width() -> usize {
     let screen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     columns.or_else(screen).unwrap_or(80).clamp(20, 400)
 }
+
+/// How large the terminal is now; as much as most have where nobody knows.
+pub fn screen() -> Size {
+    let found = terminal_size::terminal_size().map(|(width, height)| (usize::from(width.0), usize::from(height.0)));
+    let (width, height) = found.filter(|(width, height)| *width > 0 && *height > 0).unwrap_or((width(), 24));
+    Size { width, height }
+}
+
+/// Forgets what was typed before anybody was asked: it is no answer.
+#[cfg(unix)]
+pub fn forget_input() {
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
+/// There is no way to.
+#[cfg(not(unix))]
+pub fn forget_input() {}
 
 /// Whether standard input has something to read, or has ended: reading it does not wait.
 #[cfg(unix)]

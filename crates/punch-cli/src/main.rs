@@ -9,6 +9,7 @@ mod failure;
 mod files;
 mod hook_log;
 mod later;
+mod live;
 mod named;
 mod output;
 mod project;

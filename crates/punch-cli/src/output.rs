@@ -8,6 +8,7 @@ use punch_core::text;
 use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
+use crate::live::safe;
 use crate::reply::Reply;
 
 /// Standard output as JSON lines, locked once.
@@ -62,7 +63,7 @@ pub fn failure(failure: &Failure, as_json: bool) {
         let error = json!({"schema": 1, "error": {"code": failure.code(), "message": message, "hint": hint}});
         let _ = writeln!(io::stdout(), "{error}");
     } else {
-        say(&safe_lines(&message), &safe_lines(&hint));
+        say(&safe(&message), &safe(&hint));
     }
 }
 
@@ -95,12 +96,12 @@ pub fn document(text: &str) -> Result<(), Failure> {
 
 /// Says something about the run that is no data.
 pub fn remark(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", safe_lines(text));
+    let _ = writeln!(io::stderr(), "{}", safe(text));
 }
 
 /// Asks a person; anything but `y` or `yes` is a no.
 pub fn ask(question: &str) -> Result<bool, Failure> {
-    let _ = write!(io::stderr(), "{} [y/N] ", safe_lines(question));
+    let _ = write!(io::stderr(), "{} [y/N] ", safe(question));
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
@@ -113,64 +114,10 @@ pub fn answer() -> Result<bool, Failure> {
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Lines at the end of a terminal that change in place, with what stays above them. Whatever cannot be written there is
-/// not worth stopping for.
-pub struct Live {
-    lines: Vec<String>,
-    width: usize,
-    drawn: bool,
-}
-
-impl Live {
-    /// So many lines, on a screen of that width.
-    pub fn new(lines: usize, width: usize) -> Self {
-        Self { lines: (1..=lines).map(|n| format!("[{n}]")).collect(), width, drawn: false }
-    }
-
-    /// Changes the n-th line, counted from 1.
-    pub fn set(&mut self, n: usize, said: &str) {
-        let mark = format!("[{n}] ");
-        let said = said.strip_prefix(&mark).unwrap_or(said);
-        if let Some(line) = n.checked_sub(1).and_then(|at| self.lines.get_mut(at)) {
-            *line = format!("{mark}{said}");
-        }
-    }
-
-    /// Draws all of them again.
-    pub fn draw(&mut self) {
-        let mut out = self.up();
-        for line in &self.lines {
-            let shown: String = text::neutral(line).chars().take(self.width.saturating_sub(1)).collect();
-            out.push_str(&format!("\x1b[2K{shown}\n"));
-        }
-        self.drawn = true;
-        let _ = io::stderr().write_all(out.as_bytes());
-    }
-
-    /// Puts a line above them.
-    pub fn above(&mut self, said: &str) {
-        let out = format!("{}\x1b[J{}\n", self.up(), safe_lines(said));
-        self.drawn = false;
-        let _ = io::stderr().write_all(out.as_bytes());
-        self.draw();
-    }
-
-    /// Takes them away.
-    pub fn close(&mut self) {
-        let out = format!("{}\x1b[J", self.up());
-        self.drawn = false;
-        let _ = io::stderr().write_all(out.as_bytes());
-    }
-
-    /// To the first of them.
-    fn up(&self) -> String {
-        if self.drawn { format!("\x1b[{}A\r", self.lines.len()) } else { String::new() }
-    }
-}
-
-/// Names from outside may hold terminal escapes; line breaks of ours stay.
-fn safe_lines(message: &str) -> String {
-    message.split('\n').map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
+/// Writes to the terminal that a person sees what it takes to change the lines there. What cannot be written is not worth
+/// stopping for.
+pub fn terminal(commands: &str) {
+    let _ = io::stderr().write_all(commands.as_bytes());
 }
 
 /// Tells about a mistake of ours in two lines.

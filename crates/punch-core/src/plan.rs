@@ -259,6 +259,11 @@ impl Plan {
         out
     }
 
+    /// Every loaded live todo that is stored as in progress, in uid order.
+    pub fn running(&self) -> impl Iterator<Item = &Todo> {
+        self.running.iter().filter_map(|uid| self.todos.get(uid))
+    }
+
     /// The name of a phase.
     pub fn phase(&self, uid: PhaseUid) -> Option<&Phase> {
         self.row.phases.iter().find(|p| p.uid == uid)

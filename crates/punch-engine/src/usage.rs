@@ -82,6 +82,7 @@ impl Engine {
                 subagent: None,
                 tokens_in: used.tokens,
                 tokens_out: 0,
+                again: 0,
                 cost: None,
                 ms: used.ms,
                 turns: 0,

@@ -70,7 +70,7 @@ CREATE TABLE ledger (
     ms INTEGER NOT NULL,
     turns INTEGER NOT NULL,
     estimated INTEGER NOT NULL,
-    at INTEGER NOT NULL,
+    at INTEGER NOT NULL, again INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (plan, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ledger_run ON ledger (plan, run) WHERE run IS NOT NULL;

@@ -147,7 +147,7 @@ pub struct Usage {
     pub uid: Uid,
     /// Which attempt, counted from 1.
     pub attempt: u32,
-    /// Tokens that were reported so far, read and written, at most `i64::MAX`.
+    /// Tokens that were reported so far, read for the first time and written, at most `i64::MAX`.
     pub tokens: u64,
     /// Milliseconds so far, at most `i64::MAX`.
     pub ms: u64,
@@ -172,6 +172,9 @@ pub struct Spent {
     pub tokens_in: u64,
     /// Tokens written.
     pub tokens_out: u64,
+    /// Of these tokens, those that the context held already, or of which nobody can say that it did not: they are spent,
+    /// and say nothing about what the todo takes.
+    pub again: u64,
     /// Millionths of a dollar, where somebody knows.
     pub cost: Option<u64>,
     /// Milliseconds.
@@ -188,6 +191,11 @@ impl Spent {
     /// Tokens read and written.
     pub const fn tokens(&self) -> u64 {
         self.tokens_in.saturating_add(self.tokens_out)
+    }
+
+    /// Tokens by which the context grew, as far as that was reported: what estimates are about.
+    pub const fn grown(&self) -> u64 {
+        if self.estimated { 0 } else { self.tokens().saturating_sub(self.again) }
     }
 }
 

@@ -124,6 +124,8 @@ pub enum Ask {
     Renew(Name, i64),
     /// Finish.
     Done(Name, Option<Evidence>, Option<u64>),
+    /// The worker says that it is done, with words or without.
+    Report(Name, bool, Option<u64>),
     /// Say whether a completion is stale, with evidence or without.
     Vouch(Name, bool, bool),
     /// Put the work on it back: a status, a hold while pending, to be resumed.
@@ -161,6 +163,7 @@ impl Ask {
             | Self::Claim(name, _)
             | Self::Renew(name, _)
             | Self::Done(name, _, _)
+            | Self::Report(name, _, _)
             | Self::Vouch(name, _, _)
             | Self::Restore(name, _, _, _)
             | Self::Drop(name)

@@ -106,7 +106,7 @@ impl Scene {
     }
 
     fn ask(&mut self, source: &mut Source<'_>, now: i64) -> Ask {
-        match source.below(35) {
+        match source.below(38) {
             0..7 => Ask::Add(self.add(source)),
             7..28 if self.live.is_empty() => Ask::Add(self.add(source)),
             7..10 => Ask::Edit(self.name(source), self.fields(source, false)),
@@ -139,6 +139,10 @@ impl Scene {
                 let (target, status) = (self.name(source), source.pick(&Status::ALL));
                 let hold = optional(source, 3, |s| hold(s, now)).filter(|_| status == Status::Pending);
                 Ask::Restore(target, status, hold, source.one_in(3))
+            }
+            33 | 34 => {
+                let target = self.name(source);
+                Ask::Report(target, source.one_in(2), optional(source, 6, |s| s.below(3) as u64))
             }
             _ => Ask::Vouch(self.name(source), source.one_in(2), source.one_in(2)),
         }

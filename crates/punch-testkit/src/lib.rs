@@ -15,4 +15,5 @@ pub mod schema;
 pub mod scripted;
 pub mod seeds;
 pub mod source;
+pub mod terminal;
 pub mod work;

@@ -1,19 +1,64 @@
 //! Scenarios in which `punch run` starts the agents, and what must hold for the repository afterwards.
 
-use super::child;
+use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use punch_testkit::scripted::Server;
+
+use super::child::{Group, appended};
 use super::hosts::{ERRORS, Host, OUTPUT};
 use super::place::Place;
 use super::scenario::Drive;
 use super::trial::Wiring;
+use crate::process;
+
+/// How often the model is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs the plan: the exit code.
-pub fn run(host: Host, drive: &Drive, wiring: &Wiring) -> Result<i32, String> {
+pub fn run(host: Host, drive: &Drive, wiring: &Wiring, model: &Server) -> Result<i32, String> {
     let place = wiring.place;
     let spec = host.spec(drive.by, place).ok_or_else(|| format!("{} is not driven so", host.name()))?;
     let mut command = place.command(&place.punch.to_string_lossy());
     command.envs(host.environment(wiring)).envs(wiring.env());
     command.args(["run", "--agent", &spec]).args(&drive.arguments);
-    child::run(&mut command, wiring.limit, &place.file(OUTPUT), &place.file(ERRORS))
+    command.stdin(Stdio::null()).stdout(appended(&place.file(OUTPUT))?).stderr(appended(&place.file(ERRORS))?);
+    let mut group = Group::start(&mut command)?;
+    if !wiring.run.interrupt.is_empty() {
+        interrupt(&mut group, wiring, model)?;
+    }
+    group.wait(wiring.limit)
+}
+
+/// What Ctrl-C does, once the model has been asked so often.
+fn interrupt(group: &mut Group, wiring: &Wiring, model: &Server) -> Result<(), String> {
+    let end = Instant::now() + wiring.limit;
+    let reached = || {
+        let played = model.report().played;
+        wiring.run.interrupt.iter().all(|(track, wanted)| played.get(track).is_some_and(|count| count >= wanted))
+    };
+    while !reached() {
+        if Instant::now() > end || !matches!(group.0.try_wait(), Ok(None)) {
+            return Err("the run was over before it could be interrupted".to_owned());
+        }
+        thread::sleep(LOOK);
+    }
+    // The standard library has no other signal than the last one.
+    process::read(process::command("kill").args(["-INT", &group.0.id().to_string()])).map(drop)
+}
+
+/// Processes that belong to nobody any more: agents, and what they started. Only where they can be looked at.
+pub fn strays(place: &Place) -> Option<String> {
+    let home = format!("HOME={}", place.home.display());
+    let carries = |pid: &String| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|entry| entry == home.as_bytes())
+    };
+    let names = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|e| e.file_name().into_string().ok());
+    let left: Vec<String> = names.filter(|name| name.bytes().all(|b| b.is_ascii_digit())).filter(carries).collect();
+    (!left.is_empty()).then(|| format!("processes are left: {}", left.join(", ")))
 }
 
 /// The user's tree is as it was, no work tree is left, and the work is on the result branch.

@@ -126,6 +126,12 @@ pub struct Run {
     /// Commands of punch after it.
     #[serde(default)]
     pub after: Vec<Vec<String>>,
+    /// The runner is interrupted, as by Ctrl-C, once these tracks have been asked for so many answers.
+    #[serde(default)]
+    pub interrupt: BTreeMap<String, usize>,
+    /// Content and status of every todo after it, in order.
+    #[serde(default)]
+    pub todos: Option<Vec<(String, String)>>,
     /// The number of answers on each track, exactly.
     #[serde(default)]
     pub answers: BTreeMap<String, usize>,

@@ -80,11 +80,18 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
         host.configure(&wiring)?;
         let installed = scenario.install.map(|level| Installed::install(place, host, level)).transpose()?;
         let exit = match &scenario.drive {
-            Some(drive) => driven::run(host, drive, &wiring),
+            Some(drive) => driven::run(host, drive, &wiring, &server),
             None => host.converse(&wiring, &mut conversation),
         };
         let ended = Ended { report: server.report(), exit, output: conversation.output(place) };
         failures.extend(verdict::of_run(host, run, &ended).into_iter().map(|failure| format!("run {n}: {failure}")));
+        if let Some(wanted) = &run.todos {
+            let found = verdict::of_todos(wanted, place);
+            failures.extend(found.into_iter().map(|failure| format!("run {n}: {failure}")));
+        }
+        if scenario.drive.is_some() {
+            failures.extend(driven::strays(place).into_iter().map(|failure| format!("run {n}: {failure}")));
+        }
         if let Some(installed) = installed {
             failures.extend(installed.uninstall(place)?.into_iter().map(|failure| format!("run {n}: {failure}")));
         }

@@ -45,15 +45,17 @@ pub fn of_run(host: Host, run: &Run, ended: &Ended) -> Vec<String> {
     out
 }
 
+/// What is wrong with the todos.
+pub fn of_todos(wanted: &[(String, String)], place: &Place) -> Option<String> {
+    match place.ask(&["list", "--all"]) {
+        Ok(list) => compare(wanted, &list),
+        Err(cause) => Some(cause),
+    }
+}
+
 /// What is wrong with the plan and the last decision.
 pub fn of_plan(scenario: &Scenario, place: &Place) -> Vec<String> {
-    let mut out = Vec::new();
-    if let Some(wanted) = &scenario.todos {
-        match place.ask(&["list", "--all"]) {
-            Ok(list) => out.extend(compare(wanted, &list)),
-            Err(cause) => out.push(cause),
-        }
-    }
+    let mut out: Vec<String> = scenario.todos.as_ref().and_then(|wanted| of_todos(wanted, place)).into_iter().collect();
     if scenario.why_stop.is_empty() && scenario.why_stop_lacks.is_empty() {
         return out;
     }

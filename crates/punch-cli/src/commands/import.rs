@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::Reply;
-use crate::{files, task_folder};
+use crate::{files, safety, task_folder};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,7 +69,7 @@ impl Import {
         let (outcome, ignored) = (&done.changed.outcome, &done.ignored);
         let count = outcome.added.len();
         let verb = if self.dry_run { "would be imported" } else { "imported" };
-        let mut lines = vec![format!("{count} todos {verb}")];
+        let mut lines = vec![format!("{} {verb}", safety::count(count as u64, "todo"))];
         if self.dry_run {
             lines.push(summary(format, &done.brings));
         }

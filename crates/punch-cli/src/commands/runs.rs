@@ -113,7 +113,7 @@ fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {
     let sum = Sum::of(&ledger);
     let mut lines = vec![format!("run {id}: {}, {}", word(&run), cost(&sum))];
     let ended = run.ended_at.map_or_else(|| "not ended".to_owned(), |at| format!("ended {}", utc(at)));
-    let taken_up = if run.body.epoch > 1 { format!(", taken up {} times", run.body.epoch - 1) } else { String::new() };
+    let taken_up = if run.body.epoch > 1 { format!(", taken up {}", safety::count(run.body.epoch - 1, "time")) } else { String::new() };
     lines.push(format!("began {}, {ended}{taken_up}", utc(run.started_at)));
     let agents: Vec<String> = run.body.agents.iter().map(|agent| neutral(agent, 100)).collect();
     lines.push(format!("agents: {}", agents.join(", ")));
@@ -181,7 +181,7 @@ fn cost(sum: &Sum) -> String {
     };
     let money = if sum.cost > 0 { format!(", {}", dollars(sum.cost)) } else { String::new() };
     let time = span(i64::try_from(sum.ms / 1_000 * 1_000).unwrap_or(i64::MAX));
-    format!("{} tokens{guess}{money}, {} turns, {time} of work", sum.tokens, sum.turns)
+    format!("{} tokens{guess}{money}, {}, {time} of work", sum.tokens, safety::count(u64::from(sum.turns), "turn"))
 }
 
 fn neutral(given: &str, most: usize) -> String {
@@ -199,7 +199,7 @@ fn as_json(run: &RunRecord, sum: &Sum) -> Value {
 fn entry(spent: &Spent, names: &Plan) -> Value {
     json!({
         "todo": names.get(spent.uid).map(|todo| todo.id.as_str()), "attempt": spent.attempt, "agent": spent.agent,
-        "subagent": spent.subagent, "tokensIn": spent.tokens_in, "tokensOut": spent.tokens_out, "costMicros": spent.cost,
-        "ms": spent.ms, "turns": spent.turns, "estimated": spent.estimated, "at": spent.at,
+        "subagent": spent.subagent, "tokensIn": spent.tokens_in, "tokensOut": spent.tokens_out, "tokensAgain": spent.again,
+        "costMicros": spent.cost, "ms": spent.ms, "turns": spent.turns, "estimated": spent.estimated, "at": spent.at,
     })
 }

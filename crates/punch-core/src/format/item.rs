@@ -55,11 +55,26 @@ impl Item {
         self.text(key).filter(|text| !text.is_empty())
     }
 
-    /// What is to be done, by the first of these names that is there.
+    /// What is to be done, by the first of these names that is there: a string and nothing else.
     pub(super) fn content(&mut self, keys: &[&str]) -> String {
+        self.first(keys, |item, key| match item.take(key)? {
+            Value::String(text) => Some(text),
+            other => {
+                item.wrong(key, format!("must be a string, not {}", kind(&other)));
+                None
+            }
+        })
+    }
+
+    /// The same where a text may stand without quotes, as in YAML: numbers and truth values by their spelling.
+    pub(super) fn unquoted(&mut self, keys: &[&str]) -> String {
+        self.first(keys, Self::text)
+    }
+
+    fn first(&mut self, keys: &[&str], read: fn(&mut Self, &str) -> Option<String>) -> String {
         let before = self.errors.len();
         for key in keys {
-            if let Some(text) = self.text(key) {
+            if let Some(text) = read(self, key) {
                 return text;
             }
         }

@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
     for (n, phase) in plan.list("phases").into_iter().enumerate() {
         let at = format!("phases[{n}]");
         let Some(mut phase) = build.item(phase, &at) else { continue };
-        let name = phase.content(&["name", "title"]);
+        let name = phase.unquoted(&["name", "title"]);
         let index = build.document.phases.len();
         build.document.phases.push(name);
         for todo in phase.list("todos").into_iter().enumerate() {
@@ -70,7 +70,7 @@ fn read_todo(build: &mut Build, (n, value): (usize, Value), list: &str, phase_in
     let standing = item.status("status", &[]);
     let record = Record {
         id: item.filled("id"),
-        content: item.content(&["content"]),
+        content: item.unquoted(&["content"]),
         status: standing.state,
         hold: standing.hold,
         depends_on: item.ids("dependencies"),

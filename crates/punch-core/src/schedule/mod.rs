@@ -23,7 +23,7 @@ use jobs::Jobs;
 pub use batch::{Batch, batch};
 pub use calibrate::{Fit, Sample, calibration};
 pub use estimate::{Estimate, budget, estimate};
-pub use next::startable;
+pub use next::{Ranking, startable};
 
 /// In which order work is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -5,31 +5,65 @@ use std::cmp::Reverse;
 
 use super::jobs::{Jobs, OPTIONAL};
 use super::{Ask, Order};
-use crate::{Plan, Todo, Uid, files};
+use crate::{Plan, Status, Todo, Uid, files};
+
+/// What can be worked on, best first, whether it can be started yet or not. It outlives starts and completions in the
+/// order of dependencies, so whoever gives out one todo after the other need not look at the whole plan each time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranking {
+    order: Vec<Uid>,
+    /// Everything before it is closed.
+    from: usize,
+    /// A timer ends then, and with it what it held comes into the order.
+    until: Option<i64>,
+}
+
+impl Ranking {
+    /// Ranks a whole plan.
+    pub fn of(plan: &Plan, ask: &Ask, now: i64) -> Self {
+        let jobs = Jobs::of(plan, ask, now);
+        let paths = jobs.paths();
+        let mut order: Vec<u32> = (0..jobs.len()).collect();
+        order.sort_by_cached_key(|job| {
+            let (priority, path) = (jobs.todo(*job).effective_priority(), Reverse(paths[*job as usize]));
+            match ask.order {
+                Order::Makespan => (u8::from(priority >= OPTIONAL), path, priority, *job),
+                Order::List | Order::Level => (priority, path, 0, *job),
+            }
+        });
+        let timers = plan.all().filter(|todo| todo.is_live()).filter_map(|todo| todo.hold_at(now)?.until);
+        let order = order.into_iter().map(|job| jobs.todo(job).uid).collect();
+        Self { order, from: 0, until: timers.min() }
+    }
+
+    /// No timer has ended since it was made.
+    pub fn holds_at(&self, now: i64) -> bool {
+        self.until.is_none_or(|until| now < until)
+    }
+
+    /// What can be started now, best first: ready, and touching no files of anything that runs. What is `reserved`
+    /// counts as running. `plan` is what was ranked, with later starts and completions.
+    pub fn startable(&mut self, plan: &Plan, reserved: &[Uid], now: i64) -> impl Iterator<Item = Uid> {
+        let is_open = |uid: &Uid| plan.get(*uid).is_some_and(|todo| todo.status.is_open());
+        while self.order.get(self.from).is_some_and(|uid| !is_open(uid)) {
+            self.from += 1;
+        }
+        let running = plan.running().filter(move |todo| todo.status_at(now) == Status::InProgress);
+        let reserving = reserved.iter().filter_map(|uid| plan.get(*uid)).filter(|todo| todo.is_live());
+        let busy: Vec<&Todo> = running.chain(reserving).collect();
+        let clash = move |todo: &Todo| {
+            let mut others = busy.iter().filter(|other| other.uid != todo.uid);
+            others.any(|other| todo.files.iter().any(|a| other.files.iter().any(|b| files::overlap(a, b))))
+        };
+        let todos = self.order[self.from..].iter().filter_map(|uid| plan.get(*uid));
+        todos
+            .filter(move |todo| todo.is_ready(now) && !reserved.contains(&todo.uid) && !clash(todo))
+            .map(|todo| todo.uid)
+    }
+}
 
 /// What can be started now, best first: ready, and touching no files of anything that runs. Optional todos come last and
 /// are left out where the question says so. What is `reserved` counts as running.
 pub fn startable(plan: &Plan, ask: &Ask, reserved: &[Uid], now: i64) -> Vec<Uid> {
-    let jobs = Jobs::of(plan, ask, now);
-    let paths = jobs.paths();
-    let busy: Vec<&Todo> = plan
-        .live()
-        .into_iter()
-        .filter(|todo| todo.status_at(now) == crate::Status::InProgress || reserved.contains(&todo.uid))
-        .collect();
-    let clash = |todo: &Todo| {
-        let mut others = busy.iter().filter(|other| other.uid != todo.uid);
-        others.any(|other| todo.files.iter().any(|a| other.files.iter().any(|b| files::overlap(a, b))))
-    };
-    let free = |todo: &Todo| todo.is_ready(now) && !reserved.contains(&todo.uid) && !clash(todo);
-    let mut out: Vec<(u32, &Todo)> =
-        (0..jobs.len()).map(|job| (job, jobs.todo(job))).filter(|(_, t)| free(t)).collect();
-    out.sort_by_cached_key(|(job, todo)| {
-        let (priority, path) = (todo.effective_priority(), Reverse(paths[*job as usize]));
-        match ask.order {
-            Order::Makespan => (u8::from(priority >= OPTIONAL), path, priority, *job),
-            Order::List | Order::Level => (priority, path, 0, *job),
-        }
-    });
-    out.into_iter().map(|(_, todo)| todo.uid).collect()
+    Ranking::of(plan, ask, now).startable(plan, reserved, now).collect()
 }

@@ -121,6 +121,11 @@ pub fn op(ask: &Ask) -> Op {
             }),
             fence: *fence,
         },
+        Ask::Report(target, says, fence) => Op::Report {
+            target: name(target),
+            evidence: says.then(|| Evidence { text: Some("it works".into()), ..Evidence::default() }),
+            fence: *fence,
+        },
         Ask::Vouch(target, stale, evidence) => Op::Vouch {
             target: name(target),
             stale: *stale,
@@ -221,6 +226,7 @@ fn item(plan: &Plan, todo: &Todo) -> Item {
         error: todo.last_error.clone(),
         notes: todo.notes.iter().map(|note| note.text.clone()).collect(),
         resume: todo.flags.resume,
+        reported: todo.flags.reported,
         stale: todo.flags.stale,
         stale_dependency: todo.flags.stale_dependency,
         started: todo.started_at,

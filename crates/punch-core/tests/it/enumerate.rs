@@ -46,6 +46,7 @@ fn writes(ids: &[&str]) -> Vec<Ask> {
         out.push(Ask::Claim(id(a), 2));
         out.push(Ask::Done(id(a), None, None));
         out.push(Ask::Vouch(id(a), true, false));
+        out.push(Ask::Report(id(a), false, None));
         out.push(Ask::Drop(id(a)));
         out.push(Ask::Fail(id(a), String::new()));
         out.push(Ask::Reopen(id(a)));

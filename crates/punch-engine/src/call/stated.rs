@@ -65,6 +65,7 @@ pub(super) fn enter(
                 subagent: caller.session.subagent().map(str::to_owned),
                 tokens_in: more,
                 tokens_out: 0,
+                again: 0,
                 cost: None,
                 ms: 0,
                 turns: 0,

@@ -115,6 +115,7 @@ impl Listener<'_> {
             subagent: self.moment.key.subagent().map(str::to_owned),
             tokens_in: tokens,
             tokens_out: 0,
+            again: 0,
             cost: None,
             ms,
             turns: 0,

@@ -117,6 +117,7 @@ fn a_run_that_was_cut_short_is_taken_up_and_its_meter_goes_on() {
         subagent: None,
         tokens_in: tokens,
         tokens_out: 0,
+        again: 0,
         cost: Some(5),
         ms: 7,
         turns: 1,

@@ -1,8 +1,8 @@
 //! What todos took, and what that teaches.
 
 use punch_core::{Add, Complexity, Edit, Keep, Op, Ref};
-use punch_engine::{Choice, Engine, Request, Used};
-use punch_store::{MemoryStore, PlanId};
+use punch_engine::{Choice, Engine, Request, Sum, Used};
+use punch_store::{MemoryStore, PlanId, Spent};
 
 fn engine() -> (Engine, PlanId) {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
@@ -70,4 +70,31 @@ fn only_what_is_finished_teaches_and_every_plan_of_the_store_counts() {
     done(&engine, other, "T-1");
     assert!(engine.calibration().unwrap() > 2.0);
     assert_eq!(engine.usage_report(plan).unwrap().total.count, 2);
+}
+
+#[test]
+fn what_a_context_held_already_is_spent_but_teaches_nothing() {
+    let (engine, plan) = engine();
+    add(&engine, plan, Some(Complexity::Small));
+    let uid = engine.resolve(plan, "T-1").unwrap();
+    let spent = Spent {
+        uid,
+        attempt: 1,
+        run: Some(1),
+        agent: "claude".into(),
+        subagent: None,
+        tokens_in: 59_000,
+        tokens_out: 1_000,
+        again: 52_000,
+        cost: None,
+        ms: 1,
+        turns: 6,
+        estimated: false,
+        at: 0,
+    };
+    engine.spend(plan, &[spent]).unwrap();
+    done(&engine, plan, "T-1");
+    assert_eq!(engine.usage_report(plan).unwrap().todos[0].actual, 8_000);
+    assert_eq!(engine.calibration().unwrap(), 1.0, "it took what it was estimated at");
+    assert_eq!(Sum::of(&engine.ledger(plan, 1).unwrap()).tokens, 60_000);
 }

@@ -6,6 +6,7 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use super::contexts::Contexts;
 use super::host::{self, Heard, Listen};
 use super::said::{Lines, count_of, entries, entry, failed, line, micros, name, str_of, whole};
 use super::{Agent, Assignment, Event, Finish, Permission, Running, Sink, Spending};
@@ -64,6 +65,8 @@ struct Stream {
     counted: VecDeque<String>,
     /// What was reported of this turn.
     reported: Spending,
+    /// What contexts held in this turn.
+    contexts: Contexts,
     /// Dollars since the beginning of the conversation, in millionths; unknown before the first result of one that goes
     /// on, whose sum contains what was before.
     cost: Option<u64>,
@@ -88,7 +91,8 @@ impl Stream {
             self.counted.push_back(id.to_owned());
             // The output is only known at the end of the turn.
             let spent = Spending { turns: 1, tokens_out: 0, ..usage(&message["usage"]) };
-            add(&mut self.reported, &spent);
+            self.contexts.read(str_of(said, "parent_tool_use_id"), spent.tokens_in);
+            self.reported.add(&spent);
             out.push(Event::Usage(spent));
         }
         let subagent = !said["parent_tool_use_id"].is_null();
@@ -117,7 +121,7 @@ impl Stream {
         let mut spent = usage(&said["usage"]);
         if let Some(models) = since {
             spent = Spending::default();
-            models.values().for_each(|model| add(&mut spent, &model_usage(model)));
+            models.values().for_each(|model| spent.add(&model_usage(model)));
         }
         let sum = micros(&said["total_cost_usd"]);
         let cost = match (since, sum, self.cost) {
@@ -134,6 +138,8 @@ impl Stream {
             tokens_in: spent.tokens_in.saturating_sub(reported.tokens_in),
             tokens_out: spent.tokens_out.saturating_sub(reported.tokens_out),
             cached: spent.cached.saturating_sub(reported.cached),
+            context: self.contexts.main(),
+            grown: self.contexts.grown().map(|grown| grown.max(spent.tokens_out)),
             cost_micros: cost,
             turns,
         };
@@ -250,13 +256,6 @@ fn model_usage(usage: &Value) -> Spending {
         .saturating_add(count_of(usage, "cacheCreationInputTokens"))
         .saturating_add(cached);
     Spending { tokens_in, tokens_out: count_of(usage, "outputTokens"), cached, ..Spending::default() }
-}
-
-fn add(sum: &mut Spending, more: &Spending) {
-    sum.tokens_in = sum.tokens_in.saturating_add(more.tokens_in);
-    sum.tokens_out = sum.tokens_out.saturating_add(more.tokens_out);
-    sum.cached = sum.cached.saturating_add(more.cached);
-    sum.turns = sum.turns.saturating_add(more.turns);
 }
 
 #[cfg(test)]

@@ -112,8 +112,8 @@ impl Stream {
             tokens_in: sum.tokens_in.saturating_sub(before.tokens_in),
             tokens_out: sum.tokens_out.saturating_sub(before.tokens_out),
             cached: sum.cached.saturating_sub(before.cached),
-            cost_micros: None,
             turns: 1,
+            ..Spending::default()
         })]
     }
 }

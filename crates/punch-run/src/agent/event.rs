@@ -64,10 +64,40 @@ pub struct Spending {
     pub tokens_out: u64,
     /// Of the tokens read, those from a cache.
     pub cached: u64,
+    /// By how much contexts grew, where that can be told: the requests of a turn read the same again and again.
+    pub grown: Option<u64>,
+    /// What the context of the conversation holds by now, where that can be told.
+    pub context: Option<u64>,
     /// Millionths of a dollar, where somebody says so.
     pub cost_micros: Option<u64>,
     /// Turns of the model.
     pub turns: u32,
+}
+
+impl Spending {
+    /// Counts more of the same conversation.
+    pub fn add(&mut self, more: &Self) {
+        self.tokens_in = self.tokens_in.saturating_add(more.tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(more.tokens_out);
+        self.cached = self.cached.saturating_add(more.cached);
+        self.turns = self.turns.saturating_add(more.turns);
+        let sum = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b)).or(a).or(b);
+        self.grown = sum(self.grown, more.grown);
+        self.cost_micros = sum(self.cost_micros, more.cost_micros);
+        self.context = more.context.or(self.context);
+    }
+
+    /// Tokens read and written.
+    pub const fn tokens(&self) -> u64 {
+        self.tokens_in.saturating_add(self.tokens_out)
+    }
+
+    /// Of these, those that say nothing about what a todo takes: the context held them already. Where nobody says how it
+    /// grew, what came from a cache was in it; without a word about a cache nothing is known.
+    pub fn again(&self) -> u64 {
+        let fresh = || (self.cached > 0).then(|| self.tokens().saturating_sub(self.cached));
+        self.tokens().saturating_sub(self.grown.or_else(fresh).unwrap_or(0))
+    }
 }
 
 /// A request for permission.
@@ -81,4 +111,37 @@ pub struct Permission {
     pub tool: Option<String>,
     /// What can be answered: (id, label, whether it allows).
     pub options: Vec<(String, String, bool)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_teaches_about_a_todo_is_what_its_context_grew_by() {
+        let spent = Spending { tokens_in: 59_000, tokens_out: 1_000, ..Spending::default() };
+        let table = [
+            (Spending { grown: Some(4_000), cached: 50_000, ..spent }, 56_000),
+            (Spending { grown: Some(90_000), ..spent }, 0),
+            // From a cache comes what was there before.
+            (Spending { cached: 50_000, ..spent }, 50_000),
+            // Nobody says anything: then it teaches nothing.
+            (spent, 60_000),
+            (Spending::default(), 0),
+        ];
+        for (spent, again) in table {
+            assert_eq!(spent.again(), again, "{spent:?}");
+        }
+    }
+
+    #[test]
+    fn spending_adds_up_without_overflow_and_keeps_what_is_unknown() {
+        let mut sum = Spending::default();
+        sum.add(&Spending { tokens_in: u64::MAX, cost_micros: Some(2), context: Some(9), ..Spending::default() });
+        sum.add(&Spending { tokens_in: 1, tokens_out: 1, cost_micros: Some(3), turns: 1, ..Spending::default() });
+        let wanted =
+            Spending { tokens_in: u64::MAX, tokens_out: 1, cost_micros: Some(5), turns: 1, ..Spending::default() };
+        assert_eq!(sum, Spending { context: Some(9), ..wanted });
+        assert_eq!(sum.tokens(), u64::MAX);
+    }
 }

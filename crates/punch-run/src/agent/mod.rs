@@ -4,6 +4,7 @@
 mod acp;
 mod claude;
 mod codex;
+mod contexts;
 mod event;
 mod exec;
 mod host;

@@ -9,6 +9,7 @@ use punch_engine::{Begin, RunRecord, worker_name};
 use serde_json::json;
 
 use super::seat::{Job, Seat, Stage};
+use super::seen::Seen;
 use super::{Message, Runner, World};
 use crate::agent;
 use crate::error::RunError;
@@ -133,7 +134,7 @@ pub(super) fn runner<'s, 'e>(
         completed: 0,
         stop: None,
         asked: None,
-        seen: None,
+        seen: Seen::default(),
         waiting: false,
     };
     Ok((runner, receive))

@@ -7,6 +7,7 @@ use punch_core::{Plan, Status, Todo, Uid};
 use punch_engine::{Code, Ended, RunOutcome, Saving, Why, WorkTree};
 
 use super::give::BROKEN;
+use super::seen::Seen;
 use super::{Finished, Runner, Stop};
 use crate::error::RunError;
 use crate::told::{Told, line};
@@ -60,7 +61,7 @@ impl Runner<'_, '_> {
         let skip = self.options.skip_optional;
         let now = self.world.engine.now();
         let broken = self.seats.iter().find(|seat| seat.broken.0 >= BROKEN).map(|seat| seat.broken.1.clone());
-        self.seen = None;
+        self.seen = Seen::default();
         let plan = self.plan()?;
         let failed = plan.row.counts.failed;
         let (outcome, mut because) = match stop {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use punch_core::drive::{Reporting, brief, is_blank};
-use punch_core::schedule::{Ask, Order, budget, estimate, startable};
+use punch_core::schedule::{Ask, Order, budget, estimate};
 use punch_core::{Dep, Footprint, Hold, HoldKind, Op, Ref, Todo, Uid};
 use punch_engine::{EngineError, Request, Role, SessionFile, assigned_name, worker_name};
 use punch_store::SessionKey;
@@ -38,15 +38,12 @@ impl Runner<'_, '_> {
     /// What to start next.
     pub(super) fn best(&mut self, refused: &HashSet<Uid>) -> Result<Option<Uid>, RunError> {
         let (context, calibration) = (self.world.settings.run_context.value, self.calibration);
-        let skip_optional = self.options.skip_optional;
+        let ask =
+            Ask { order: Order::List, agents: 1, context, calibration, skip_optional: self.options.skip_optional };
         let now = self.world.engine.now();
         let busy: Vec<Uid> = self.jobs().map(|job| job.todo.uid).collect();
-        let plan = self.plan()?;
-        let ask = Ask { order: Order::List, agents: 1, context, calibration, skip_optional };
-        let now = now.max(plan.row.last_time);
-        let found = startable(plan, &ask, &busy, now);
-        let blank = |uid: &Uid| plan.get(*uid).is_none_or(is_blank);
-        Ok(found.into_iter().find(|uid| !refused.contains(uid) && !blank(uid)))
+        self.catch_up()?;
+        Ok(self.seen.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid) && !is_blank(todo)))
     }
 
     /// Everything that is under way.

@@ -41,14 +41,7 @@ impl Runner<'_, '_> {
 
     fn spent(&mut self, at: usize, spent: &Spending) {
         let Some(talk) = &mut self.seats[at].talk else { return };
-        let sum = &mut talk.spending;
-        sum.tokens_in = sum.tokens_in.saturating_add(spent.tokens_in);
-        sum.tokens_out = sum.tokens_out.saturating_add(spent.tokens_out);
-        sum.cached = sum.cached.saturating_add(spent.cached);
-        sum.turns = sum.turns.saturating_add(spent.turns);
-        if let Some(cost) = spent.cost_micros {
-            sum.cost_micros = Some(sum.cost_micros.unwrap_or(0).saturating_add(cost));
-        }
+        talk.spending.add(spent);
     }
 
     /// Writes down what a turn took. What nobody reports counts as what the todo was estimated at, once an attempt.
@@ -58,11 +51,11 @@ impl Runner<'_, '_> {
         let seat = &mut self.seats[at];
         let (Some(talk), Some(job)) = (&mut seat.talk, &mut seat.job) else { return Ok(()) };
         let spending = std::mem::take(&mut talk.spending);
-        let known = spending.tokens_in.saturating_add(spending.tokens_out);
+        let known = spending.tokens();
         let guess = if known == 0 && !job.guessed { estimate(&job.todo, calibration).tokens } else { 0 };
         job.guessed |= known == 0;
-        // A context only grows; what a turn has read is what it held.
-        talk.used = talk.used.saturating_add(spending.tokens_out.max(guess)).max(spending.tokens_in / 2);
+        let grown = spending.tokens().saturating_sub(spending.again()).max(spending.tokens_out).max(guess);
+        talk.used = spending.context.unwrap_or_else(|| talk.used.saturating_add(grown));
         let ms = u64::try_from(talk.turn.elapsed().as_millis()).unwrap_or(u64::MAX);
         talk.turn = std::time::Instant::now();
         let spent = Spent {
@@ -73,6 +66,7 @@ impl Runner<'_, '_> {
             subagent: None,
             tokens_in: if known == 0 { guess } else { spending.tokens_in },
             tokens_out: spending.tokens_out,
+            again: if known == 0 { 0 } else { spending.again() },
             cost: spending.cost_micros,
             ms,
             turns: spending.turns.max(1),

@@ -8,6 +8,7 @@ mod give;
 mod hear;
 mod judge;
 mod seat;
+mod seen;
 mod tend;
 
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ use crate::told::{Told, Watch};
 use crate::worktree::Lanes;
 use check::Verdict;
 use seat::{Job, Seat};
+use seen::Seen;
 
 /// How long the channel is listened to before everything is looked at again.
 const TICK: Duration = Duration::from_millis(200);
@@ -120,8 +122,8 @@ struct Runner<'s, 'e> {
     stop: Option<Stop>,
     /// When agents were asked to end because the run ends.
     asked: Option<Instant>,
-    /// The plan as it was last looked at, and the stamp of the store then.
-    seen: Option<(u64, Plan)>,
+    /// The plan as it was last looked at.
+    seen: Seen,
     /// Said once, until something happens.
     waiting: bool,
 }
@@ -213,17 +215,17 @@ impl<'s, 'e> Runner<'s, 'e> {
         }
     }
 
-    /// The plan as it is now; read again only if something was written since, or time has changed it.
+    /// The plan as it is now.
     fn plan(&mut self) -> Result<&Plan, EngineError> {
-        let stamp = self.persist(|engine| Ok(engine.store().stamp()?))?;
-        let fresh = matches!((&self.seen, stamp), (Some((seen, _)), Some(now)) if *seen == now);
-        if !fresh {
-            let plan = self.persist(|engine| engine.whole(self.world.plan))?;
-            self.seen = Some((stamp.unwrap_or_default(), plan));
-        }
-        match &self.seen {
-            Some((_, plan)) => Ok(plan),
-            None => Err(EngineError::Store(StoreError::Abort)),
-        }
+        self.catch_up()?;
+        self.seen.plan().ok_or(EngineError::Store(StoreError::Abort))
+    }
+
+    /// Looks at what was written since the last look.
+    fn catch_up(&mut self) -> Result<(), EngineError> {
+        let mut seen = std::mem::take(&mut self.seen);
+        self.persist(|engine| seen.look(engine, self.world.plan))?;
+        self.seen = seen;
+        Ok(())
     }
 }

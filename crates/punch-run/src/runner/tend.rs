@@ -66,7 +66,7 @@ impl Runner<'_, '_> {
 
     /// What people and other agents did to todos that are being worked on.
     fn watch_plan(&mut self) -> Result<(), RunError> {
-        let known = self.seen.as_ref().map(|(stamp, _)| *stamp);
+        let known = self.seen.stamp();
         let stamp = self.persist(|engine| Ok(engine.store().stamp()?))?;
         if known.is_some() && known == stamp {
             return Ok(());

@@ -13,7 +13,7 @@ use punch_engine::git_program;
 use super::WorktreeError;
 
 /// Longer answers are cut: names of refs and paths.
-const ANSWER: u64 = 8 << 20;
+pub(super) const ANSWER: u64 = 8 << 20;
 /// Of what git complains about, this much is told.
 const COMPLAINT: usize = 600;
 /// A checkout of a very large repository may take long; something that waits for ever must not.
@@ -79,6 +79,16 @@ impl Git {
     /// Whether the one commit has the other behind it, or is it.
     pub fn is_behind(&self, old: &str, new: &str) -> Result<bool, WorktreeError> {
         self.holds(&["merge-base", "--is-ancestor", old, new])
+    }
+
+    /// Where two commits parted; the older one if the other has it behind it. None if they have nothing in common.
+    pub fn fork(&self, one: &str, other: &str) -> Result<Option<String>, WorktreeError> {
+        let answer = self.run(&["merge-base", one, other], None)?;
+        match answer.status.code() {
+            Some(0) => Ok(Some(answer.text())),
+            Some(1) => Ok(None),
+            _ => Err(answer.failed("compare two histories")),
+        }
     }
 
     /// Runs it to its end.

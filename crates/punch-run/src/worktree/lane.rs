@@ -16,6 +16,18 @@ pub struct Lane {
     pub path: PathBuf,
 }
 
+impl Lane {
+    /// Its branch, in full.
+    pub(super) fn full_branch(&self) -> String {
+        format!("refs/heads/{}", self.branch)
+    }
+
+    /// What is said when its folder is gone, or no work tree any more.
+    pub(super) fn gone(&self) -> WorktreeError {
+        WorktreeError::Gone { path: self.path.clone(), branch: self.branch.clone() }
+    }
+}
+
 /// A work tree as git lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Registered {

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::WorktreeError;
 use super::git::Git;
 use super::lane::{self, Lane};
+use super::look::Look;
 use super::name::{branch_of, lane_part, mark_of, part, result_branch};
+use super::refs::{Known, Refs};
 
 /// Names beside one that is taken are tried so often.
 const TRIES: usize = 50;
@@ -23,6 +25,8 @@ pub struct Lanes {
     base: String,
     /// What the result branch was last known to be.
     tip: Mutex<String>,
+    /// What stands in for a name that git has none of; asked when it is first needed.
+    pub(super) identity: OnceLock<&'static [&'static str]>,
 }
 
 /// Something a person wants to know before agents begin.
@@ -85,7 +89,8 @@ impl Lanes {
             return Err(WorktreeError::Folder { path: folder, cause: "its name is no UTF-8".into() });
         }
         let remarks = remarks(&git)?;
-        Ok((Self { git, folder, run: run.to_owned(), result, base, tip: Mutex::new(tip) }, remarks))
+        let (tip, identity) = (Mutex::new(tip), OnceLock::new());
+        Ok((Self { git, folder, run: run.to_owned(), result, base, tip, identity }, remarks))
     }
 
     /// The branch on which everything comes together.
@@ -101,34 +106,30 @@ impl Lanes {
     /// A lane of this name. One that the run has had before is found again as it was left; a new one begins with
     /// everything that is on the result branch, so with the work that a todo waited for.
     pub fn open(&self, name: &str) -> Result<Lane, WorktreeError> {
-        let turn = self.turn();
+        let mut turn = self.turn();
         let name = lane_part(name);
         let mut taken = None;
         for n in 1..=TRIES {
             let name = if n == 1 { name.clone() } else { format!("{name}-{n}") };
             let lane = Lane { branch: branch_of(&self.run, &name), path: self.folder.join(&name), name };
-            let (branch, mark) = (format!("refs/heads/{}", lane.branch), mark_of(&lane.branch));
-            let branch = self.git.commit(&branch)?;
-            if branch.is_some() && self.git.commit(&mark)?.is_none() {
+            let (branch, mark) = (lane.full_branch(), mark_of(&lane.branch));
+            let refs = self.git.refs(&[&branch, &mark, &self.full_result()])?;
+            let known = refs.has(&branch);
+            if known && !refs.has(&mark) {
                 taken = Some(lane.branch);
                 continue;
             }
-            let there = lane::at(&self.git, &lane.path)?;
-            match (&there, lane.path.symlink_metadata().is_ok()) {
+            let tip = self.tip_of(&refs, &mut turn)?;
+            if lane.path.symlink_metadata().is_err() {
+                self.add(&lane, known, &tip)?;
+            } else if lane::at(&self.git, &lane.path)?.is_none() {
                 // Files that git knows nothing about may be somebody's work.
-                (None, true) => continue,
-                (Some(_), true) => {
-                    drop(turn);
-                    self.refresh(&lane)?;
-                    return Ok(lane);
-                }
-                // Deleted by hand: what was committed is on the branch.
-                (Some(_), false) => self.forget(&lane)?,
-                (None, false) => {}
+                continue;
             }
-            self.add(&lane, branch.is_some(), &turn)?;
             drop(turn);
-            self.refresh(&lane)?;
+            if known {
+                self.refresh(&lane)?;
+            }
             return Ok(lane);
         }
         Err(WorktreeError::BranchTaken { branch: taken.unwrap_or_else(|| branch_of(&self.run, &name)) })
@@ -138,11 +139,12 @@ impl Lanes {
     pub fn refresh(&self, lane: &Lane) -> Result<bool, WorktreeError> {
         let tip = self.tip(&mut self.turn())?;
         let git = self.git.within(&lane.path);
-        let Some(head) = git.commit("HEAD")? else { return Ok(false) };
+        let look = Look::at(&git)?;
+        let Some(head) = look.head else { return Ok(false) };
         if head == tip {
             return Ok(true);
         }
-        if !git.is_behind(&head, &tip)? || !git.read("look at a lane", &["status", "--porcelain"])?.is_empty() {
+        if look.changed || !git.is_behind(&head, &tip)? {
             return Ok(false);
         }
         git.holds(&["merge", "--quiet", "--ff-only", &tip])
@@ -150,12 +152,16 @@ impl Lanes {
 
     /// Says how the work can be taken in, and tidies up: branches that hold nothing go. Lanes are closed before.
     pub fn finish(&self) -> Result<Finish, WorktreeError> {
-        let tip = self.tip(&mut self.turn())?;
+        let refs = self.git.refs(&[&self.full_result()])?;
+        let tip = self.tip_of(&refs, &mut self.turn())?;
         let _ = fs::remove_dir(&self.folder);
         let head = self.git.commit("HEAD")?.unwrap_or_default();
         if tip == self.base || (!head.is_empty() && self.git.is_behind(&tip, &head)?) {
             let done = if tip == self.base { Finish::Nothing } else { Finish::TakenIn };
-            return self.drop_branch(&self.result, &tip).map(|_| done);
+            if let Some(result) = refs.get(&self.full_result()) {
+                self.drop_branch(&self.result, result)?;
+            }
+            return Ok(done);
         }
         let range = format!("{}..{tip}", self.base);
         let commits = self.git.read("count commits", &["rev-list", "--count", &range])?.parse().unwrap_or_default();
@@ -169,13 +175,23 @@ impl Lanes {
         self.tip.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the result branch is. Deleted by somebody, it comes back where it was: it holds finished work.
+    /// The result branch, in full.
+    pub(super) fn full_result(&self) -> String {
+        format!("refs/heads/{}", self.result)
+    }
+
+    /// Where the result branch is.
     pub(super) fn tip(&self, known: &mut MutexGuard<'_, String>) -> Result<String, WorktreeError> {
-        let branch = format!("refs/heads/{}", self.result);
-        match self.git.commit(&branch)? {
-            Some(tip) => known.clone_from(&tip),
+        self.tip_of(&self.git.refs(&[&self.full_result()])?, known)
+    }
+
+    /// The same from what was read. Deleted by somebody, it comes back where it was: it holds finished work.
+    pub(super) fn tip_of(&self, refs: &Refs, known: &mut MutexGuard<'_, String>) -> Result<String, WorktreeError> {
+        match refs.get(&self.full_result()) {
+            Some(result) => known.clone_from(&result.commit),
             None => {
-                let both = format!("create {branch} {known}\nupdate {} {}\n", mark_of(&self.result), self.base);
+                let both =
+                    format!("create {} {known}\nupdate {} {}\n", self.full_result(), mark_of(&self.result), self.base);
                 self.git.read_with("make the result branch again", &["update-ref", "--stdin"], Some(&both))?;
             }
         }
@@ -183,12 +199,11 @@ impl Lanes {
     }
 
     /// Deletes a branch of ours with its mark, unless somebody has it checked out or moved it; whether it did.
-    pub(super) fn drop_branch(&self, branch: &str, tip: &str) -> Result<bool, WorktreeError> {
-        let name = format!("refs/heads/{branch}");
-        if lane::registered(&self.git)?.iter().any(|tree| tree.branch.as_ref() == Some(&name)) {
+    pub(super) fn drop_branch(&self, branch: &str, found: &Known) -> Result<bool, WorktreeError> {
+        if found.tree.is_some() {
             return Ok(false);
         }
-        let both = format!("delete {name} {tip}\ndelete {}\n", mark_of(branch));
+        let both = format!("delete refs/heads/{branch} {}\ndelete {}\n", found.commit, mark_of(branch));
         Ok(self.git.run(&["update-ref", "--stdin"], Some(&both))?.status.success())
     }
 
@@ -199,25 +214,31 @@ impl Lanes {
     }
 
     fn add(&self, lane: &Lane, exists: bool, tip: &str) -> Result<(), WorktreeError> {
+        if !exists {
+            // Both or none: a branch without a mark would never be recognised as ours.
+            let both = format!("update {} {tip}\ncreate {} {tip}\n", mark_of(&lane.branch), lane.full_branch());
+            self.git.read_with("make the branch of a lane", &["update-ref", "--stdin"], Some(&both))?;
+        }
         let path = lane.path.to_string_lossy();
-        let add = ["worktree", "add", "--quiet"];
-        if exists {
-            self.git.read("make a work tree", &[&add[..], &[&*path, &lane.branch]].concat())?;
+        let add = ["worktree", "add", "--quiet", &*path, &lane.branch];
+        let answer = self.git.run(&add, None)?;
+        if answer.status.success() {
             return Ok(());
         }
-        // The mark first: a branch without one would never be recognised as ours.
-        self.git.read("mark a lane", &["update-ref", &mark_of(&lane.branch), tip])?;
-        let new = ["--no-track", "-b", &lane.branch, &*path, tip];
-        match self.git.read("make a work tree", &[&add[..], &new[..]].concat()) {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                // Half of a checkout, on a full disk say: nothing of anybody is in it.
-                let _ = self.git.run(&["worktree", "remove", "--force", "--force", &path], None);
-                let _ = fs::remove_dir_all(&lane.path);
-                let _ = self.drop_branch(&lane.branch, tip);
-                Err(error)
+        // Deleted by hand: git still has it on its list, and what was committed is on the branch.
+        if lane::at(&self.git, &lane.path)?.is_some() && lane.path.symlink_metadata().is_err() {
+            self.forget(lane)?;
+            return self.git.read("make a work tree", &add).map(drop);
+        }
+        if !exists {
+            // Half of a checkout, on a full disk say: nothing of anybody is in it.
+            let _ = self.git.run(&["worktree", "remove", "--force", "--force", &path], None);
+            let _ = fs::remove_dir_all(&lane.path);
+            if let Some(made) = self.git.refs(&[&lane.full_branch()])?.get(&lane.full_branch()) {
+                let _ = self.drop_branch(&lane.branch, made);
             }
         }
+        Err(answer.failed("make a work tree"))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Joins two commits without a work tree, and moves the result branch forward. A conflict leaves no trace.
 
 use super::git::Git;
-use super::settle::{capped, identity, paths};
-use super::{Lane, Lanes, WorktreeError, lane};
+use super::settle::{capped, paths};
+use super::{Lane, Lanes, WorktreeError};
 
 /// What came of joining two commits.
 pub(super) enum Merge {
@@ -32,18 +32,19 @@ impl Lanes {
     /// Moves the result branch to a commit of a lane, which must have it behind it: nothing is ever taken back.
     pub fn publish(&self, lane: &Lane, commit: &str) -> Result<Published, WorktreeError> {
         let mut known = self.turn();
-        let tip = self.tip(&mut known)?;
-        // Work that brought nothing is behind it already.
-        if tip == commit || self.git.is_behind(commit, &tip)? {
+        let refs = self.git.refs(&[&lane.full_branch(), &self.full_result()])?;
+        let tip = self.tip_of(&refs, &mut known)?;
+        if tip == commit {
             return Ok(Published::Now);
         }
-        if !self.git.is_behind(&tip, commit)? {
-            return Ok(Published::Moved);
+        let direct = refs.get(&lane.full_branch()).is_some_and(|work| work.commit == commit && work.follows(&tip));
+        if !direct && !self.git.is_behind(&tip, commit)? {
+            // Work that brought nothing is behind it already.
+            return Ok(if self.git.is_behind(commit, &tip)? { Published::Now } else { Published::Moved });
         }
-        let branch = format!("refs/heads/{}", self.result);
-        if let Some(tree) = lane::registered(&self.git)?.into_iter().find(|tree| tree.branch.as_ref() == Some(&branch))
-        {
-            return Ok(Published::CheckedOut { path: tree.path.display().to_string() });
+        let branch = self.full_result();
+        if let Some(path) = refs.get(&branch).and_then(|result| result.tree.clone()) {
+            return Ok(Published::CheckedOut { path });
         }
         let reason = format!("punch run: {}", lane.name);
         let moved = self.git.run(&["update-ref", "-m", &reason, &branch, commit, &tip], None)?;
@@ -58,23 +59,21 @@ impl Lanes {
             _ => Err(moved.failed("move the result branch")),
         }
     }
-}
-
-/// One commit of two. The first is what the history follows.
-pub(super) fn join(git: &Git, first: &str, second: &str, message: &str) -> Result<Merge, WorktreeError> {
-    let merged = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", first, second];
-    let answer = git.run(&merged, None)?;
-    let text = String::from_utf8_lossy(&answer.out).into_owned();
-    let (tree, rest) = text.split_once('\0').unwrap_or((text.as_str(), ""));
-    let is_tree = matches!(tree.len(), 40 | 64) && tree.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match answer.status.code() {
-        Some(0) if is_tree => {}
-        Some(1) if is_tree => return Ok(Merge::Conflict(paths(rest))),
-        _ if answer.complaint.contains("unrelated histories") => return Ok(Merge::Unrelated),
-        _ => return Err(answer.failed("merge the work of a lane")),
+    /// One commit of two. The first is what the history follows.
+    pub(super) fn join(&self, git: &Git, first: &str, second: &str, message: &str) -> Result<Merge, WorktreeError> {
+        let merged = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", first, second];
+        let answer = git.run(&merged, None)?;
+        let text = String::from_utf8_lossy(&answer.out).into_owned();
+        let (tree, rest) = text.split_once('\0').unwrap_or((text.as_str(), ""));
+        let is_tree = matches!(tree.len(), 40 | 64) && tree.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match answer.status.code() {
+            Some(0) if is_tree => {}
+            Some(1) if is_tree => return Ok(Merge::Conflict(paths(rest))),
+            _ if answer.complaint.contains("unrelated histories") => return Ok(Merge::Unrelated),
+            _ => return Err(answer.failed("merge the work of a lane")),
+        }
+        let commit = ["commit-tree", tree, "-p", first, "-p", second];
+        let commit = [self.identity(git)?, &commit[..]].concat();
+        git.read_with("commit a merge", &commit, Some(&capped(message))).map(Merge::Clean)
     }
-    let identity = identity(git)?;
-    let identity: Vec<&str> = identity.iter().map(String::as_str).collect();
-    let commit = ["commit-tree", tree, "-p", first, "-p", second];
-    git.read_with("commit a merge", &[&identity[..], &commit[..]].concat(), Some(&capped(message))).map(Merge::Clean)
 }

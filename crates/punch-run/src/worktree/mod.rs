@@ -5,8 +5,10 @@ mod error;
 mod git;
 mod lane;
 mod lanes;
+mod look;
 mod merge;
 mod name;
+mod refs;
 mod settle;
 mod sweep;
 

@@ -7,15 +7,20 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::git::Git;
-use super::merge::{self, Merge};
+use super::look::{Look, git_folder};
+use super::merge::Merge;
+use super::refs::Refs;
 use super::{Lane, Lanes, WorktreeError};
 
 /// A lock of an index that is older belongs to a git that was killed.
 const STALE: Duration = Duration::from_secs(5);
 /// Paths that are kept of those that are in the way.
-const PATHS: usize = 50;
+pub(super) const PATHS: usize = 50;
 /// Characters of a commit message that are kept: well within a pipe.
 const MESSAGE: usize = 8000;
+
+/// Who commits where nobody has told git a name.
+const MADE_UP: [&str; 4] = ["-c", "user.name=punch", "-c", "user.email=punch@localhost"];
 
 /// What became of the work in a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,20 +94,30 @@ impl Lanes {
         let held =
             |why, paths| Settled::Held(Held { why, paths, branch: lane.branch.clone(), result: self.result.clone() });
         let git = self.lane_git(lane)?;
-        let work = match commit_all(&git, lane, message)? {
-            Ok(work) => work,
+        let refs = match self.commit_all(&git, lane, message)? {
+            Ok(refs) => refs,
             Err((why, paths)) => return Ok(held(why, paths)),
         };
-        let tip = self.tip(&mut self.turn())?;
-        if git.is_behind(&work, &tip)? {
-            // What is checked is what there will be: with the work of the others.
-            let moved = work == tip || git.holds(&["merge", "--quiet", "--ff-only", &tip])?;
-            return Ok(Settled::Nothing { commit: if moved { tip } else { work } });
+        let work = refs.get(&lane.full_branch()).ok_or_else(|| lane.gone())?;
+        let tip = self.tip_of(&refs, &mut self.turn())?;
+        if work.commit == tip {
+            return Ok(Settled::Nothing { commit: tip });
         }
-        if git.is_behind(&tip, &work)? {
-            return Ok(Settled::Ready { commit: work, merged: false });
+        if work.follows(&tip) {
+            return Ok(Settled::Ready { commit: work.commit.clone(), merged: false });
         }
-        match merge::join(&git, &tip, &work, &format!("Merge {} into {}\n", lane.branch, self.result))? {
+        let work = work.commit.clone();
+        match git.fork(&tip, &work)? {
+            None => return Ok(held(Why::Unrelated, Vec::new())),
+            Some(fork) if fork == tip => return Ok(Settled::Ready { commit: work, merged: false }),
+            Some(fork) if fork == work => {
+                // What is checked is what there will be: with the work of the others.
+                let moved = git.holds(&["merge", "--quiet", "--ff-only", &tip])?;
+                return Ok(Settled::Nothing { commit: if moved { tip } else { work } });
+            }
+            Some(_) => {}
+        }
+        match self.join(&git, &tip, &work, &format!("Merge {} into {}\n", lane.branch, self.result))? {
             Merge::Clean(commit) => {
                 git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &commit])?;
                 Ok(Settled::Ready { commit, merged: true })
@@ -112,61 +127,76 @@ impl Lanes {
         }
     }
 
+    /// git in a lane that is still tied to the repository: without that it would look further up.
     pub(super) fn lane_git(&self, lane: &Lane) -> Result<Git, WorktreeError> {
-        let git = self.git.within(&lane.path);
-        let gone = || WorktreeError::Gone { path: lane.path.clone(), branch: lane.branch.clone() };
-        // Without its `.git` the folder is no work tree, and git would look further up.
-        if !lane.path.join(".git").is_file() || !git.holds(&["rev-parse", "--verify", "--quiet", "HEAD"])? {
-            return Err(gone());
+        match git_folder(&lane.path) {
+            Some(_) => Ok(self.git.within(&lane.path)),
+            None => Err(lane.gone()),
         }
-        Ok(git)
     }
-}
 
-/// The commit that has all of the lane's work; or why there is none.
-pub(super) fn commit_all(
-    git: &Git,
-    lane: &Lane,
-    message: &str,
-) -> Result<Result<String, (Why, Vec<String>)>, WorktreeError> {
-    let git_dir = git.read("find the folder of a lane", &["rev-parse", "--absolute-git-dir"])?;
-    let git_dir = Path::new(&git_dir);
-    let unmerged = paths(&git.read("look for conflicts", &["diff", "--name-only", "--diff-filter=U", "-z"])?);
-    let rebasing = ["rebase-merge", "rebase-apply"].iter().any(|name| git_dir.join(name).exists());
-    if rebasing || !unmerged.is_empty() {
-        return Ok(Err((Why::Unfinished, unmerged)));
+    /// Makes a commit of all of the lane's work, on the lane's branch. Answers that branch and the result branch as they
+    /// are then; or why there is none.
+    pub(super) fn commit_all(
+        &self,
+        git: &Git,
+        lane: &Lane,
+        message: &str,
+    ) -> Result<Result<Refs, (Why, Vec<String>)>, WorktreeError> {
+        let folder = git_folder(&lane.path).ok_or_else(|| lane.gone())?;
+        let look = Look::at(git)?;
+        if look.head.is_none() {
+            return Err(lane.gone());
+        }
+        let under_way = |name: &str| folder.join(name).exists();
+        if under_way("rebase-merge") || under_way("rebase-apply") || !look.unmerged.is_empty() {
+            return Ok(Err((Why::Unfinished, look.unmerged)));
+        }
+        let lost = submodule_work(git, &look);
+        if !lost.is_empty() {
+            return Ok(Err((Why::Submodule, lost)));
+        }
+        // A merge that took nothing of the other side is still one.
+        if look.changed || under_way("MERGE_HEAD") {
+            stage(git, &folder.join("index.lock"))?;
+            let nested = if look.nests { nested(git)? } else { Vec::new() };
+            if !nested.is_empty() {
+                // They are not to be in the next commit either, whoever makes it.
+                git.read("take a repository out of the index", &["reset", "--quiet"])?;
+                return Ok(Err((Why::Nested, nested)));
+            }
+            self.commit_staged(git, message)?;
+        }
+        if look.branch != lane.branch {
+            back_on_branch(git, lane)?;
+        }
+        git.refs(&[&lane.full_branch(), &self.full_result()]).map(Ok)
     }
-    let lost = submodule_work(git)?;
-    if !lost.is_empty() {
-        return Ok(Err((Why::Submodule, lost)));
-    }
-    stage(git, &git_dir.join("index.lock"))?;
-    let nested = nested(git)?;
-    if !nested.is_empty() {
-        // They are not to be in the next commit either, whoever makes it.
-        git.read("take a repository out of the index", &["reset", "--quiet"])?;
-        return Ok(Err((Why::Nested, nested)));
-    }
-    if !git.holds(&["diff", "--cached", "--quiet"])? {
-        let identity = identity(git)?;
-        let identity: Vec<&str> = identity.iter().map(String::as_str).collect();
+
+    fn commit_staged(&self, git: &Git, message: &str) -> Result<(), WorktreeError> {
         let commit = ["commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"];
-        let message = capped(message);
-        git.read_with("commit the work of a lane", &[&identity[..], &commit[..]].concat(), Some(&message))?;
+        let answer = git.run(&[&self.identity(git)?[..], &commit[..]].concat(), Some(&capped(message)))?;
+        // A difference may be gone once it is in the index: of ends of lines, say.
+        match answer.status.success() || git.holds(&["diff", "--cached", "--quiet"])? {
+            true => Ok(()),
+            false => Err(answer.failed("commit the work of a lane")),
+        }
     }
-    let head = git.commit("HEAD")?.unwrap_or_default();
-    back_on_branch(git, lane, &head)?;
-    Ok(Ok(head))
+
+    /// What stands in for a name and an address that nobody has told git. Asked once.
+    pub(super) fn identity(&self, git: &Git) -> Result<&'static [&'static str], WorktreeError> {
+        if let Some(known) = self.identity.get() {
+            return Ok(known);
+        }
+        let told = git.holds(&["var", "GIT_COMMITTER_IDENT"])? && git.holds(&["var", "GIT_AUTHOR_IDENT"])?;
+        Ok(self.identity.get_or_init(|| if told { &[] } else { &MADE_UP }))
+    }
 }
 
 /// The agent may have gone to another branch, or to none: its work counts, and belongs to the lane's branch.
-fn back_on_branch(git: &Git, lane: &Lane, head: &str) -> Result<(), WorktreeError> {
-    let branch = format!("refs/heads/{}", lane.branch);
-    let now = git.run(&["symbolic-ref", "--quiet", "HEAD"], None)?;
-    if String::from_utf8_lossy(&now.out).trim() == branch {
-        return Ok(());
-    }
-    git.read("move the branch of a lane", &["update-ref", "--create-reflog", &branch, head])?;
+fn back_on_branch(git: &Git, lane: &Lane) -> Result<(), WorktreeError> {
+    let (branch, head) = (lane.full_branch(), git.commit("HEAD")?.ok_or_else(|| lane.gone())?);
+    git.read("move the branch of a lane", &["update-ref", "--create-reflog", &branch, &head])?;
     git.read("return to the branch of a lane", &["symbolic-ref", "HEAD", &branch]).map(drop)
 }
 
@@ -213,35 +243,17 @@ fn nested(git: &Git) -> Result<Vec<String>, WorktreeError> {
 }
 
 /// Submodules with files that are not committed, or with commits that no remote has.
-fn submodule_work(git: &Git) -> Result<Vec<String>, WorktreeError> {
-    let status = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none"];
-    let status = git.read("look at submodules", &status)?;
-    let mut out = Vec::new();
-    for entry in status.split('\0').filter(|entry| entry.starts_with("1 ")) {
-        let mut fields = entry.splitn(9, ' ');
-        let (Some(flags), Some(path)) = (fields.nth(2), fields.nth(5)) else { continue };
-        let flags = flags.as_bytes();
-        let [b'S', commit, modified, untracked] = *flags else { continue };
+fn submodule_work(git: &Git, look: &Look) -> Vec<String> {
+    let is_lost = |(flags, path): &&([u8; 3], String)| {
+        let [commit, modified, untracked] = *flags;
         let inside = git.within(&git.root().join(path));
         let unknown = || {
             let held = ["for-each-ref", "--count=1", "--contains", "HEAD", "refs/remotes"];
             inside.run(&held, None).map_or(true, |answer| answer.out.is_empty())
         };
-        if modified == b'M' || untracked == b'U' || (commit == b'C' && inside.root().join(".git").exists() && unknown())
-        {
-            out.push(path.to_owned());
-        }
-    }
-    out.truncate(PATHS);
-    Ok(out)
-}
-
-/// What stands in for a name and an address that nobody has told git.
-pub(super) fn identity(git: &Git) -> Result<Vec<String>, WorktreeError> {
-    if git.holds(&["var", "GIT_COMMITTER_IDENT"])? && git.holds(&["var", "GIT_AUTHOR_IDENT"])? {
-        return Ok(Vec::new());
-    }
-    Ok(["-c", "user.name=punch", "-c", "user.email=punch@localhost"].map(str::to_owned).to_vec())
+        modified == b'M' || untracked == b'U' || (commit == b'C' && inside.root().join(".git").exists() && unknown())
+    };
+    look.submodules.iter().filter(is_lost).take(PATHS).map(|(_, path)| path.clone()).collect()
 }
 
 pub(super) fn paths(answer: &str) -> Vec<String> {

@@ -1,12 +1,14 @@
 //! Closing lanes, at the end of a run or long after one that died. Folders go, work stays: a branch is deleted only if
 //! the result branch has all of it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::git::Git;
 use super::lane::{self, Lane};
+use super::look::git_folder;
 use super::name::MARKS;
-use super::settle::commit_all;
+use super::refs::Refs;
 use super::{Lanes, WorktreeError};
 
 /// What is left of a lane.
@@ -33,36 +35,47 @@ impl Lanes {
     /// Removes the folder of a lane, with everything in it that git ignores. Uncommitted work is committed before; where
     /// that cannot be, or where somebody locked the work tree, the folder stays. The agent must be gone.
     pub fn close(&self, lane: &Lane, message: &str) -> Result<Left, WorktreeError> {
-        let found = lane::at(&self.git, &lane.path)?;
         let mut left = Left { run: self.run.clone(), branch: None, folder: None, reason: None };
-        left.reason = match &found {
-            Some(found) if found.locked.is_some() => {
-                Some(format!("the work tree is locked: {}", found.locked.as_deref().unwrap_or_default()))
+        let refs = match self.clear(lane, message)? {
+            Ok(refs) => refs,
+            Err(reason) => {
+                (left.folder, left.branch) = (Some(lane.path.clone()), Some(lane.branch.clone()));
+                left.reason = Some(reason);
+                return Ok(left);
             }
-            _ if lane.path.is_dir() => match self.lane_git(lane) {
-                Ok(git) => match commit_all(&git, lane, message) {
-                    Ok(Ok(_)) => None,
-                    Ok(Err((why, paths))) => Some(format!("{why:?}: {}", paths.join(", "))),
-                    Err(error) => Some(error.to_string()),
-                },
-                Err(error) => Some(error.to_string()),
-            },
-            _ => None,
         };
-        if left.reason.is_some() {
-            left.folder = Some(lane.path.clone());
-            left.branch = Some(lane.branch.clone());
-            return Ok(left);
-        }
-        if found.is_some() {
+        if lane.path.is_dir() || lane::at(&self.git, &lane.path)?.is_some() {
             self.forget(lane)?;
         }
-        let tip = self.tip(&mut self.turn())?;
-        if let Some(work) = self.git.commit(&format!("refs/heads/{}", lane.branch))? {
-            let dropped = self.git.is_behind(&work, &tip)? && self.drop_branch(&lane.branch, &work)?;
+        let refs = refs.map_or_else(|| self.git.refs(&[&lane.full_branch(), &self.full_result()]), Ok)?;
+        let tip = self.tip_of(&refs, &mut self.turn())?;
+        if let Some(work) = refs.get(&lane.full_branch()).map(|work| work.clone().not_in(&lane.path)) {
+            let has_all = work.commit == tip || self.git.is_behind(&work.commit, &tip)?;
+            let dropped = has_all && self.drop_branch(&lane.branch, &work)?;
             left.branch = (!dropped).then(|| lane.branch.clone());
         }
         Ok(left)
+    }
+
+    /// Commits what is left in a lane, and says what refs are then, if it has a folder; or why that must stay.
+    fn clear(&self, lane: &Lane, message: &str) -> Result<Result<Option<Refs>, String>, WorktreeError> {
+        // Who locks a work tree leaves a file; a lane whose tie is cut is on git's list alone.
+        let locked = match git_folder(&lane.path).map(|folder| fs::read_to_string(folder.join("locked"))) {
+            Some(locked) => locked.ok(),
+            None => lane::at(&self.git, &lane.path)?.and_then(|found| found.locked),
+        };
+        if let Some(why) = locked {
+            return Ok(Err(format!("the work tree is locked: {}", why.trim_end())));
+        }
+        if !lane.path.is_dir() {
+            return Ok(Ok(None));
+        }
+        let done = self.lane_git(lane).and_then(|git| self.commit_all(&git, lane, message));
+        Ok(match done {
+            Ok(Ok(refs)) => Ok(Some(refs)),
+            Ok(Err((why, paths))) => Err(format!("{why:?}: {}", paths.join(", "))),
+            Err(error) => Err(error.to_string()),
+        })
     }
 
     /// Closes every lane of this run that is still there: after a crash, with nobody at work in any of them.

@@ -144,7 +144,7 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         for spent in self.state.kept(self.plan)?.ledger.iter().filter(|spent| of.is_none_or(|uid| uid == spent.uid)) {
             let (uid, attempt) = (spent.uid, spent.attempt);
             let entry = sums.entry((uid, attempt)).or_insert(Usage { uid, attempt, tokens: 0, ms: 0, at: spent.at });
-            entry.tokens = sum(entry.tokens, if spent.estimated { 0 } else { spent.tokens() });
+            entry.tokens = sum(entry.tokens, spent.grown());
             entry.ms = sum(entry.ms, spent.ms);
             entry.at = entry.at.max(spent.at);
         }

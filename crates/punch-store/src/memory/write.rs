@@ -78,8 +78,9 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
     fn spend(&mut self, spent: &Spent) -> Result<(), StoreError> {
         self.changed = true;
         let most = |n: u64| n.min(i64::MAX.unsigned_abs());
-        let (tokens_in, tokens_out) = (most(spent.tokens_in), most(spent.tokens_out));
-        let spent = Spent { tokens_in, tokens_out, cost: spent.cost.map(most), ms: most(spent.ms), ..spent.clone() };
+        let (tokens_in, tokens_out, again) = (most(spent.tokens_in), most(spent.tokens_out), most(spent.again));
+        let spent =
+            Spent { tokens_in, tokens_out, again, cost: spent.cost.map(most), ms: most(spent.ms), ..spent.clone() };
         self.state.kept_mut(self.plan)?.ledger.push(spent);
         Ok(())
     }

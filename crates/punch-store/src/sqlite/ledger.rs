@@ -11,15 +11,16 @@ const RUN: &str = "SELECT id, started_at, ended_at, body FROM run WHERE plan = ?
 /// Sums by todo and attempt.
 pub(super) fn usage(view: &View<'_>, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
     // Added up here: a sum that overflows is an error in SQLite.
-    let sql = "SELECT uid, attempt, iif(estimated, 0, tokens_in), iif(estimated, 0, tokens_out), ms, at FROM ledger INDEXED BY ledger_todo WHERE plan = ?1 \
-               AND (?2 IS NULL OR uid = ?2) ORDER BY uid, attempt";
+    let sql = "SELECT uid, attempt, iif(estimated, 0, tokens_in), iif(estimated, 0, tokens_out), ms, at, again FROM \
+               ledger INDEXED BY ledger_todo WHERE plan = ?1 AND (?2 IS NULL OR uid = ?2) ORDER BY uid, attempt";
     let read = || -> rusqlite::Result<Vec<Usage>> {
         let mut statement = view.conn.prepare_cached(sql)?;
         let mut rows = statement.query(params![view.plan.0, of.map(|uid| uid.0.cast_signed())])?;
         let mut out: Vec<Usage> = Vec::new();
         while let Some(row) = rows.next()? {
             let (uid, attempt) = (Uid(number(row, 0)?), small(row, 1)?);
-            let tokens = sum(number(row, 2)?, number(row, 3)?);
+            let tokens = number(row, 2)?.saturating_add(number(row, 3)?).saturating_sub(number(row, 6)?);
+            let tokens = sum(tokens, 0);
             let (ms, at) = (number(row, 4)?, row.get(5)?);
             match out.last_mut().filter(|last| (last.uid, last.attempt) == (uid, attempt)) {
                 Some(last) => {
@@ -36,8 +37,8 @@ pub(super) fn usage(view: &View<'_>, of: Option<Uid>) -> Result<Vec<Usage>, Stor
 
 /// The entries of a run.
 pub(super) fn entries(view: &View<'_>, run: u64) -> Result<Vec<Spent>, StoreError> {
-    let sql = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at FROM \
-               ledger INDEXED BY ledger_run WHERE plan = ?1 AND run = ?2 ORDER BY seq";
+    let sql = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
+               FROM ledger INDEXED BY ledger_run WHERE plan = ?1 AND run = ?2 ORDER BY seq";
     let params = params![view.plan.0, run.cast_signed()];
     let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, spent)?.collect());
     view.sql("read the ledger", read)
@@ -46,8 +47,8 @@ pub(super) fn entries(view: &View<'_>, run: u64) -> Result<Vec<Spent>, StoreErro
 /// Adds an entry.
 pub(super) fn append(view: &View<'_>, spent: &Spent) -> Result<(), StoreError> {
     let sql = "INSERT INTO ledger (plan, seq, uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, \
-               estimated, at) VALUES (?1, 1 + ifnull((SELECT max(seq) FROM ledger WHERE plan = ?1), 0), ?2, ?3, ?4, ?5, \
-               ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+               estimated, at, again) VALUES (?1, 1 + ifnull((SELECT max(seq) FROM ledger WHERE plan = ?1), 0), ?2, ?3, ?4, \
+               ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
     let row = params![
         view.plan.0,
         most(spent.uid.0),
@@ -61,7 +62,8 @@ pub(super) fn append(view: &View<'_>, spent: &Spent) -> Result<(), StoreError> {
         most(spent.ms),
         spent.turns,
         spent.estimated,
-        spent.at
+        spent.at,
+        most(spent.again)
     ];
     view.execute("add to the ledger", sql, row).map(|_| ())
 }
@@ -125,5 +127,6 @@ fn spent(row: &Row<'_>) -> rusqlite::Result<Spent> {
         turns: small(row, 9)?,
         estimated: row.get(10)?,
         at: row.get(11)?,
+        again: number(row, 12)?,
     })
 }

@@ -30,6 +30,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { to: Version { major: 1, minor: 3 }, sql: include_str!("../../migrations/0004_said.sql") },
     Migration { to: Version { major: 1, minor: 4 }, sql: include_str!("../../migrations/0005_usage.sql") },
     Migration { to: Version { major: 2, minor: 0 }, sql: include_str!("../../migrations/0006_runs.sql") },
+    Migration { to: Version { major: 2, minor: 1 }, sql: include_str!("../../migrations/0007_again.sql") },
 ];
 
 /// What this program writes.

@@ -360,6 +360,7 @@ fn spent(uid: u64, attempt: u32, tokens: u64) -> Spent {
         subagent: None,
         tokens_in: tokens,
         tokens_out: tokens / 2,
+        again: 0,
         cost: None,
         ms: tokens * 2,
         turns: 1,
@@ -376,6 +377,9 @@ pub fn what_attempts_took_is_summed_by_todo_and_attempt(store: &dyn Store) {
     for one in [
         guessed,
         spent(2, 1, 8),
+        // What the context held already is spent, but says nothing about the todo.
+        Spent { tokens_in: 900, again: 896, ms: 0, ..spent(2, 2, 2) },
+        Spent { again: u64::MAX, ms: 0, ..spent(2, 2, 2) },
         spent(1, 2, 6),
         spent(1, 1, 2),
         Spent { at: 9, ..spent(1, 2, 4) },
@@ -387,7 +391,10 @@ pub fn what_attempts_took_is_summed_by_todo_and_attempt(store: &dyn Store) {
     let usage = |uid, attempt, tokens, ms, at| Usage { uid: Uid(uid), attempt, tokens, ms, at };
     look(store, id, |s| {
         let first = [usage(1, 1, 3, 4, 5), usage(1, 2, 15, 20, 9)];
-        assert_eq!(s.usage(None)?, [first[0], first[1], usage(2, 1, 12, 16, 5), usage(3, 9, most, most, 5)]);
+        assert_eq!(
+            s.usage(None)?,
+            [first[0], first[1], usage(2, 1, 12, 16, 5), usage(2, 2, 5, 0, 5), usage(3, 9, most, most, 5)]
+        );
         assert_eq!(s.usage(Some(Uid(1)))?, first);
         assert_eq!(s.usage(Some(Uid(9)))?, []);
         Ok(())
@@ -403,6 +410,7 @@ pub fn the_ledger_of_a_run_is_kept_as_it_was_written(store: &dyn Store) {
         subagent: Some("explore".into()),
         cost: Some(180_744),
         turns: 6,
+        again: 90,
         estimated: true,
         ..spent(4, 2, 100)
     };

@@ -5,6 +5,7 @@ mod fields;
 mod names;
 mod order;
 mod removal;
+mod standing;
 mod state;
 mod status;
 
@@ -59,6 +60,8 @@ pub struct Item {
     pub notes: Vec<String>,
     /// Was being worked on before.
     pub resume: bool,
+    /// Its worker says that it is done.
+    pub reported: bool,
     /// Completed, and nothing vouches for it any more.
     pub stale: bool,
     /// Something it was built on was reopened.

@@ -1,6 +1,6 @@
 //! Status changes in the order asked: the table of transitions, one arm after the other.
 
-use super::{Dep, Item, Model, No, Write};
+use super::{Item, No, Write};
 use crate::ask::{Ask, Evidence, Hold, New, Status};
 use crate::rules::{Cancelled, Gate, Proof};
 
@@ -29,6 +29,7 @@ impl Write<'_> {
                 Ask::Claim(_, until) => self.claim(key, *until)?,
                 Ask::Renew(_, until) => self.renew(key, *until)?,
                 Ask::Done(_, evidence, fence) => self.done(key, evidence.as_ref(), *fence, &mut gated)?,
+                Ask::Report(_, says, fence) => self.report(key, *says, *fence)?,
                 Ask::Vouch(_, stale, evidence) => self.vouch(key, *stale, *evidence)?,
                 Ask::Restore(_, status, hold, resume) => self.restore(key, *status, hold.as_ref(), *resume),
                 Ask::Drop(_) => self.close(key, Status::Cancelled),
@@ -144,6 +145,7 @@ impl Write<'_> {
         self.gate(key, gated)?;
         self.limit(key)?;
         self.begin(key);
+        self.item(key).reported = false;
         // Whoever starts what was claimed before makes answers to that claim late.
         if self.model.items[key].fence > 0 {
             self.fence(key);
@@ -242,6 +244,24 @@ impl Write<'_> {
         Ok(())
     }
 
+    fn report(&mut self, key: usize, says: bool, fence: Option<u64>) -> Done {
+        if fence.is_some_and(|fence| fence != self.model.items[key].fence) {
+            return no("stale_fence");
+        }
+        if self.leased_by_other(key) {
+            return no("leased");
+        }
+        let item = self.item(key);
+        if item.status != Status::Active {
+            return no("transition");
+        }
+        item.reported = true;
+        if says {
+            item.evidence = (item.evidence + 1).min(20);
+        }
+        Ok(())
+    }
+
     fn vouch(&mut self, key: usize, stale: bool, evidence: bool) -> Done {
         let item = self.item(key);
         if item.status != Status::Completed {
@@ -268,6 +288,7 @@ impl Write<'_> {
             item.owner = None;
             item.hold = hold.cloned();
             item.resume = resume;
+            item.reported = false;
             item.stale = false;
             item.stale_dependency = false;
             item.attempts = 0;
@@ -288,6 +309,7 @@ impl Write<'_> {
             }
             item.finished = Some(now);
             item.hold = None;
+            item.reported = false;
             item.resume = false;
             item.stale_dependency = false;
             item.stale = false;
@@ -317,7 +339,7 @@ impl Write<'_> {
                 item.error = error;
                 item.attempts += 1;
                 if item.attempts < ATTEMPTS {
-                    self.set(key, Status::Pending, |item| item.resume = true);
+                    self.set(key, Status::Pending, |item| (item.resume, item.reported) = (true, false));
                     return Ok(());
                 }
             }
@@ -333,6 +355,7 @@ impl Write<'_> {
         }
         self.set(key, Status::Pending, |item| {
             item.finished = None;
+            item.reported = false;
             item.resume = false;
             item.stale_dependency = false;
             item.stale = false;
@@ -379,51 +402,5 @@ impl Write<'_> {
                 self.item(dependent).stale_dependency = true;
             }
         }
-    }
-}
-
-impl Model {
-    /// Does a todo in this status count as met for those who wait for it?
-    pub fn satisfies(&self, status: Status) -> bool {
-        match status {
-            Status::Completed => true,
-            Status::Cancelled | Status::Failed => self.rules.cancelled == Cancelled::Satisfy,
-            Status::Pending | Status::Active => false,
-        }
-    }
-
-    /// How many of its dependencies are not met.
-    pub fn unmet(&self, key: usize) -> usize {
-        let unmet = |dep: &&Dep| match dep {
-            Dep::On(to) => !self.satisfies(self.items[*to].status),
-            Dep::Missing(_) => true,
-        };
-        self.items[key].deps.iter().filter(unmet).count()
-    }
-
-    /// Live todos that depend on it.
-    pub fn dependents(&self, key: usize) -> Vec<usize> {
-        self.order.iter().copied().filter(|other| self.items[*other].deps.contains(&Dep::On(key))).collect()
-    }
-
-    /// Its lease has run out.
-    pub fn lease_over(&self, key: usize) -> bool {
-        let item = &self.items[key];
-        item.status == Status::Active && item.lease.is_some_and(|until| until <= self.now)
-    }
-
-    /// It is on hold now.
-    pub fn held(&self, key: usize) -> bool {
-        self.items[key].hold.as_ref().is_some_and(|hold| hold.until.is_none_or(|until| until > self.now))
-    }
-
-    /// Reads as pending now.
-    pub fn pending(&self, key: usize) -> bool {
-        self.items[key].status == Status::Pending || self.lease_over(key)
-    }
-
-    /// Pending, nothing unmet, no hold.
-    pub fn ready(&self, key: usize) -> bool {
-        self.pending(key) && self.unmet(key) == 0 && !self.held(key)
     }
 }

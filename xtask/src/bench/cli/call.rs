@@ -30,14 +30,23 @@ pub fn call(command: &mut Command) -> Result<Cost, String> {
     spend(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))
 }
 
-/// The same with the input and output that it was given.
+/// The same for one that is to end with another exit code.
+pub fn call_to(command: &mut Command, code: i32) -> Result<Cost, String> {
+    spend_to(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()), code)
+}
+
+/// The same as [`call`] with the input and output that it was given.
 pub fn spend(command: &mut Command) -> Result<Cost, String> {
+    spend_to(command, 0)
+}
+
+fn spend_to(command: &mut Command, code: i32) -> Result<Cost, String> {
     let start = Instant::now();
     let child = command.spawn();
     let child = child.map_err(|cause| format!("`{command:?}` does not start: {cause}"))?;
     let used = child.wait4().map_err(|cause| format!("`{command:?}` cannot be waited for: {cause}"))?;
     let wall = start.elapsed();
-    if !used.status.success() {
+    if used.status.code() != Some(code) {
         let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
         let said = output.map(|o| String::from_utf8_lossy(&[o.stdout, o.stderr].concat()).into_owned());
         return Err(format!("`{command:?}` ended with {}; again it said: {}", used.status, said.unwrap_or_default()));

@@ -15,6 +15,7 @@ use crate::failure::{Exit, Failure};
 use crate::output;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
+use crate::safety;
 use watch::Screen;
 
 /// Help at length.
@@ -170,7 +171,7 @@ fn reply(finished: &Finished) -> Reply {
         let more = if spent.uncosted > 0 { " or more" } else { "" };
         parts.push(format!("{}{more}", dollars(spent.cost)));
     }
-    parts.push(format!("{} turns", spent.turns));
+    parts.push(safety::count(u64::from(spent.turns), "turn"));
     lines.push(format!("{}: run {}, {}", finished.outcome.name(), finished.run, parts.join(", ")));
     Reply { exit: exit(finished.outcome), ..Reply::new(lines.join("\n"), Value::Null) }
 }

@@ -11,8 +11,10 @@ use punch_run::{Interrupt, Told, Watch};
 use serde_json::json;
 
 use crate::environment;
-use crate::output::{self, Live};
+use crate::live::{Live, Size};
+use crate::output;
 use crate::reply::with_schema;
+use crate::safety;
 
 /// How often a question looks whether the run is being stopped.
 const LOOK: Duration = Duration::from_millis(100);
@@ -28,14 +30,23 @@ pub struct Screen {
 
 impl Screen {
     pub fn new(as_json: bool, agents: usize, interrupt: Interrupt) -> Self {
-        let live = (!as_json && environment::is_watched()).then(|| Live::new(agents, environment::width()));
+        let live = (!as_json && environment::is_watched()).then(|| Live::new(agents));
         Self { as_json, interrupt, live: Mutex::new(live), asking: Mutex::new(()) }
     }
 
     /// Leaves the lines as they are.
     pub fn close(&self) {
-        if let Some(live) = self.live().as_mut() {
-            live.close();
+        self.change(Live::close);
+    }
+
+    /// Changes the lines of the terminal, if there are any; whether there are.
+    fn change(&self, change: impl FnOnce(&mut Live, Size) -> String) -> bool {
+        match self.live().as_mut() {
+            Some(live) => {
+                output::terminal(&change(live, environment::screen()));
+                true
+            }
+            None => false,
         }
     }
 
@@ -53,18 +64,18 @@ impl Watch for Screen {
             }
             return;
         }
-        let mut live = self.live();
-        match (live.as_mut(), line(event), place(event)) {
-            (Some(live), said, Some(agent)) => {
+        let (said, agent) = (line(event), place(event));
+        let shown = self.change(|live, size| {
+            if let Some(agent) = agent {
                 live.set(agent, &said.clone().unwrap_or_else(|| now(event)));
-                if let Some(said) = said.filter(|_| is_kept(event)) {
-                    live.above(&said);
-                }
-                live.draw();
             }
-            (Some(live), Some(said), None) => live.above(&said),
-            (None, Some(said), _) => output::remark(&said),
-            (_, None, _) => {}
+            match said.as_ref().filter(|_| agent.is_none() || is_kept(event)) {
+                Some(said) => live.above(said, size),
+                None => live.draw(size),
+            }
+        });
+        if let (Some(said), false) = (said, shown) {
+            output::remark(&said);
         }
     }
 
@@ -73,11 +84,20 @@ impl Watch for Screen {
             return None;
         }
         let _turn = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        let question = format!("{}: {} - allow it? [y/N]", text::clip(todo, 80), wanted.what);
-        match self.live().as_mut() {
-            Some(live) => live.above(&question),
-            None => output::remark(&question),
+        let question = format!("{}: {} - allow it?", text::clip(todo, 80), wanted.what);
+        environment::forget_input();
+        if !self.change(|live, size| live.ask(&question, size)) {
+            output::remark(&format!("{question} [y/N]"));
         }
+        let answer = self.answer();
+        self.change(|live, size| live.answered(answer.is_some(), size));
+        answer
+    }
+}
+
+impl Screen {
+    /// What is typed; `None` if the run is stopped before that.
+    fn answer(&self) -> Option<bool> {
         while !environment::input_is_ready() {
             if self.interrupt.is_asked() {
                 return None;
@@ -110,7 +130,11 @@ const fn place(event: &Told) -> Option<usize> {
 
 /// Worth a line that stays.
 const fn is_kept(event: &Told) -> bool {
-    !matches!(event, Told::Said { .. } | Told::Started { .. } | Told::Verifying { .. } | Told::Continued { .. })
+    // That an agent asks is said again where the question is put.
+    !matches!(
+        event,
+        Told::Said { .. } | Told::Started { .. } | Told::Verifying { .. } | Told::Continued { .. } | Told::Asks { .. }
+    )
 }
 
 /// What an agent does now, where nothing is worth a plain line.
@@ -126,7 +150,7 @@ fn line(event: &Told) -> Option<String> {
     Some(match event {
         Told::Begun { run, resumed, agents } => {
             let word = if *resumed { "goes on" } else { "begins" };
-            format!("run {run} {word} with {agents} agents")
+            format!("run {run} {word} with {}", safety::count(*agents as u64, "agent"))
         }
         Told::Remark { what } => format!("note: {what}"),
         Told::Started { agent, name, todo, content, attempt } => {

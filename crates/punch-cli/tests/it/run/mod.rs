@@ -5,6 +5,8 @@ mod killed;
 mod limits;
 mod misbehaves;
 mod talks;
+#[cfg(unix)]
+mod terminal;
 mod trees;
 mod works;
 

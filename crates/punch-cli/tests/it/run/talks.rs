@@ -1,6 +1,7 @@
 //! Agents that talk: one conversation takes todo after todo, is kept going, told what failed, and asks for permission.
 
 use std::fs;
+use std::process::Command;
 
 use super::Stage;
 use crate::punch::Run;
@@ -36,14 +37,19 @@ while read -r line; do
 done
 "#;
 
-fn talk(stage: &Stage, more: &[&str]) -> Run {
+/// `punch run` with such an agent.
+pub fn talker(stage: &Stage, more: &[&str]) -> Command {
     let script = stage.world.root.join("talker.sh");
     fs::write(&script, TALKER).unwrap();
     let spec = format!("claude:sh {}", script.display());
     let mut command = stage.world.command(&[&["run", "--agent", &spec], more].concat());
     command.env("TRACES", &stage.traces).env("PUNCH", crate::world::PUNCH);
     command.env("PUNCH_RUN_BACKOFF", "10ms").env("PUNCH_RUN_GRACE", "300ms");
-    let run = finished(command.output().unwrap());
+    command
+}
+
+fn talk(stage: &Stage, more: &[&str]) -> Run {
+    let run = finished(talker(stage, more).output().unwrap());
     assert_eq!(stage.alive(), [0; 0], "{}", run.render());
     run
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::Stage;
-use crate::world::World;
+use crate::world::{World, finished};
 
 #[test]
 fn work_in_work_trees_comes_together_on_a_branch_and_the_users_tree_stays() {
@@ -45,4 +45,31 @@ fn without_git_work_trees_are_refused() {
     assert_eq!(run.exit, Some(1), "{}", run.render());
     assert!(run.stdout.contains("no_worktrees"), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_todo_in_a_work_tree_takes_few_git_processes() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let git = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.is_file()).unwrap();
+    let count = |todos: usize| {
+        let stage = Stage::on(World::with_git());
+        let bin = stage.world.root.join("bin");
+        fs::create_dir(&bin).unwrap();
+        let script = format!("#!/bin/sh\necho \"$*\" >> \"$TRACES/git\"\nexec '{}' \"$@\"\n", git.display());
+        fs::write(bin.join("git"), script).unwrap();
+        fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        stage.add(&vec!["work"; todos]);
+        let mut command = stage.command(&["--worktrees"]);
+        let folders = std::iter::once(bin).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(folders).unwrap());
+        let run = finished(command.output().unwrap());
+        assert_eq!(run.exit, Some(0), "{}", run.render());
+        stage.trace("git").len()
+    };
+    // Make it, look, stage, commit, look where the result is, move it, look again, take it away.
+    let each = (count(5) - count(1)) / 4;
+    assert!(each <= 14, "{each} git processes for a todo");
 }

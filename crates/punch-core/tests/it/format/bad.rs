@@ -32,6 +32,12 @@ fn every_bad_part_is_named_with_its_place() {
         (Format::Checklist, "- [ ] a\n- [?] b\n- [ ]\n", "line 2: `[?]` is no marker"),
         (Format::Checklist, "- [ ] a\n- [?] b\n- [ ]\n", "line 3: the todo has no text"),
         (Format::TodoWrite, "{\"todos\": [1]}", "todos[0]: must be an object, not a number"),
+        (
+            Format::TodoWrite,
+            "{\"todos\": [{\"content\": 1, \"status\": \"pending\", \"activeForm\": \"x\"}]}",
+            "todos[0].content: must be a string, not a number",
+        ),
+        (Format::OpenCode, "[{\"content\": true}]", "todos[0].content: must be a string, not a boolean"),
         (Format::TodoWrite, "{\"todos\": 1}", "todos: must be a list"),
         (Format::TodoWrite, "{", "not JSON"),
         (Format::ClaudeTasks, "{\"1.json\": {\"id\": \"1\", \"status\": \"pending\"}}", "1.json.subject: is missing"),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::agent::contexts::Contexts;
 use crate::agent::said::{count_of, micros};
 use crate::agent::{Event, Spending};
 
@@ -14,12 +15,16 @@ pub(super) struct Meter {
     /// on had cost before is in the sum and unknown.
     cost: Option<u64>,
     reported: Option<u64>,
+    /// What the context held, in this turn and at the end of the last one.
+    contexts: Contexts,
+    context: Option<u64>,
 }
 
 impl Meter {
     /// For a session that is new, or one that goes on.
     pub fn new(resumed: bool) -> Self {
-        Self { requests: Spending::default(), cost: None, reported: (!resumed).then_some(0) }
+        let reported = (!resumed).then_some(0);
+        Self { requests: Spending::default(), cost: None, reported, contexts: Contexts::default(), context: None }
     }
 
     /// The cost of the session so far. Only dollars can be compared with a limit.
@@ -32,10 +37,19 @@ impl Meter {
     /// What one request to the model took (Qwen Code).
     pub fn request(&mut self, usage: &Value) {
         if let Some(more) = read(usage) {
-            self.requests.tokens_in = self.requests.tokens_in.saturating_add(more.tokens_in);
-            self.requests.tokens_out = self.requests.tokens_out.saturating_add(more.tokens_out);
-            self.requests.cached = self.requests.cached.saturating_add(more.cached);
-            self.requests.turns = self.requests.turns.saturating_add(1);
+            self.contexts.read("", more.tokens_in);
+            self.requests.add(&more);
+        }
+    }
+
+    /// What the context holds by now.
+    pub fn context(&mut self, used: &Value) {
+        if let Some(used) = used.as_u64().filter(|used| *used > 0) {
+            // A turn begins with what the last one left.
+            if let Some(before) = self.context.take().filter(|_| self.contexts.main().is_none()) {
+                self.contexts.read("", before);
+            }
+            self.contexts.read("", used);
         }
     }
 
@@ -47,13 +61,17 @@ impl Meter {
         let tokens = read(&result["usage"]).or_else(|| (requests.turns > 0).then_some(requests)).or_else(|| {
             quota.is_object().then(|| counts(count_of(quota, "input_tokens"), count_of(quota, "output_tokens")))
         });
+        let (context, grown) = (self.contexts.main(), self.contexts.grown());
+        self.context = context.or(self.context);
         let cost = self.cost.zip(self.reported).map(|(now, before)| now.saturating_sub(before));
         self.reported = self.cost.or(self.reported);
         match (tokens, cost) {
             (None, None | Some(0)) => Vec::new(),
             (tokens, cost) => {
                 let tokens = tokens.unwrap_or_default();
-                vec![Event::Usage(Spending { cost_micros: cost, turns: tokens.turns.max(1), ..tokens })]
+                let grown = grown.map(|grown| grown.max(tokens.tokens_out));
+                let turns = tokens.turns.max(1);
+                vec![Event::Usage(Spending { cost_micros: cost, turns, grown, context, ..tokens })]
             }
         }
     }

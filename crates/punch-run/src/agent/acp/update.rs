@@ -65,6 +65,7 @@ impl Client {
             "plan_update" => vec![plan(&update["plan"]["entries"])],
             "usage_update" => {
                 self.meter.cost(&update["cost"]);
+                self.meter.context(&update["used"]);
                 Vec::new()
             }
             _ => Vec::new(),

@@ -14,7 +14,15 @@ const ASKS: &str = r#"{"type":"control_request","request_id":"2edbabe9","request
 const RESULT: &str = r#"{"duration_api_ms":178,"stop_reason":"end_turn","session_id":"0afe943c","total_cost_usd":0.058059,"usage":{"input_tokens":19193,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":32},"modelUsage":{"claude-sonnet-4-5":{"inputTokens":19193,"outputTokens":32,"costUSD":0.058059}},"permission_denials":[],"terminal_reason":"completed","is_error":false,"num_turns":2,"subtype":"success","result":"one done","type":"result","model_usage_since_last_result":{"claude-sonnet-4-5":{"inputTokens":19193,"outputTokens":32,"cacheReadInputTokens":0,"cacheCreationInputTokens":0,"costUSD":0.058059}}}"#;
 
 fn spent(tokens_in: u64, tokens_out: u64, cached: u64, cost_micros: Option<u64>, turns: u32) -> Event {
-    Event::Usage(Spending { tokens_in, tokens_out, cached, cost_micros, turns })
+    Event::Usage(Spending { tokens_in, tokens_out, cached, cost_micros, turns, ..Spending::default() })
+}
+
+/// The same with what is known about the context.
+fn in_context(event: Event, grown: u64, context: u64) -> Event {
+    match event {
+        Event::Usage(spent) => Event::Usage(Spending { grown: Some(grown), context: Some(context), ..spent }),
+        other => other,
+    }
 }
 
 fn over(finish: Finish) -> Event {
@@ -32,7 +40,7 @@ fn a_turn_is_told_in_neutral_words_and_counted_once() {
             spent(9627, 0, 100, None, 1),
             Event::Text("work one".into()),
             Event::ToolUsed { name: "Bash".into() },
-            spent(9566, 32, 0, Some(58_059), 0),
+            in_context(spent(9566, 32, 0, Some(58_059), 0), 32, 9627),
             over(Finish::Natural),
         ]
     );

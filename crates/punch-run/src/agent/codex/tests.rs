@@ -22,7 +22,7 @@ const FIRST: &str = r#"{"type":"turn.completed","usage":{"input_tokens":11823,"c
 const SECOND: &str = r#"{"type":"turn.completed","usage":{"input_tokens":17777,"cached_input_tokens":150,"cache_write_input_tokens":0,"output_tokens":31,"reasoning_output_tokens":0}}"#;
 
 fn spent(tokens_in: u64, tokens_out: u64, cached: u64) -> Event {
-    Event::Usage(Spending { tokens_in, tokens_out, cached, cost_micros: None, turns: 1 })
+    Event::Usage(Spending { tokens_in, tokens_out, cached, turns: 1, ..Spending::default() })
 }
 
 #[test]

@@ -201,3 +201,33 @@ fn odd_names_and_contents_are_work_like_any_other() {
     assert_eq!(names.split('\0').filter(|name| !name.is_empty()).count(), 7);
     assert_eq!(sandbox.git(&["log", "-1", "--format=%s", "punch/7/result"]), "T-1 [31m red");
 }
+
+#[test]
+fn a_merge_that_takes_nothing_of_the_other_side_is_finished() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    git(&lane.path, &["checkout", "-q", "-b", "other"]);
+    write(&lane, "base.txt", "other\n");
+    git(&lane.path, &["commit", "-qam", "other"]);
+    git(&lane.path, &["checkout", "-q", "punch/7/a"]);
+    write(&lane, "base.txt", "mine\n");
+    git(&lane.path, &["commit", "-qam", "mine"]);
+    git(&lane.path, &["merge", "-q", "--no-commit", "-s", "ours", "other"]);
+    hand_in(&lanes, &lane, "T-1");
+    assert_eq!(sandbox.on_result("base.txt"), "mine");
+    assert!(sandbox.git(&["log", "--format=%s", "punch/7/result"]).contains("other"), "both sides are behind it");
+    assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
+}
+
+#[test]
+fn a_difference_that_is_gone_in_the_index_is_no_work() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.root().join(".gitattributes"), "*.txt text eol=lf\n").unwrap();
+    sandbox.commit("line ends");
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    write(&lane, "base.txt", "base\r\n");
+    assert!(matches!(lanes.settle(&lane, "T-1").unwrap(), Settled::Nothing { .. }));
+    assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
+}

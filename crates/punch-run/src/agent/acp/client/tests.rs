@@ -129,22 +129,27 @@ fn what_the_agent_tells_becomes_neutral_words() {
 #[test]
 fn usage_is_read_in_every_form_and_cost_as_a_difference() {
     let spent = |tokens_in, tokens_out, cached, cost_micros, turns| {
-        Event::Usage(Spending { tokens_in, tokens_out, cached, cost_micros, turns })
+        Event::Usage(Spending { tokens_in, tokens_out, cached, cost_micros, turns, ..Spending::default() })
+    };
+    let within = |event, grown, context| match event {
+        Event::Usage(spent) => Event::Usage(Spending { grown: Some(grown), context: Some(context), ..spent }),
+        other => other,
     };
     let mut client = prompted();
-    let cost = |amount| {
+    let cost_in = |amount, used: u64| {
         update(&format!(
-            r#"{{"sessionUpdate":"usage_update","used":1,"size":2,"cost":{{"amount":{amount},"currency":"USD"}}}}"#
+            r#"{{"sessionUpdate":"usage_update","used":{used},"size":2,"cost":{{"amount":{amount},"currency":"USD"}}}}"#
         ))
     };
+    let cost = |amount| cost_in(amount, 0);
     // Claude, Codex, OpenCode.
     let answer = |id: u32, usage: &str| format!(r#"{{"id":{id},"result":{{"stopReason":"end_turn",{usage}}}}}"#);
     let usage = r#""usage":{"inputTokens":35,"outputTokens":3,"cachedReadTokens":4100,"cachedWriteTokens":0,"totalTokens":4138}"#;
-    let events = heard(&mut client, &[&cost(0.02), &answer(3, usage)]);
-    assert_eq!(events, [spent(4135, 3, 4100, Some(20_000), 1), over(Finish::Natural)]);
+    let events = heard(&mut client, &[&cost_in(0.01, 4000), &cost_in(0.02, 4138), &answer(3, usage)]);
+    assert_eq!(events, [within(spent(4135, 3, 4100, Some(20_000), 1), 138, 4138), over(Finish::Natural)]);
     client.prompt("more");
-    let events = heard(&mut client, &[&cost(0.05), &answer(4, usage)]);
-    assert_eq!(events[0], spent(4135, 3, 4100, Some(30_000), 1));
+    let events = heard(&mut client, &[&cost_in(0.05, 5000), &answer(4, usage)]);
+    assert_eq!(events[0], within(spent(4135, 3, 4100, Some(30_000), 1), 862, 5000));
     // Gemini.
     client.prompt("more");
     let quota = r#""_meta":{"quota":{"token_count":{"input_tokens":6671,"output_tokens":3}}}"#;
@@ -154,7 +159,9 @@ fn usage_is_read_in_every_form_and_cost_as_a_difference() {
     let piece = update(
         r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""},"_meta":{"usage":{"inputTokens":10,"outputTokens":2,"totalTokens":12}}}"#,
     );
-    assert_eq!(heard(&mut client, &[&piece, &piece, &answer(6, r#""_meta":{}"#)])[0], spent(20, 4, 0, Some(0), 2));
+    let larger = piece.replace("10,", "15,").replace("12}", "17}");
+    let events = heard(&mut client, &[&piece, &larger, &answer(6, r#""_meta":{}"#)]);
+    assert_eq!(events[0], within(spent(25, 4, 0, Some(0), 2), 5, 15));
     // Other money is no money, and nobody says anything.
     let mut client = prompted();
     let other = cost(9.0).replace("USD", "credits");

@@ -1,5 +1,7 @@
-//! `cargo xtask bench run`: what `punch run` adds to a bare start of a program and three durable commits, and what it
-//! takes while eight agents think.
+//! `cargo xtask bench run`: what `punch run` adds to a bare start of a program and three durable commits, to a work tree
+//! and a merge, and on a large plan; and what it takes while eight agents think.
+
+mod lanes;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -7,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::cli::call::{Cost, call, program, spend};
+use super::cli::call::{Cost, call, call_to, program, spend};
 use super::cli::programs::Programs;
 use crate::{Done, process};
 
@@ -18,6 +20,14 @@ const ROUNDS: usize = 3;
 /// Agents that think, and for how long.
 const AGENTS: usize = 8;
 const SECONDS: u64 = 10;
+
+/// Todos of a large plan and of a small one, of which so many are worked on.
+const LARGE: usize = 10_000;
+const SMALL: usize = 100;
+const WORKED_ON: usize = 100;
+
+/// What a run says that ends at a limit.
+const LIMIT: i32 = 4;
 
 /// Measures, prints, and fails if a target is missed.
 pub fn run() -> Done {
@@ -31,11 +41,9 @@ pub fn run() -> Done {
         let project = project(&programs, &room.join(format!("p{round}")), TODOS)?;
         ours.push(call(&mut punch(&programs, &project, &["run", "--agent", "exec:true"]))?.wall);
     }
-    let each = |mut times: Vec<Duration>| {
-        times.sort_unstable();
-        times[times.len() / 2].as_secs_f64() * 1e3 / TODOS as f64
-    };
-    let (bare, ours) = (each(bare), each(ours));
+    let (bare, ours) = (each(bare, TODOS), each(ours, TODOS));
+    let (plain, lanes) = lanes::measure(&programs, room)?;
+    let (small, large) = sizes(&programs, room)?;
     let thinking = think(&programs, &room.join("thinking"))?;
     let idle = thinking.cpu.as_secs_f64() / thinking.wall.as_secs_f64() * 100.0;
     let memory = thinking.resident as f64 / 1e6;
@@ -48,10 +56,34 @@ pub fn run() -> Done {
         }
     };
     println!("a spawn and three durable commits: {bare:.2} ms; a todo of a run: {ours:.2} ms");
+    println!("a work tree, a commit and a merge by git: {plain:.2} ms; a todo with --worktrees: {lanes:.2} ms");
+    println!("a todo of {SMALL}: {small:.2} ms; a todo of {LARGE}: {large:.2} ms");
     row("a todo with an instant agent, beside that", ours / bare, 5.0, "times");
+    row("a todo with --worktrees, beside git alone", lanes / plain, 3.0, "times");
+    row("a todo of a large plan, beside a small one", large / small, 2.0, "times");
     row("memory with 8 agents", memory, 50.0, "MB");
     row("CPU while 8 agents think, starts included", idle, 3.0, "%");
     if missed.is_empty() { Ok(()) } else { Err(format!("targets missed: {}", missed.join(", "))) }
+}
+
+/// The median of some rounds, for each todo, in milliseconds.
+fn each(mut times: Vec<Duration>, todos: usize) -> f64 {
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64() * 1e3 / todos as f64
+}
+
+/// The same number of todos of a small plan and of a large one.
+fn sizes(programs: &Programs, room: &Path) -> Result<(f64, f64), String> {
+    let (mut small, mut large) = (Vec::new(), Vec::new());
+    let turns = WORKED_ON.to_string();
+    let worked = ["run", "--agent", "exec:true", "--max-turns", &turns];
+    for round in 0..ROUNDS {
+        let few = project(programs, &room.join(format!("small{round}")), SMALL)?;
+        small.push(call(&mut punch(programs, &few, &worked))?.wall);
+        let many = project(programs, &room.join(format!("large{round}")), LARGE)?;
+        large.push(call_to(&mut punch(programs, &many, &worked), LIMIT)?.wall);
+    }
+    Ok((each(small, WORKED_ON), each(large, WORKED_ON)))
 }
 
 /// The least that a todo could cost.

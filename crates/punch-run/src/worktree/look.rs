@@ -1,0 +1,114 @@
+//! The state of a lane, read with one question to git and a few looks at its files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::WorktreeError;
+use super::git::{ANSWER, Git};
+use super::settle::PATHS;
+
+/// What an agent left.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// The commit it stands on; none if there is none yet.
+    pub head: Option<String>,
+    /// The branch it is on, or what git says where there is none.
+    pub branch: String,
+    /// Something differs from that commit.
+    pub changed: bool,
+    /// Paths that both sides of a merge have changed.
+    pub unmerged: Vec<String>,
+    /// Submodules that are not as the commit has them: what git says about each, and where.
+    pub submodules: Vec<([u8; 3], String)>,
+    /// Something of it may be a repository of its own.
+    pub nests: bool,
+}
+
+impl Look {
+    /// Looks at the lane in which this git works.
+    pub fn at(git: &Git) -> Result<Self, WorktreeError> {
+        // Every file by its name: then what ends like a folder is a repository of its own.
+        let ask = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all"];
+        let answer = git.read("look at a lane", &[&ask[..], &["--ignore-submodules=none"]].concat())?;
+        let mut look = read(&answer);
+        if answer.len() as u64 >= ANSWER {
+            // What was cut off is not known.
+            look.nests = true;
+            let unmerged = ["diff", "--name-only", "--diff-filter=U", "-z"];
+            look.unmerged = git.read("look for conflicts", &unmerged)?.split('\0').map(str::to_owned).collect();
+            look.unmerged.retain(|path| !path.is_empty());
+        }
+        look.unmerged.truncate(PATHS);
+        Ok(look)
+    }
+}
+
+fn read(answer: &str) -> Look {
+    let mut look = Look::default();
+    for entry in answer.split('\0') {
+        match entry.split_once(' ') {
+            Some(("#", header)) => match header.split_once(' ') {
+                Some(("branch.oid", oid)) => look.head = Some(oid.to_owned()).filter(|oid| !oid.starts_with('(')),
+                Some(("branch.head", name)) => name.clone_into(&mut look.branch),
+                _ => {}
+            },
+            Some(("1", rest)) => {
+                look.changed = true;
+                let fields: Vec<&str> = rest.splitn(8, ' ').collect();
+                let [_, sub, _, index, tree, _, _, path] = fields[..] else { continue };
+                look.nests |= index == GITLINK || tree == GITLINK;
+                if let [b'S', commit, modified, untracked] = *sub.as_bytes() {
+                    look.submodules.push(([commit, modified, untracked], path.to_owned()));
+                }
+            }
+            Some(("u", rest)) => {
+                look.changed = true;
+                look.unmerged.extend(rest.splitn(10, ' ').nth(9).map(str::to_owned));
+            }
+            Some(("?", path)) => {
+                look.changed = true;
+                look.nests |= path.ends_with('/');
+            }
+            _ => {}
+        }
+    }
+    look
+}
+
+/// How git calls what is a repository of its own.
+const GITLINK: &str = "160000";
+
+/// The folder in which git keeps what belongs to a lane alone; none if the lane has lost its tie to it.
+pub(super) fn git_folder(lane: &Path) -> Option<PathBuf> {
+    let tie = fs::read_to_string(lane.join(".git")).ok()?;
+    let folder = lane.join(tie.strip_prefix("gitdir:")?.trim_start_matches(' ').trim_end_matches(['\n', '\r']));
+    folder.is_dir().then_some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_of_git_is_read_with_any_path() {
+        assert_eq!(read(""), Look::default());
+        let answer = "# branch.oid abc\0# branch.head punch/7/a\0\
+            1 .M N... 100644 100644 100644 1 1 with space\nand line\0\
+            1 .M SCMU 160000 160000 160000 1 1 lib\0\
+            u UU N... 100644 100644 100644 100644 1 2 3 both sides\0? new\0";
+        let wanted = Look {
+            head: Some("abc".into()),
+            branch: "punch/7/a".into(),
+            changed: true,
+            unmerged: vec!["both sides".into()],
+            submodules: vec![(*b"CMU", "lib".into())],
+            nests: true,
+        };
+        assert_eq!(read(answer), wanted);
+        let plain = read("# branch.oid (initial)\0# branch.head (detached)\0? new file\0");
+        assert_eq!(plain, Look { branch: "(detached)".into(), changed: true, ..Look::default() });
+        assert!(read("? inside/\0").nests);
+        assert!(!read("1 D. N... 100644 000000 000000 1 1 x\0").nests);
+        assert_eq!(read("1 x\0u y\0#\0# z"), Look { changed: true, ..Look::default() });
+    }
+}

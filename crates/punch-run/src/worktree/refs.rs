@@ -1,0 +1,98 @@
+//! What refs stand for, several with one question: the commit, what is directly behind it, and where it is checked out.
+
+use std::path::Path;
+
+use super::WorktreeError;
+use super::git::Git;
+
+/// Fields end with a zero byte: a path may have any other one.
+const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(parent)%00%(worktreepath)%00";
+
+/// One ref that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    /// In full.
+    name: String,
+    /// What it stands for.
+    pub commit: String,
+    /// What is directly behind that.
+    parents: Vec<String>,
+    /// The work tree that has it checked out.
+    pub tree: Option<String>,
+}
+
+/// Those that were asked for and are there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Refs(Vec<Known>);
+
+impl Refs {
+    /// The one of this full name.
+    pub fn get(&self, name: &str) -> Option<&Known> {
+        self.0.iter().find(|known| known.name == name)
+    }
+
+    /// Whether there is one of this full name.
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+}
+
+impl Known {
+    /// Whether it follows that commit directly. If not it may still have it further behind.
+    pub fn follows(&self, commit: &str) -> bool {
+        self.parents.iter().any(|parent| parent == commit)
+    }
+
+    /// The same once this work tree is gone.
+    pub fn not_in(mut self, tree: &Path) -> Self {
+        self.tree = self.tree.filter(|path| Path::new(path) != tree);
+        self
+    }
+}
+
+impl Git {
+    /// Reads refs by their full names.
+    pub fn refs(&self, names: &[&str]) -> Result<Refs, WorktreeError> {
+        let answer = self.read("read its branches", &[&["for-each-ref", FORMAT], names].concat())?;
+        let mut refs = read(&answer);
+        // A name is also taken for a folder of refs.
+        refs.0.retain(|known| names.contains(&known.name.as_str()));
+        Ok(refs)
+    }
+}
+
+fn read(answer: &str) -> Refs {
+    let mut fields = answer.split('\0');
+    let mut out = Vec::new();
+    while let (Some(name), Some(commit), Some(parents), Some(tree)) =
+        (fields.next(), fields.next(), fields.next(), fields.next())
+    {
+        out.push(Known {
+            name: name.trim_start_matches('\n').to_owned(),
+            commit: commit.to_owned(),
+            parents: parents.split(' ').filter(|parent| !parent.is_empty()).map(str::to_owned).collect(),
+            tree: Some(tree.to_owned()).filter(|tree| !tree.is_empty()),
+        });
+    }
+    Refs(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refs_are_read_with_any_path_of_a_work_tree() {
+        let known = |name: &str, parents: &[&str], tree: Option<&str>| Known {
+            name: name.into(),
+            commit: "c".into(),
+            parents: parents.iter().map(|parent| (*parent).to_owned()).collect(),
+            tree: tree.map(str::to_owned),
+        };
+        let answer = "refs/heads/a\0c\0p q\0/x\ny z\0\nrefs/heads/b\0c\0\0\0\n";
+        let found = read(answer);
+        assert_eq!(found.0, [known("refs/heads/a", &["p", "q"], Some("/x\ny z")), known("refs/heads/b", &[], None)]);
+        assert!(found.0[0].follows("q") && !found.0[0].follows("c"));
+        assert_eq!(read("cut\0short"), Refs::default());
+    }
+}

@@ -1,0 +1,51 @@
+//! How a todo stands: what it waits for, who waits for it, what time has done to it.
+
+use super::{Dep, Model};
+use crate::ask::Status;
+use crate::rules::Cancelled;
+
+impl Model {
+    /// Does a todo in this status count as met for those who wait for it?
+    pub fn satisfies(&self, status: Status) -> bool {
+        match status {
+            Status::Completed => true,
+            Status::Cancelled | Status::Failed => self.rules.cancelled == Cancelled::Satisfy,
+            Status::Pending | Status::Active => false,
+        }
+    }
+
+    /// How many of its dependencies are not met.
+    pub fn unmet(&self, key: usize) -> usize {
+        let unmet = |dep: &&Dep| match dep {
+            Dep::On(to) => !self.satisfies(self.items[*to].status),
+            Dep::Missing(_) => true,
+        };
+        self.items[key].deps.iter().filter(unmet).count()
+    }
+
+    /// Live todos that depend on it.
+    pub fn dependents(&self, key: usize) -> Vec<usize> {
+        self.order.iter().copied().filter(|other| self.items[*other].deps.contains(&Dep::On(key))).collect()
+    }
+
+    /// Its lease has run out.
+    pub fn lease_over(&self, key: usize) -> bool {
+        let item = &self.items[key];
+        item.status == Status::Active && item.lease.is_some_and(|until| until <= self.now)
+    }
+
+    /// It is on hold now.
+    pub fn held(&self, key: usize) -> bool {
+        self.items[key].hold.as_ref().is_some_and(|hold| hold.until.is_none_or(|until| until > self.now))
+    }
+
+    /// Reads as pending now.
+    pub fn pending(&self, key: usize) -> bool {
+        self.items[key].status == Status::Pending || self.lease_over(key)
+    }
+
+    /// Pending, nothing unmet, no hold.
+    pub fn ready(&self, key: usize) -> bool {
+        self.pending(key) && self.unmet(key) == 0 && !self.held(key)
+    }
+}
