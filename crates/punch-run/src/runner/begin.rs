@@ -175,7 +175,7 @@ impl Runner<'_, '_> {
     /// Checks what no agent of this run works on.
     pub(super) fn check_loose(&mut self, todo: Todo, owner: String) {
         // Its work is where it was done.
-        let lane = self.lanes.and_then(|lanes| lanes.open(&todo.id).ok());
+        let lane = self.lanes.map(|lanes| lanes.open(&todo.id)).transpose();
         let number = self.check(0, &todo, &owner, lane);
         self.loose.push(Job::new(todo, owner, Stage::Checking(number)));
     }

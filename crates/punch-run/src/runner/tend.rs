@@ -102,7 +102,8 @@ impl Runner<'_, '_> {
                 None => {
                     let Some((uid, since)) = working else { continue };
                     let print = punch_engine::config::print_duration;
-                    let doom = if talk.seen.elapsed() >= idle {
+                    let seen = talk.seen.max(talk.running.printed());
+                    let doom = if seen.elapsed() >= idle {
                         Some(format!("the agent gave no sign of life for {}", print(idle)))
                     } else if self.meter.todo_time_left(uid, since).is_some_and(|left| left.is_zero()) {
                         Some("the time for one todo is over".to_owned())
