@@ -113,6 +113,10 @@ impl Running for Started {
         self.kept().end();
     }
 
+    fn tend(&mut self) {
+        self.kept().tend();
+    }
+
     fn printed(&self) -> Instant {
         self.printed.printed()
     }

@@ -203,6 +203,10 @@ impl<L: Listen> Running for Held<L> {
         lock(&self.0.kept).end();
     }
 
+    fn tend(&mut self) {
+        lock(&self.0.kept).tend();
+    }
+
     fn printed(&self) -> Instant {
         self.0.out.printed()
     }

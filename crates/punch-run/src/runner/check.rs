@@ -2,7 +2,7 @@
 //! todo runs, and the todo is completed under its fence. Nobody else completes it.
 
 use punch_core::{Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
-use punch_engine::{EngineError, Proofs, Request, VerifyError, WorkTree};
+use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proofs, Request, VerifyError, WorkTree};
 
 use super::patience::Patience;
 use super::{Message, Runner};
@@ -106,7 +106,9 @@ impl Judging<'_> {
         };
         let tree = WorkTree { root, consents: world.consents.clone() };
         let stopped = || self.patience.interrupt.is_asked();
-        let checker = tree.checker(world.settings.verify_timeout.value, &stopped);
+        // A lane is a repository of its own to whatever runs there.
+        let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
+        let checker = Checker { without, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
         let plan = world.plan;
         let mut proofs = Proofs::default();
         if todo.verify.is_some() {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use punch_core::drive::{Reporting, brief, is_blank};
 use punch_core::schedule::{Ask, Order, budget, estimate, startable};
 use punch_core::{Dep, Footprint, Hold, HoldKind, Op, Ref, Todo, Uid};
-use punch_engine::{EngineError, Request, Role, SessionFile, assigned_name, worker_name};
+use punch_engine::{EngineError, GIT_ELSEWHERE, Request, Role, SessionFile, assigned_name, worker_name};
 use punch_store::SessionKey;
 
 use super::seat::{Job, Stage, Talk};
@@ -184,12 +184,18 @@ impl Runner<'_, '_> {
                 variable("PUNCH_ASSIGNED", key.host()),
                 variable("PUNCH_SESSION_FILE", &text(&session)),
             ],
-            without: self.world.without.clone(),
+            without: self.without(),
             session,
         };
         let sink = Sink::new(start, self.send.clone(), Message::Agent);
         let running = self.agents[self.seats[at].spec].start(&assignment, sink).map_err(|error| error.to_string())?;
         Ok(Talk::new(start, name, running, owner.to_owned(), key.clone()))
+    }
+
+    /// What an agent must not inherit. In a lane, nothing may lead its git to the user's index or branch.
+    fn without(&self) -> Vec<String> {
+        let git = GIT_ELSEWHERE.iter().filter(|_| self.lanes.is_some()).map(|name| (*name).to_owned());
+        self.world.without.iter().cloned().chain(git).collect()
     }
 
     pub(super) fn does_not_start(&mut self, at: usize, todo: &Todo, why: &str) -> Result<(), RunError> {

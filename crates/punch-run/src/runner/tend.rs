@@ -96,6 +96,7 @@ impl Runner<'_, '_> {
             let working = seat.job.as_ref().filter(|job| job.stage == Stage::Working);
             let working = working.map(|job| (job.todo.uid, job.since));
             let Some(talk) = &mut seat.talk else { continue };
+            talk.running.tend();
             match &talk.doomed {
                 Some((since, _)) if since.elapsed() >= grace || urgent => talk.running.kill(),
                 Some(_) => {}

@@ -28,6 +28,13 @@ pub(super) struct Registered {
     pub missing: bool,
 }
 
+impl Registered {
+    /// The git that made it was killed: it locks a work tree with this word until all files are there.
+    pub fn is_half_made(&self) -> bool {
+        self.locked.as_deref() == Some("initializing")
+    }
+}
+
 /// All work trees of the repository.
 pub(super) fn registered(git: &Git) -> Result<Vec<Registered>, WorktreeError> {
     Ok(read(&git.read("list its work trees", &["worktree", "list", "--porcelain", "-z"])?))

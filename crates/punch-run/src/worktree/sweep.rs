@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::git::Git;
 use super::lane::{self, Lane};
-use super::name::MARKS;
+use super::name::{MARKS, mark_of};
 use super::settle::commit_all;
 use super::{Lanes, WorktreeError};
 
@@ -33,7 +33,11 @@ impl Lanes {
     /// Removes the folder of a lane, with everything in it that git ignores. Uncommitted work is committed before; where
     /// that cannot be, or where somebody locked the work tree, the folder stays. The agent must be gone.
     pub fn close(&self, lane: &Lane, message: &str) -> Result<Left, WorktreeError> {
-        let found = lane::at(&self.git, &lane.path)?;
+        let mut found = lane::at(&self.git, &lane.path)?;
+        if found.as_ref().is_some_and(lane::Registered::is_half_made) {
+            self.unmake(lane)?;
+            found = None;
+        }
         let mut left = Left { run: self.run.clone(), branch: None, folder: None, reason: None };
         left.reason = match &found {
             Some(found) if found.locked.is_some() => {
@@ -58,9 +62,13 @@ impl Lanes {
             self.forget(lane)?;
         }
         let tip = self.tip(&mut self.turn())?;
-        if let Some(work) = self.git.commit(&format!("refs/heads/{}", lane.branch))? {
-            let dropped = self.git.is_behind(&work, &tip)? && self.drop_branch(&lane.branch, &work)?;
-            left.branch = (!dropped).then(|| lane.branch.clone());
+        match self.git.commit(&format!("refs/heads/{}", lane.branch))? {
+            Some(work) => {
+                let dropped = self.git.is_behind(&work, &tip)? && self.drop_branch(&lane.branch, &work)?;
+                left.branch = (!dropped).then(|| lane.branch.clone());
+            }
+            // A mark without a branch: it was cut short, or somebody has deleted the branch.
+            None => drop(self.git.run(&["update-ref", "-d", &mark_of(&lane.branch)], None)?),
         }
         Ok(left)
     }

@@ -1,11 +1,13 @@
 //! `punch run` with scripted agents: what they do well, what they do badly, and what is left after everything was killed.
 
+mod belongings;
 mod changes;
 mod driven;
 mod eats_disk;
 mod killed;
 mod limits;
 mod misbehaves;
+mod repository;
 mod talks;
 mod trees;
 mod works;
