@@ -115,6 +115,10 @@ impl Judging<'_> {
             proofs.push(self.patience.persist(|engine| engine.prove(plan, &checker, &todo.id))?);
         }
         if let (Some((lanes, lane)), Some(commit)) = (&self.lane, &commit) {
+            // Nothing is taken back from the result branch: what is not ours any more must not get there.
+            if self.now()?.is_none() {
+                return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
+            }
             match lanes.publish(lane, commit) {
                 Ok(Published::Now) => {}
                 Ok(Published::Moved) => return Ok(None),

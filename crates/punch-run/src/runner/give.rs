@@ -8,7 +8,7 @@ use punch_core::{Dep, Footprint, Hold, HoldKind, Op, Ref, Todo, Uid};
 use punch_engine::{EngineError, GIT_ELSEWHERE, Request, Role, SessionFile, assigned_name, worker_name};
 use punch_store::SessionKey;
 
-use super::seat::{Job, Stage, Talk};
+use super::seat::{Job, Seat, Stage, Talk};
 use super::{Runner, Stop};
 use crate::agent::{Assignment, Kind, Sink, Spending};
 use crate::error::RunError;
@@ -40,7 +40,8 @@ impl Runner<'_, '_> {
         let (context, calibration) = (self.world.settings.run_context.value, self.calibration);
         let skip_optional = self.options.skip_optional;
         let now = self.world.engine.now();
-        let busy: Vec<Uid> = self.jobs().map(|job| job.todo.uid).collect();
+        let leaving = self.seats.iter().filter_map(Seat::leaving);
+        let busy: Vec<Uid> = self.jobs().map(|job| job.todo.uid).chain(leaving).collect();
         let plan = self.plan()?;
         let ask = Ask { order: Order::List, agents: 1, context, calibration, skip_optional };
         let now = now.max(plan.row.last_time);
@@ -218,6 +219,7 @@ impl Runner<'_, '_> {
             content: line(&todo.content),
             attempt: todo.attempts + 1,
         };
+        seat.last = Some(todo.uid);
         seat.job = Some(Job::new(todo, owner, Stage::Working));
         self.tell(&told);
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::git::Git;
 use super::merge::{self, Merge};
+use super::name::mark_of;
 use super::{Lane, Lanes, WorktreeError};
 
 /// A lock of an index that is older belongs to a git that was killed.
@@ -96,8 +97,10 @@ impl Lanes {
         let tip = self.tip(&mut self.turn())?;
         if git.is_behind(&work, &tip)? {
             // What is checked is what there will be: with the work of the others.
-            let moved = work == tip || git.holds(&["merge", "--quiet", "--ff-only", &tip])?;
-            return Ok(Settled::Nothing { commit: if moved { tip } else { work } });
+            if work != tip {
+                git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &tip])?;
+            }
+            return Ok(Settled::Nothing { commit: tip });
         }
         if git.is_behind(&tip, &work)? {
             return Ok(Settled::Ready { commit: work, merged: false });
@@ -155,19 +158,38 @@ pub(super) fn commit_all(
         git.read_with("commit the work of a lane", &[&identity[..], &commit[..]].concat(), Some(&message))?;
     }
     let head = git.commit("HEAD")?.unwrap_or_default();
-    back_on_branch(git, lane, &head)?;
-    Ok(Ok(head))
+    back_on_branch(git, lane, head).map(Ok)
 }
 
-/// The agent may have gone to another branch, or to none: its work counts, and belongs to the lane's branch.
-fn back_on_branch(git: &Git, lane: &Lane, head: &str) -> Result<(), WorktreeError> {
+/// The agent may have gone to another branch, or to none: its work counts, and belongs to the lane's branch. Answers the
+/// commit that has it.
+fn back_on_branch(git: &Git, lane: &Lane, head: String) -> Result<String, WorktreeError> {
     let branch = format!("refs/heads/{}", lane.branch);
     let now = git.run(&["symbolic-ref", "--quiet", "HEAD"], None)?;
     if String::from_utf8_lossy(&now.out).trim() == branch {
-        return Ok(());
+        return Ok(head);
     }
-    git.read("move the branch of a lane", &["update-ref", "--create-reflog", &branch, head])?;
-    git.read("return to the branch of a lane", &["symbolic-ref", "HEAD", &branch]).map(drop)
+    if let Some(work) = git.commit(&branch)?.filter(|work| *work != head) {
+        if git.is_behind(&head, &work)? {
+            // It only went back to look at something.
+            git.read("return to the branch of a lane", &["checkout", "--quiet", &lane.branch])?;
+            return Ok(work);
+        }
+        if !git.is_behind(&work, &head)? {
+            put_aside(git, lane, &work)?;
+        }
+    }
+    git.read("move the branch of a lane", &["update-ref", "--create-reflog", &branch, &head])?;
+    git.read("return to the branch of a lane", &["symbolic-ref", "HEAD", &branch])?;
+    Ok(head)
+}
+
+/// Keeps work that the agent has begun anew without, as a branch beside the lane's: it is listed, and never lost.
+fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
+    let short = work.get(..10).unwrap_or(work);
+    let branch = format!("{}-before-{short}", lane.branch);
+    let both = format!("update refs/heads/{branch} {work}\nupdate {} {work}\n", mark_of(&branch));
+    git.read_with("put work aside", &["update-ref", "--stdin"], Some(&both)).map(drop)
 }
 
 /// Takes everything into the index, also past the lock of a git that was killed.
