@@ -5,6 +5,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use punch_core::{Status, Todo, Verify};
+use punch_engine::process::end_carriers;
 use punch_engine::{Begin, RunRecord, worker_name};
 use serde_json::json;
 
@@ -42,6 +43,9 @@ pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> 
         LockError::Taken { by } => RunError::Taken { by },
         LockError::Failed(error) => RunError::File(error),
     })?;
+    // Whoever has the lock is the only runner: what agents of dead ones are still there has nobody to answer to, and
+    // would go on in the files that others are given now.
+    end_carriers("PUNCH_SESSION_FILE", &folder::prefix(&world.store, world.plan));
     consents(world)?;
     let begin = Begin {
         agents: options.specs.iter().map(ToString::to_string).collect(),
@@ -176,7 +180,7 @@ impl Runner<'_, '_> {
     /// Checks what no agent of this run works on.
     pub(super) fn check_loose(&mut self, todo: Todo, owner: String) {
         // Its work is where it was done.
-        let lane = self.lanes.and_then(|lanes| lanes.open(&todo.id).ok());
+        let lane = self.lanes.map(|lanes| lanes.open(&todo.id)).transpose();
         let number = self.check(0, &todo, &owner, lane);
         self.loose.push(Job::new(todo, owner, Stage::Checking(number)));
     }
