@@ -140,7 +140,7 @@ fn a_work_tree_whose_making_was_cut_short_is_made_again_with_all_its_files() {
         }
         assert_eq!(lanes.open("a").unwrap(), lane);
         assert!(lane.path.join("base.txt").exists(), "nobody has deleted it");
-        write(&lane, "a.txt", "a\n");
+        write(&lane, &format!("{has_git_file}.txt"), "a\n");
         hand_in(&lanes, &lane, "T-1");
         assert_eq!(sandbox.on_result("base.txt"), "base");
         fs::write(sandbox.root().join(".git/worktrees/a/locked"), "initializing").unwrap();
