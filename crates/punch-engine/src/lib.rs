@@ -46,7 +46,9 @@ pub use host::{Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switc
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;
-pub use run::{Begin, Ended, Outcome as RunOutcome, RunBody, RunRecord, SessionFile, Sum, is_worker, worker_name};
+pub use run::{
+    Begin, Ended, Outcome as RunOutcome, RunBody, RunRecord, SessionFile, Sum, is_worker, run_of, worker_name,
+};
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
 pub use usage::{Report, Taken, Used};

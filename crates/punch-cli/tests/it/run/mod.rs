@@ -4,6 +4,7 @@ mod belongings;
 mod changes;
 mod driven;
 mod eats_disk;
+mod guards;
 mod killed;
 mod limits;
 mod misbehaves;
