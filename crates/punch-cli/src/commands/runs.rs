@@ -15,6 +15,7 @@ use crate::environment::{self, span};
 use crate::failure::Failure;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
+use crate::safety;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,7 +114,11 @@ fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {
     let sum = Sum::of(&ledger);
     let mut lines = vec![format!("run {id}: {}, {}", word(&run), cost(&sum))];
     let ended = run.ended_at.map_or_else(|| "not ended".to_owned(), |at| format!("ended {}", utc(at)));
-    let taken_up = if run.body.epoch > 1 { format!(", taken up {}", safety::count(run.body.epoch - 1, "time")) } else { String::new() };
+    let taken_up = if run.body.epoch > 1 {
+        format!(", taken up {}", safety::count(u64::from(run.body.epoch - 1), "time"))
+    } else {
+        String::new()
+    };
     lines.push(format!("began {}, {ended}{taken_up}", utc(run.started_at)));
     let agents: Vec<String> = run.body.agents.iter().map(|agent| neutral(agent, 100)).collect();
     lines.push(format!("agents: {}", agents.join(", ")));
@@ -181,7 +186,7 @@ fn cost(sum: &Sum) -> String {
     };
     let money = if sum.cost > 0 { format!(", {}", dollars(sum.cost)) } else { String::new() };
     let time = span(i64::try_from(sum.ms / 1_000 * 1_000).unwrap_or(i64::MAX));
-    format!("{} tokens{guess}{money}, {}, {time} of work", sum.tokens, safety::count(u64::from(sum.turns), "turn"))
+    format!("{} tokens{guess}{money}, {}, {time} of work", sum.tokens, safety::count(sum.turns, "turn"))
 }
 
 fn neutral(given: &str, most: usize) -> String {

@@ -175,7 +175,7 @@ impl Lanes {
 
     fn commit_staged(&self, git: &Git, message: &str) -> Result<(), WorktreeError> {
         let commit = ["commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"];
-        let answer = git.run(&[&self.identity(git)?[..], &commit[..]].concat(), Some(&capped(message)))?;
+        let answer = git.run(&[self.identity(git)?, &commit[..]].concat(), Some(&capped(message)))?;
         // A difference may be gone once it is in the index: of ends of lines, say.
         match answer.status.success() || git.holds(&["diff", "--cached", "--quiet"])? {
             true => Ok(()),

@@ -171,7 +171,7 @@ fn reply(finished: &Finished) -> Reply {
         let more = if spent.uncosted > 0 { " or more" } else { "" };
         parts.push(format!("{}{more}", dollars(spent.cost)));
     }
-    parts.push(safety::count(u64::from(spent.turns), "turn"));
+    parts.push(safety::count(spent.turns, "turn"));
     lines.push(format!("{}: run {}, {}", finished.outcome.name(), finished.run, parts.join(", ")));
     Reply { exit: exit(finished.outcome), ..Reply::new(lines.join("\n"), Value::Null) }
 }
