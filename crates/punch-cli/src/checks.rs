@@ -2,21 +2,8 @@
 
 use punch_engine::{Checker, Consents, WorkTree};
 
-use crate::project::{Open, Project};
-use crate::{environment, output};
-
-impl Open {
-    /// Behind a change that may have completed something: what is done stays done whatever comes of it.
-    pub fn wrap_up(&self) {
-        let project = &self.project;
-        let (by, when) = (project.by(), project.config.settings.checkpoint_batches.value);
-        match self.engine.wrap_up(self.plan, by, when, Some(&project.location.project_root)) {
-            Ok(Some(saved)) => output::remark(&format!("checkpoint {}: a batch of work has ended", saved.id)),
-            Ok(None) => {}
-            Err(error) => self.engine.trouble(&error),
-        }
-    }
-}
+use crate::environment;
+use crate::project::Project;
 
 impl Project {
     /// The code that is worked on.

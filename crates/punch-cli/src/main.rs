@@ -41,6 +41,9 @@ struct Arguments {
 impl Arguments {
     /// The verb with its arguments, and the flags of every verb wherever they stand.
     fn read() -> Result<(commands::Command, Global), clap::Error> {
+        if let Some(hook) = commands::hook_alone() {
+            return Ok(hook);
+        }
         let matches = Self::command().try_get_matches()?;
         let read = || -> Result<_, clap::Error> {
             let Self { command, before } = Self::from_arg_matches(&matches)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use punch_core::view::{ClearDelay, Glyphs};
 use punch_engine::config::Config;
 use punch_engine::locate::{self, Location};
-use punch_engine::{Choice, Engine, EngineError, Request};
+use punch_engine::{Choice, Engine, EngineError, News, Request};
 use punch_store::{OpenMode, PlanId, SqliteStore};
 
 use crate::arguments::Global;
@@ -26,10 +26,11 @@ pub struct Project {
     pub wait: Option<Duration>,
 }
 
-/// An engine that says on standard error what went wrong behind a write.
+/// An engine that says on standard error what happened behind a write.
 fn engine(store: SqliteStore) -> Engine {
-    let tell = |error: &EngineError| {
-        output::remark(&format!("note: {}\nhint: {}", error.message(), error.hint()));
+    let tell = |news: &News<'_>| match news {
+        News::Trouble(error) => output::remark(&format!("note: {}\nhint: {}", error.message(), error.hint())),
+        News::Checkpoint(saved) => output::remark(&format!("checkpoint {}: a batch of work has ended", saved.id)),
     };
     Engine::new(Box::new(store), environment::clock()).telling(Box::new(tell))
 }
@@ -145,6 +146,7 @@ impl Project {
         Request {
             detail: self.global.json,
             settings: Some(&self.config.settings),
+            tree: Some(&self.location.project_root),
             ..Request::by(self.by(), self.owner())
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Change, Phase, Policy, Swap, Uid};
+use crate::{Change, Phase, Policy, Status, Swap, Uid};
 
 /// One thing that happened in a revision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,30 @@ pub struct Event {
     pub by: String,
     /// What changed.
     pub patch: Patch,
+}
+
+impl Event {
+    /// The todo that is no longer open after this.
+    pub fn closes(&self) -> Option<Uid> {
+        let closes = |change: &Change| match change {
+            Change::Status(status) => !status.after.is_open(),
+            Change::Removed(removed) => removed.after.is_some(),
+            _ => false,
+        };
+        match &self.patch {
+            Patch::Todo(uid, changes) if self.kind != Kind::Added && changes.iter().any(closes) => Some(*uid),
+            _ => None,
+        }
+    }
+
+    /// The todo that is done after this.
+    pub fn completes(&self) -> Option<Uid> {
+        let ends = |change: &Change| matches!(change, Change::Status(status) if status.after == Status::Completed);
+        match &self.patch {
+            Patch::Todo(uid, changes) if changes.iter().any(ends) => Some(*uid),
+            _ => None,
+        }
+    }
 }
 
 /// What an event changed.

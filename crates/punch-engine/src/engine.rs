@@ -3,13 +3,21 @@
 use punch_core::{Footprint, Plan, text};
 use punch_store::{Catalogue, PlanId, PlanInfo, SessionKey, Snapshot, Store, StoreError};
 
-use crate::EngineError;
+use crate::{EngineError, Saved};
 
 /// Milliseconds since the epoch.
 pub type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 
-/// Takes what went wrong behind a write.
-pub type Tell = Box<dyn Fn(&EngineError) + Send + Sync>;
+/// What happened behind a write.
+pub enum News<'a> {
+    /// Something went wrong; the write stands.
+    Trouble(&'a EngineError),
+    /// A checkpoint was made that nobody asked for.
+    Checkpoint(&'a Saved),
+}
+
+/// Takes news.
+pub type Tell = Box<dyn Fn(&News<'_>) + Send + Sync>;
 
 /// The name of the plan that the first write makes.
 pub const DEFAULT_PLAN: &str = "main";
@@ -38,7 +46,7 @@ impl Engine {
         Self { store, clock, tell: None }
     }
 
-    /// The same, with somebody to tell of what went wrong behind a write that is done: a plan file that could not be
+    /// The same, with somebody to tell of what happened behind a write that is done: a plan file that could not be
     /// written is no reason to fail it.
     #[must_use]
     pub fn telling(self, tell: Tell) -> Self {
@@ -47,8 +55,12 @@ impl Engine {
 
     /// Tells of trouble.
     pub fn trouble(&self, error: &EngineError) {
+        self.tell(&News::Trouble(error));
+    }
+
+    pub(crate) fn tell(&self, news: &News<'_>) {
         if let Some(tell) = &self.tell {
-            tell(error);
+            tell(news);
         }
     }
 
@@ -159,7 +171,7 @@ impl Engine {
 }
 
 /// Rule 38 at one moment of the store.
-fn meant(catalogue: &(impl Catalogue + ?Sized), choice: &Choice) -> Result<Option<PlanInfo>, EngineError> {
+pub(crate) fn meant(catalogue: &(impl Catalogue + ?Sized), choice: &Choice) -> Result<Option<PlanInfo>, EngineError> {
     let plans = catalogue.plans()?;
     if let Some(name) = &choice.name {
         let found = plans.iter().find(|p| p.name == *name && p.archived.is_none());

@@ -1,9 +1,12 @@
 //! The one way in which a plan changes: load what the batch needs, apply the rules, keep the outcome, all in one
 //! transaction.
 
+use std::path::Path;
+
 use punch_core::{Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
 use punch_store::{Durability, PlanId, StoreError, Tx};
 
+use crate::checkpoint::Due;
 use crate::config::Settings;
 use crate::{Engine, EngineError, Proofs, plan_file, run};
 
@@ -31,6 +34,9 @@ pub struct Request<'a> {
     pub commit: Option<&'a str>,
     /// Checks that passed, for the todos that this finishes.
     pub proofs: Option<&'a Proofs>,
+    /// The work tree that completions belong to: what their files hold is kept, and the end of a batch leaves a
+    /// checkpoint, as the settings say.
+    pub tree: Option<&'a Path>,
     /// The runner itself asks: what its workers ask for under the same owner is only reported.
     pub completes: bool,
 }
@@ -48,6 +54,7 @@ impl<'a> Request<'a> {
             detail: false,
             commit: None,
             proofs: None,
+            tree: None,
             completes: false,
         }
     }
@@ -91,7 +98,7 @@ impl Engine {
         first: &Footprint,
         ask: Ask<'_>,
     ) -> Result<Changed, EngineError> {
-        self.write(plan, request.durability, |tx, now| settle(tx, now, request, first, ask))
+        self.write_for(plan, request, |tx, now| settle(tx, now, request, first, ask))
     }
 
     /// The same for what comes from the plan file: the caller writes the file itself.
@@ -102,7 +109,8 @@ impl Engine {
         first: &Footprint,
         ask: Ask<'_>,
     ) -> Result<Changed, EngineError> {
-        self.transact(plan, request.durability, |tx, now| settle(tx, now, request, first, ask)).map(|(done, _)| done)
+        self.transact(plan, request.durability, None, |tx, now| settle(tx, now, request, first, ask))
+            .map(|(done, _)| done)
     }
 
     /// Does everything that [`Engine::submit_with`] does, and takes it back.
@@ -114,7 +122,7 @@ impl Engine {
         ask: Ask<'_>,
     ) -> Result<Changed, EngineError> {
         let mut out = None;
-        let done = self.write(plan, request.durability, |tx, now| -> Result<(), EngineError> {
+        let done = self.write_for(plan, request, |tx, now| -> Result<(), EngineError> {
             out = Some(settle(tx, now, request, first, ask)?);
             Err(StoreError::Abort.into())
         });
@@ -134,7 +142,7 @@ impl Engine {
         ask: Ask<'_>,
         answer: &mut dyn FnMut(&Changed) -> String,
     ) -> Result<Once, EngineError> {
-        self.write(plan, request.durability, |tx, now| {
+        self.write_for(plan, request, |tx, now| {
             if let Some(body) = tx.answer(key, now)? {
                 return Ok(Once::Again(body));
             }
@@ -153,25 +161,40 @@ impl Engine {
         durability: Durability,
         body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let (done, linked) = self.transact(plan, durability, body)?;
-        if let Some(linked) = linked {
-            self.tell_file(plan, &linked);
-        }
+        let (done, behind) = self.transact(plan, durability, None, body)?;
+        self.tell_file(plan, behind.linked.as_deref());
         Ok(done)
     }
 
-    /// The transaction itself, and what is known about the plan file.
+    /// The same for a request: what it closes is followed up.
+    pub(crate) fn write_for<T>(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let (done, behind) = self.transact(plan, request.durability, Some(request), body)?;
+        self.tell_file(plan, behind.linked.as_deref());
+        self.follow(plan, request, &behind.due);
+        Ok(done)
+    }
+
+    /// The transaction itself, and what is left to do behind it.
     fn transact<T>(
         &self,
         plan: PlanId,
         durability: Durability,
+        request: Option<&Request<'_>>,
         mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
-    ) -> Result<(T, Option<String>), EngineError> {
+    ) -> Result<(T, Behind), EngineError> {
         let mut out = None;
         let kept_as = plan_file::kept_as(plan);
+        let behind = |tx: &dyn Tx| -> Result<Behind, EngineError> {
+            let due = request.map(|request| Due::look(tx, plan, request)).transpose()?.unwrap_or_default();
+            Ok(Behind { linked: tx.setting(&kept_as)?, due })
+        };
         let done = self.store.write(plan, durability, &mut |tx| {
-            let result = body(tx, self.now());
-            let result = result.and_then(|value| Ok((value, tx.setting(&kept_as)?)));
+            let result = body(tx, self.now()).and_then(|value| Ok((value, behind(tx)?)));
             let end = if result.is_ok() { Ok(()) } else { Err(StoreError::Abort) };
             out = Some(result);
             end
@@ -183,6 +206,14 @@ impl Engine {
             (Ok(()), None) => Err(StoreError::Abort.into()),
         }
     }
+}
+
+/// What is left to do behind a transaction.
+#[derive(Default)]
+struct Behind {
+    /// What is known about the plan file.
+    linked: Option<String>,
+    due: Due,
 }
 
 /// Load, ask, apply, put, inside a transaction.

@@ -82,7 +82,7 @@ impl PlanDesk {
             work: Work {
                 commit: tree.filter(|_| Work::finishes(&ask.arguments)).and_then(WorkTree::commit),
                 proofs: ask.proofs.clone(),
-                tree: tree.filter(|_| ask.tool == Tool::Checkpoint).cloned(),
+                tree: tree.cloned(),
             },
             ..Caller::under(&self.opened.settings, ask.session.clone(), ask.by.clone())
         }
@@ -148,20 +148,7 @@ impl PlanDesk {
         }
         let engine = self.engine(true)?.ok_or_else(|| Problem::from(EngineError::Store(StoreError::Abort)))?;
         let plan = engine.choose_or_create(&choice)?;
-        let called = run(&engine, plan)?;
-        if Work::finishes(&ask.arguments) && matches!(&called, Called::Answered(answer) if !answer.is_error) {
-            self.wrap_up(&engine, plan, ask);
-        }
-        Ok(Some(called))
-    }
-
-    /// Behind a call that may have finished something. The answer stands whatever comes of it.
-    fn wrap_up(&self, engine: &Engine, plan: PlanId, ask: &Ask) {
-        let root = self.opened.tree.as_ref().map(|tree| tree.root.as_path());
-        let wrapped = engine.wrap_up(plan, &ask.by, self.opened.settings.checkpoint_batches.value, root);
-        if let Err(error) = wrapped {
-            engine.trouble(&error);
-        }
+        run(&engine, plan).map(Some).map_err(Problem::from)
     }
 
     /// Runs `body` on the plan that is meant; `None` if there is none.

@@ -156,6 +156,10 @@ pub trait Tx: Snapshot {
     /// revision is the current one, or the next one if it has events, else it is a conflict.
     fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError>;
 
+    /// Events that were put into this transaction and closed a todo ([`Event::closes`]): what follows a write needs not
+    /// read them back.
+    fn closing(&self) -> &[Event];
+
     /// Gives the plan another name. A name that a plan in use has is a conflict.
     fn rename(&mut self, name: &str) -> Result<(), StoreError>;
 
@@ -200,6 +204,11 @@ pub(crate) fn follows(revision: u64, outcome: &Outcome) -> Result<(), StoreError
         return Ok(());
     }
     Err(StoreError::Conflict { what: format!("the change leads to revision {found}, the plan is at {revision}") })
+}
+
+/// The events of an outcome that close a todo.
+pub(crate) fn closing(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
+    outcome.events.iter().filter(|event| event.closes().is_some()).cloned()
 }
 
 pub(crate) fn name_taken(name: &str) -> StoreError {

@@ -3,7 +3,7 @@
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::text;
 use punch_engine::WorkTree;
-use punch_engine::call::{Caller, Tool, Work, budget};
+use punch_engine::call::{Caller, Work, budget};
 use serde_json::{Value, json};
 
 use crate::{Error, Session};
@@ -88,14 +88,14 @@ impl Session {
         })
     }
 
-    pub(crate) fn caller(&self, tool: Tool, arguments: &Value) -> Caller<'_> {
+    pub(crate) fn caller(&self, arguments: &Value) -> Caller<'_> {
         let tree = self.tree.as_ref();
         Caller {
             role: self.role,
             structured: true,
             work: Work {
                 commit: tree.filter(|_| Work::finishes(arguments)).and_then(WorkTree::commit),
-                tree: tree.filter(|_| tool == Tool::Checkpoint).cloned(),
+                tree: tree.cloned(),
                 ..Work::default()
             },
             ..Caller::under(&self.settings, self.key.clone(), self.agent.clone())

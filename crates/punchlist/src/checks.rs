@@ -13,7 +13,7 @@ impl Session {
     pub(crate) fn proving(&self, offered: &Offered, arguments: &Value, key: Option<&str>) -> Result<Answer, Error> {
         let mut proofs = Proofs::default();
         loop {
-            let mut caller = self.caller(offered.tool, arguments);
+            let mut caller = self.caller(arguments);
             caller.work.proofs = proofs.clone();
             let surface = self.offer.surface;
             match self.engine.call_or_check(self.plan, &caller, surface, offered.tool, arguments, key)? {

@@ -49,7 +49,6 @@ impl Done {
             let request = Request { proofs: Some(proofs), ..request.clone() };
             open.engine.submit_named(open.plan, &request, &self.todos, &ops)
         })?;
-        open.wrap_up();
         Ok(reply::changed(&changed, &uids))
     }
 }

@@ -12,7 +12,7 @@ use std::{process, thread};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use punch_engine::locate::Kind;
-use punch_engine::{Engine, EngineError};
+use punch_engine::{Engine, EngineError, News};
 use punch_serve::hook::{Heard, Hook as Taken, Host, INPUT_CAP, Meaning, answer, hear};
 use punch_serve::{Problem, Project as Source};
 use punch_store::SessionKey;
@@ -245,7 +245,12 @@ impl Source for Found {
             false => self.project.engine(),
         };
         let said = Arc::clone(&self.said);
-        let opened = opened.map(|engine| engine.map(|engine| engine.telling(Box::new(move |error| said(error)))));
+        let tell = move |news: &News<'_>| {
+            if let News::Trouble(error) = news {
+                said(error);
+            }
+        };
+        let opened = opened.map(|engine| engine.map(|engine| engine.telling(Box::new(tell))));
         opened.map_err(|failure| Problem::new(failure.code(), told(&failure), ""))
     }
 }

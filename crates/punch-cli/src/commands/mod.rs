@@ -62,7 +62,7 @@ mod why_stop;
 
 use std::cell::OnceCell;
 
-use clap::Subcommand;
+use clap::{Args, FromArgMatches, Subcommand};
 
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
@@ -183,6 +183,19 @@ pub enum Command {
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(Later<replay::Replay>),
+}
+
+/// Agents call a hook on every step, so it is read without describing all the other verbs. What cannot be read so is
+/// `None`, and whoever describes them all has the right words for it.
+pub fn hook_alone() -> Option<(Command, Global)> {
+    let mut given = std::env::args_os().skip(1);
+    if given.next()? != "hook" {
+        return None;
+    }
+    let parser = Global::augment_args(hook::Hook::augment_args(clap::Command::new("hook").no_binary_name(true)));
+    let matches = parser.try_get_matches_from(given).ok()?;
+    let hook = hook::Hook::from_arg_matches(&matches).ok()?;
+    Some((Command::Hook(Later(hook)), Global::from_arg_matches(&matches).ok()?))
 }
 
 impl Command {

@@ -75,7 +75,6 @@ impl Verify {
             [todo] if todo.status != Status::Completed => {
                 let (request, checker) = (open.project.request(), open.project.checker());
                 let changed = open.engine.verify(open.plan, &request, &checker, todo, self.fence)?;
-                open.wrap_up();
                 Ok(reply::changed(&changed, &[todo.uid]))
             }
             _ => Ok(each(&open, &todos, self.fence)?),

@@ -23,7 +23,7 @@ impl Engine {
     ) -> Result<Answer, EngineError> {
         let call = extended::read(arguments, &caller.limits)?;
         let request = caller.request(extended::policy);
-        self.write(plan, request.durability, |tx, now| {
+        self.write_for(plan, &request, |tx, now| {
             if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(unpack(&body));
             }

@@ -98,7 +98,7 @@ impl Engine {
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
         let call = Call::read(surface, arguments)?;
-        self.write(plan, caller.request(call.preset()).durability, |tx, now| {
+        self.write_for(plan, &caller.request(call.preset()), |tx, now| {
             if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(unpack(&body));
             }

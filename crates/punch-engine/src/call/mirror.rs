@@ -28,64 +28,85 @@ pub struct Family<'a> {
     pub shared: bool,
 }
 
+/// A use of such a tool, and who used it.
+#[derive(Clone, Copy, Debug)]
+pub struct TodoUse<'a> {
+    /// Who.
+    pub caller: &'a Caller<'a>,
+    /// Which tools.
+    pub family: Family<'a>,
+    /// What it did.
+    pub told: &'a Told,
+    /// A second use with the same key does nothing.
+    pub key: Option<&'a str>,
+}
+
 impl Engine {
-    /// Copies what a host's tool did. Answers the revision if the plan changed. A second call with the same key does
-    /// nothing.
-    pub fn mirror(
+    /// Copies what a host's tool did. Answers the revision if the plan changed.
+    pub fn mirror(&self, plan: PlanId, used: &TodoUse<'_>) -> Result<Option<u64>, EngineError> {
+        let request = used.request();
+        self.write_for(plan, &request, |tx, now| used.put(tx, now, plan, &request))
+    }
+}
+
+impl TodoUse<'_> {
+    pub(crate) fn request(&self) -> Request<'_> {
+        self.caller.request(mirror::policy)
+    }
+
+    /// The copy itself, inside a transaction.
+    pub(crate) fn put(
         &self,
+        tx: &mut dyn Tx,
+        now: i64,
         plan: PlanId,
-        caller: &Caller<'_>,
-        family: Family<'_>,
-        told: &Told,
-        key: Option<&str>,
+        request: &Request<'_>,
     ) -> Result<Option<u64>, EngineError> {
-        let request = caller.request(mirror::policy);
+        let (caller, family) = (self.caller, self.family);
         let whole = SessionKey::new(caller.session.host(), None);
         let list = if family.shared { &whole } else { &caller.session };
-        self.write(plan, request.durability, |tx, now| {
-            if key.map(|key| tx.answer(key, now)).transpose()?.flatten().is_some() {
-                return Ok(None);
-            }
-            let mut state = session::load(tx, list, plan)?;
-            // A conversation that was emptied begins a new list; what it had stays in the plan.
-            let mut copied = if state.bound { kept(&state) } else { Copied::default() };
-            let reach = reach(&state, &copied, caller, family);
-            let rows = copied.next(told, Room { content: caller.limits.content, long: caller.limits.long });
-            let known = known(tx, &copied, &rows, &state, caller, reach, now)?;
-            let mut first = Footprint::default();
-            first.todos.extend(copied.rows.iter().chain(&rows).filter_map(|row| row.uid));
-            first.todos.extend(known.iter().map(|todo| todo.uid));
-            let mut part = Plan::slice(tx.row()?);
-            tx.load(&first, &mut part)?;
-            let known: Vec<&Todo> = known.iter().collect();
-            let step = mirror::step(&copied, rows, &known, &part, reach, &caller.by);
-            let before = tx.row()?.revision;
-            let added = keep(tx, now, &request, &first, &step.ops)?;
-            let after = tx.row()?.revision;
-            let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
-            copied.rows = filled(step.rows, &added);
-            if copied.family.is_empty() && reach != Reach::Echo {
-                copied.family = family.name.to_owned();
-                // It thinks in lists, and answers for its own.
-                state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
-            }
-            scope(&mut state, &old, &copied);
-            state.bound |= after > before || reach != Reach::Echo;
-            // The host's model has seen the plan only as far as it wrote all of it.
-            if state.shown == 0 || state.shown == before {
-                state.shown = after;
-            }
-            if reach != Reach::Echo {
-                remember(tx, &old, &copied)?;
-            }
-            let body = serde_json::to_value(&copied).unwrap_or_default();
-            state.more.insert(KEPT.to_owned(), body);
-            session::store(tx, list, plan, &state, now)?;
-            if let Some(key) = key {
-                tx.put_answer(key, "", now)?;
-            }
-            Ok((after > before).then_some(after))
-        })
+        if self.key.map(|key| tx.answer(key, now)).transpose()?.flatten().is_some() {
+            return Ok(None);
+        }
+        let mut state = session::load(tx, list, plan)?;
+        // A conversation that was emptied begins a new list; what it had stays in the plan.
+        let mut copied = if state.bound { kept(&state) } else { Copied::default() };
+        let reach = reach(&state, &copied, caller, family);
+        let rows = copied.next(self.told, Room { content: caller.limits.content, long: caller.limits.long });
+        let known = known(tx, &copied, &rows, &state, caller, reach, now)?;
+        let mut first = Footprint::default();
+        first.todos.extend(copied.rows.iter().chain(&rows).filter_map(|row| row.uid));
+        first.todos.extend(known.iter().map(|todo| todo.uid));
+        let mut part = Plan::slice(tx.row()?);
+        tx.load(&first, &mut part)?;
+        let known: Vec<&Todo> = known.iter().collect();
+        let step = mirror::step(&copied, rows, &known, &part, reach, &caller.by);
+        let before = tx.row()?.revision;
+        let added = keep(tx, now, request, &first, &step.ops)?;
+        let after = tx.row()?.revision;
+        let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
+        copied.rows = filled(step.rows, &added);
+        if copied.family.is_empty() && reach != Reach::Echo {
+            copied.family = family.name.to_owned();
+            // It thinks in lists, and answers for its own.
+            state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
+        }
+        scope(&mut state, &old, &copied);
+        state.bound |= after > before || reach != Reach::Echo;
+        // The host's model has seen the plan only as far as it wrote all of it.
+        if state.shown == 0 || state.shown == before {
+            state.shown = after;
+        }
+        if reach != Reach::Echo {
+            remember(tx, &old, &copied)?;
+        }
+        let body = serde_json::to_value(&copied).unwrap_or_default();
+        state.more.insert(KEPT.to_owned(), body);
+        session::store(tx, list, plan, &state, now)?;
+        if let Some(key) = self.key {
+            tx.put_answer(key, "", now)?;
+        }
+        Ok((after > before).then_some(after))
     }
 }
 

@@ -27,7 +27,7 @@ use serde_json::Value;
 use crate::config::{Batches, Settings, Subagents};
 use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link, owner_of};
 
-pub use mirror::Family;
+pub use mirror::{Family, TodoUse};
 pub use render::TEXT_CAP;
 pub use veto::Task;
 
@@ -341,6 +341,7 @@ impl<'a> Caller<'a> {
             settings: self.settings,
             commit: self.work.commit.as_deref(),
             proofs: Some(&self.work.proofs),
+            tree: self.work.tree.as_ref().map(|tree| tree.root.as_path()),
             ..Request::by(&self.by, self.owner.as_deref())
         }
     }

@@ -22,7 +22,7 @@ impl Engine {
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
         let request = caller.request(|policy| policy);
-        self.write(plan, request.durability, |tx, now| {
+        self.write_for(plan, &request, |tx, now| {
             if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(unpack(&body));
             }

@@ -2,16 +2,15 @@
 //! `schedule`), or of a parallel group. What was given is remembered until all of it is closed.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use punch_core::{Footprint, Plan, Status, Todo, Uid};
 use punch_store::{Durability, PlanId, Snapshot, Which};
 use serde::{Deserialize, Serialize};
 
 use super::save::keep;
-use super::{Code, Saved, Saving, Why, completed};
+use super::{Code, Saved, Saving, Why};
 use crate::config::Batches;
-use crate::{Engine, EngineError, Git, WorkTree};
+use crate::{Engine, EngineError};
 
 /// Batches that are remembered, and todos of each.
 const REMEMBERED: usize = 32;
@@ -39,7 +38,7 @@ impl Engine {
             snapshot.load(&Footprint { ids: wanted.clone(), ..Footprint::default() }, &mut part)?;
             let todos = wanted.iter().filter_map(|id| part.by_id(id)).map(|todo| todo.uid).collect();
             let given = Given { who: who.to_owned(), todos };
-            let mut all = remembered(snapshot)?;
+            let mut all = remembered(snapshot, plan)?;
             if given.todos.is_empty() || all.contains(&given) {
                 return Ok(None);
             }
@@ -59,41 +58,24 @@ impl Engine {
         })
     }
 
-    /// What follows a write that may have completed something, outside of its transaction: what the files of todos hold
-    /// is kept, and the end of a batch leaves a checkpoint. `root`: the work tree, where there is one.
-    pub fn wrap_up(
+    /// Makes a checkpoint if a write that completed these ended a batch, and nobody has noticed it since.
+    pub(super) fn checkpoint_batch(
         &self,
         plan: PlanId,
         by: &str,
         when: Batches,
-        root: Option<&Path>,
+        done: &BTreeSet<Uid>,
+        code: &Code,
     ) -> Result<Option<Saved>, EngineError> {
-        self.keep_files(plan, &|| root.and_then(Git::at))?;
-        let tree = root.map(|root| WorkTree { root: root.to_owned(), consents: None });
-        self.checkpoint_batch(plan, by, when, &|| tree.as_ref().map(Code::look).unwrap_or_default())
-    }
-
-    /// Makes a checkpoint if the last write ended a batch: once, however many notice it. `look` is asked only then.
-    pub fn checkpoint_batch(
-        &self,
-        plan: PlanId,
-        by: &str,
-        when: Batches,
-        look: &dyn Fn() -> Code,
-    ) -> Result<Option<Saved>, EngineError> {
-        if when == Batches::Off || self.read(plan, |snapshot| ended(snapshot, when))?.is_none() {
-            return Ok(None);
-        }
-        let code = look();
         self.write(plan, Durability::Full, |tx, now| {
             let now = now.max(tx.row()?.last_time);
-            let Some((why, rest)) = ended(tx, when)? else { return Ok(None) };
+            let Some((why, rest)) = ended(tx, plan, when, done)? else { return Ok(None) };
             if let Some(rest) = rest {
                 tx.put_setting(&name(plan), (!rest.is_empty()).then(|| text(&rest)).as_deref())?;
             }
             let mut whole = Plan::slice(tx.row()?);
             tx.load(&Footprint::everything(), &mut whole)?;
-            keep(tx, &whole, now, &code, &Saving { why: Why::Batch, by, notes: Some(&why) }).map(Some)
+            keep(tx, &whole, now, code, &Saving { why: Why::Batch, by, notes: Some(&why) }).map(Some)
         })
     }
 }
@@ -101,8 +83,26 @@ impl Engine {
 /// What ended, in words, and the batches that are left.
 type Ended = (String, Option<Vec<Given>>);
 
-fn ended(snapshot: &dyn Snapshot, when: Batches) -> Result<Option<Ended>, EngineError> {
-    let all = remembered(snapshot)?;
+/// Whether a batch is over, now that these are completed.
+pub(super) fn is_over(
+    snapshot: &dyn Snapshot,
+    plan: PlanId,
+    when: Batches,
+    done: &BTreeSet<Uid>,
+) -> Result<bool, EngineError> {
+    Ok(ended(snapshot, plan, when, done)?.is_some())
+}
+
+fn ended(
+    snapshot: &dyn Snapshot,
+    plan: PlanId,
+    when: Batches,
+    done: &BTreeSet<Uid>,
+) -> Result<Option<Ended>, EngineError> {
+    if when == Batches::Off {
+        return Ok(None);
+    }
+    let all = remembered(snapshot, plan)?;
     if !all.is_empty() {
         let mut part = Plan::slice(snapshot.row()?);
         let todos = all.iter().flat_map(|given| given.todos.iter().copied()).collect();
@@ -116,16 +116,15 @@ fn ended(snapshot: &dyn Snapshot, when: Batches) -> Result<Option<Ended>, Engine
         }
     }
     match when {
-        Batches::Groups => Ok(group(snapshot)?.map(|group| (format!("parallel group {group} is done"), None))),
+        Batches::Groups => Ok(group(snapshot, done)?.map(|group| (format!("parallel group {group} is done"), None))),
         Batches::Off | Batches::Given => Ok(None),
     }
 }
 
-/// The parallel group whose last todo the last write has completed.
-fn group(snapshot: &dyn Snapshot) -> Result<Option<u32>, EngineError> {
+/// The parallel group whose last todo is among these.
+fn group(snapshot: &dyn Snapshot, done: &BTreeSet<Uid>) -> Result<Option<u32>, EngineError> {
     let row = snapshot.row()?;
-    let done = completed(&snapshot.events_of(row.revision)?);
-    if done.is_empty() || row.counts.open() > LOOKED_AT as u64 || is_kept(snapshot, row.revision)? {
+    if done.is_empty() || row.counts.open() > LOOKED_AT as u64 {
         return Ok(None);
     }
     let mut part = Plan::slice(row);
@@ -135,18 +134,11 @@ fn group(snapshot: &dyn Snapshot) -> Result<Option<u32>, EngineError> {
     Ok(levels.find(|level| !open.contains(level)))
 }
 
-/// Somebody has noticed the end already.
-fn is_kept(snapshot: &dyn Snapshot, revision: u64) -> Result<bool, EngineError> {
-    let newest = snapshot.checkpoints(1)?.first().and_then(|kept| Saved::read(kept).ok());
-    Ok(newest.is_some_and(|saved| saved.why == Why::Batch && saved.revision == revision))
-}
-
 const fn level(todo: &Todo) -> u32 {
     todo.derived.level
 }
 
-fn remembered(snapshot: &dyn Snapshot) -> Result<Vec<Given>, EngineError> {
-    let plan = snapshot.info()?.id;
+fn remembered(snapshot: &dyn Snapshot, plan: PlanId) -> Result<Vec<Given>, EngineError> {
     let kept = snapshot.setting(&name(plan))?;
     Ok(kept.and_then(|kept| serde_json::from_str(&kept).ok()).unwrap_or_default())
 }

@@ -7,13 +7,8 @@ use punch_core::{Footprint, Plan, Status, Todo, Uid};
 use punch_store::{Durability, PlanId, Snapshot};
 use serde::{Deserialize, Serialize};
 
-use super::completed;
 use crate::git::{Blobs, Git};
 use crate::{Engine, EngineError};
-
-/// Revisions that are looked back on for completions: others may have written since.
-const REVISIONS: u64 = 16;
-const EVENTS: usize = 1_000;
 
 /// What is kept for one todo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,13 +20,10 @@ struct Kept {
 }
 
 impl Engine {
-    /// Keeps what the files of todos hold that were just completed. Cheap where nothing was, or where they name none.
-    pub fn keep_files(&self, plan: PlanId, git: &dyn Fn() -> Option<Git>) -> Result<(), EngineError> {
-        let new = self.read(plan, |snapshot| new(snapshot))?;
-        let Some(git) = (if new.is_empty() { None } else { git() }) else { return Ok(()) };
-        // Kept also where nothing matches: it is not asked for again.
-        let keep = |(uid, at, files): (Uid, i64, Vec<String>)| (uid, Kept { at, blobs: git.blobs(&files) });
-        let kept: Vec<(Uid, Kept)> = new.into_iter().map(keep).collect();
+    /// Keeps what the files of todos hold that were just completed.
+    pub(super) fn keep_files(&self, plan: PlanId, git: &Git, named: &[Named]) -> Result<(), EngineError> {
+        let keep = |named: &Named| (named.uid, Kept { at: named.at, blobs: git.blobs(&named.files) });
+        let kept: Vec<(Uid, Kept)> = named.iter().map(keep).collect();
         self.write(plan, Durability::Relaxed, |tx, _| {
             for (uid, kept) in &kept {
                 tx.put_setting(&name(plan, *uid), serde_json::to_string(kept).ok().as_deref())?;
@@ -60,27 +52,27 @@ impl Engine {
     }
 }
 
-/// Todos with files that were completed lately and are not kept yet.
-fn new(snapshot: &dyn Snapshot) -> Result<Vec<(Uid, i64, Vec<String>)>, EngineError> {
-    let (row, plan) = (snapshot.row()?, snapshot.info()?.id);
-    let events = snapshot.events(row.revision.saturating_sub(REVISIONS), EVENTS)?;
-    let uids = completed(&events);
-    if uids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut part = Plan::slice(row);
-    snapshot.load(&Footprint { todos: uids.clone(), ..Footprint::default() }, &mut part)?;
-    let mut out = Vec::new();
+/// A completed todo that names files.
+#[derive(Debug)]
+pub(super) struct Named {
+    uid: Uid,
+    /// When it was completed.
+    at: i64,
+    files: Vec<String>,
+}
+
+/// Those of these todos that name files.
+pub(super) fn named(snapshot: &dyn Snapshot, todos: &BTreeSet<Uid>) -> Result<Vec<Named>, EngineError> {
+    let mut part = Plan::slice(snapshot.row()?);
+    snapshot.load(&Footprint { todos: todos.clone(), ..Footprint::default() }, &mut part)?;
     let done = |todo: &&Todo| todo.status == Status::Completed && !todo.files.is_empty();
-    for todo in uids.iter().filter_map(|uid| part.get(*uid)).filter(done) {
-        let at = todo.finished_at.unwrap_or(todo.updated_at);
-        let kept = snapshot.setting(&name(plan, todo.uid))?;
-        let kept: Option<Kept> = kept.and_then(|kept| serde_json::from_str(&kept).ok());
-        if kept.is_none_or(|kept| kept.at != at) {
-            out.push((todo.uid, at, todo.files.clone()));
-        }
-    }
-    Ok(out)
+    let found = todos.iter().filter_map(|uid| part.get(*uid)).filter(done);
+    let named = |todo: &Todo| Named {
+        uid: todo.uid,
+        at: todo.finished_at.unwrap_or(todo.updated_at),
+        files: todo.files.clone(),
+    };
+    Ok(found.map(named).collect())
 }
 
 fn name(plan: PlanId, uid: Uid) -> String {

@@ -5,18 +5,16 @@ mod automatic;
 mod batch;
 mod blobs;
 mod error;
+mod follow;
 mod read;
 mod restore;
 mod save;
 
 pub use error::CheckpointError;
+pub(crate) use follow::Due;
 pub use read::Differs;
 pub use restore::{Judged, Restored, Restoring};
 pub use save::{Saved, Saving, Verification, Why};
-
-use std::collections::BTreeSet;
-
-use punch_core::{Change, Event, Patch, Status, Uid};
 
 use crate::git::{Git, GitState};
 use crate::verify::WorkTree;
@@ -37,14 +35,4 @@ impl Code {
         let state = git.as_ref().and_then(|git| git.state().ok());
         Self { git, state }
     }
-}
-
-/// What these events have completed.
-fn completed(events: &[Event]) -> BTreeSet<Uid> {
-    let ends = |change: &Change| matches!(change, Change::Status(status) if status.after == Status::Completed);
-    let one = |event: &Event| match &event.patch {
-        Patch::Todo(uid, changes) if changes.iter().any(ends) => Some(*uid),
-        _ => None,
-    };
-    events.iter().filter_map(one).collect()
 }

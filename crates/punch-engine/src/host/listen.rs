@@ -5,6 +5,7 @@ use punch_core::{Status, Todo, Uid};
 use punch_store::{PlanInfo, Snapshot, Spent, Which};
 use serde_json::json;
 
+use super::meter::Mark;
 use super::metering::Measured;
 use super::{Moment, owner_of};
 use crate::config::Settings;
@@ -22,6 +23,8 @@ pub(super) struct Listener<'a> {
     pub others: &'a [(String, u64, u64)],
     pub moment: &'a Moment,
     pub settings: &'a Settings,
+    /// What the conversation used can be read.
+    pub reads: bool,
     pub now: i64,
 }
 
@@ -41,6 +44,10 @@ pub(super) struct Heard {
     pub owner: Option<String>,
     /// What to enter into the ledger.
     pub spent: Vec<Spent>,
+    /// From where on the conversation has to be read before that can be done.
+    pub unread: Option<Mark>,
+    /// A use of the host's own todo tools changed the plan.
+    pub copied: bool,
     /// The state of the main agent, if that of a subagent's report changes it.
     pub main: Option<SessionState>,
 }
@@ -114,8 +121,10 @@ impl Listener<'_> {
             HostEvent::Compacting => heard.record = self.noted("compacting", None, &who)?,
             HostEvent::SessionEnded => heard.record = self.noted("session_ended", None, &who)?,
         }
-        if let Some(measured) = measured {
-            self.enter(measured, &mut who, &mut heard)?;
+        match measured {
+            Some(measured) => self.enter(measured, &mut who, &mut heard)?,
+            None if self.reads => heard.unread = self.due(&who)?,
+            None => {}
         }
         if !context.is_empty() {
             heard.effect.context = Some(context.join("\n"));
@@ -124,6 +133,16 @@ impl Listener<'_> {
             who.state.agent.get_or_insert_with(|| self.moment.agent.clone());
             heard.state = Some(who.state);
         }
+        Ok(heard)
+    }
+
+    /// Enters what was used, of a report that was taken already.
+    pub fn only_enter(&self, measured: &Measured) -> Result<Heard, EngineError> {
+        let mut who = self.who()?;
+        let before = who.state.clone();
+        let mut heard = Heard::default();
+        self.enter(measured, &mut who, &mut heard)?;
+        heard.state = (who.state != before).then_some(who.state);
         Ok(heard)
     }
 

@@ -17,10 +17,12 @@ use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
 use punch_core::{Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
+use crate::call::TodoUse;
 use crate::config::Settings;
+use crate::engine::meant;
 use crate::link::own_name;
 use crate::submit::settle;
-use crate::{Choice, Engine, EngineError, Request, session};
+use crate::{Choice, Engine, EngineError, Request, SessionState, session};
 use changes::PERSON;
 use listen::{Heard, Listener};
 use metering::Measured;
@@ -55,10 +57,21 @@ pub struct Moment {
     pub by_runner: bool,
 }
 
+/// What a report led to.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// What the host should do.
+    pub effect: Effect,
+    /// A use of the host's own todo tools changed the plan.
+    pub copied: bool,
+    /// Why it could not be copied.
+    pub failed: Option<EngineError>,
+}
+
 impl Engine {
     /// Takes a report and says what the host should do. `settings` are already those of the agent.
     pub fn observe(&self, moment: &Moment, settings: &Settings) -> Result<Effect, EngineError> {
-        Ok(self.heard(moment, settings, None)?.effect)
+        Ok(self.heard(moment, settings, None, None)?.effect)
     }
 
     /// The same for an agent that wants to stop, with the decision itself; `None` where there is nobody to decide about:
@@ -68,7 +81,7 @@ impl Engine {
         moment: &Moment,
         settings: &Settings,
     ) -> Result<(Effect, Option<Decision>), EngineError> {
-        let heard = self.heard(moment, settings, None)?;
+        let heard = self.heard(moment, settings, None, None)?;
         Ok((heard.effect, heard.decision))
     }
 
@@ -80,16 +93,41 @@ impl Engine {
         settings: &Settings,
         read: Option<Read<'_>>,
     ) -> Result<Effect, EngineError> {
-        Ok(self.heard(moment, settings, read)?.effect)
+        Ok(self.heard(moment, settings, None, read)?.effect)
     }
 
-    fn heard(&self, moment: &Moment, settings: &Settings, read: Option<Read<'_>>) -> Result<Heard, EngineError> {
+    /// The same for a use of the host's own todo tools, which is copied in the same transaction.
+    pub fn observe_copying(
+        &self,
+        moment: &Moment,
+        settings: &Settings,
+        used: &TodoUse<'_>,
+        read: Option<Read<'_>>,
+    ) -> Result<Observed, EngineError> {
+        if let Ok(heard) = self.heard(moment, settings, Some(used), read) {
+            return Ok(Observed { effect: heard.effect, copied: heard.copied, failed: None });
+        }
+        // Each for itself: what one of them stumbles over takes nothing from the other.
+        let copied = self.about(moment, true).and_then(|found| match found {
+            Some((plan, _)) => self.mirror(plan.id, used),
+            None => Ok(None),
+        });
+        let effect = self.observe_reading(moment, settings, read)?;
+        let (copied, failed) = copied.map_or_else(|error| (None, Some(error)), |copied| (copied, None));
+        Ok(Observed { effect, copied: copied.is_some(), failed })
+    }
+
+    fn heard(
+        &self,
+        moment: &Moment,
+        settings: &Settings,
+        used: Option<&TodoUse<'_>>,
+        read: Option<Read<'_>>,
+    ) -> Result<Heard, EngineError> {
         if moment.key.host().is_empty() {
             return Ok(Heard::default());
         }
-        let mut choice = moment.choice.clone();
-        choice.session.get_or_insert_with(|| moment.key.clone());
-        let Some(plan) = self.choose(&choice)? else { return Ok(Heard::default()) };
+        let Some((plan, state)) = self.about(moment, used.is_some())? else { return Ok(Heard::default()) };
         // What people wrote into the plan file is part of what is told.
         let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if told {
@@ -100,29 +138,67 @@ impl Engine {
             HostEvent::SessionStarted { .. } => self.others(&plan)?,
             _ => Vec::new(),
         };
-        let (plan, others) = (&plan, &others[..]);
-        // A stop is always counted; everything else is looked at first without taking a turn at the store.
+        let (plan, others, reads) = (&plan, &others[..], read.is_some());
+        let measure = |from: Mark| Measured { reading: read.and_then(|read| read(&from)), from };
         let stops = matches!(moment.event, HostEvent::Stopping { .. });
-        let (due, heard) = match (stops, read) {
-            (true, None) => (None, None),
-            _ => self.read(plan.id, |snapshot| {
+        let mut measured = None;
+        if used.is_some() || stops {
+            // A stop is always counted and a copy always made: what they most likely have to enter is read before.
+            let likely = used.is_some() || !state.meter.running.is_empty();
+            measured = (reads && likely && moment.key.subagent().is_none()).then(|| measure(state.meter.mark));
+        } else {
+            // Everything else is looked at first without taking a turn at the store.
+            let heard = self.read(plan.id, |snapshot| {
                 let now = self.now().max(snapshot.row()?.last_time);
-                let listener = Listener { snapshot, plan, others, moment, settings, now };
-                let due = if read.is_some() { listener.due(&listener.who()?)? } else { None };
-                let heard = if due.is_none() && !stops { Some(listener.listen(None)?) } else { None };
-                Ok((due, heard))
-            })?,
-        };
-        if let Some(heard) = heard.filter(|heard| !heard.writes()) {
-            return Ok(heard);
+                Listener { snapshot, plan, others, moment, settings, reads, now }.listen(None)
+            })?;
+            if !heard.writes() && heard.unread.is_none() {
+                return Ok(heard);
+            }
+            measured = heard.unread.map(measure).or(measured);
         }
-        let measured = due.map(|from| Measured { reading: read.and_then(|read| read(&from)), from });
-        self.write(plan.id, Durability::Relaxed, |tx, now| {
+        let listen = |tx: &mut dyn Tx, now: i64| {
             let now = now.max(tx.row()?.last_time);
-            let heard = Listener { snapshot: tx, plan, others, moment, settings, now }.listen(measured.as_ref())?;
+            let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now };
+            let heard = listener.listen(measured.as_ref())?;
             put(tx, &heard, plan, moment, now)?;
             Ok(heard)
-        })
+        };
+        let mut heard = match used {
+            None => self.write(plan.id, Durability::Relaxed, listen)?,
+            Some(used) => {
+                let request = used.request();
+                self.write_for(plan.id, &request, |tx, now| {
+                    let copied = used.put(tx, now, plan.id, &request)?.is_some();
+                    Ok(Heard { copied, ..listen(tx, now)? })
+                })?
+            }
+        };
+        if let Some(from) = heard.unread.take() {
+            let measured = measure(from);
+            self.write(plan.id, Durability::Relaxed, |tx, now| {
+                let now = now.max(tx.row()?.last_time);
+                let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now };
+                let entered = listener.only_enter(&measured)?;
+                put(tx, &entered, plan, moment, now)
+            })?;
+        }
+        Ok(heard)
+    }
+
+    /// The plan that a report is about, and the state of its session there. `create`: make one if there is none.
+    fn about(&self, moment: &Moment, create: bool) -> Result<Option<(PlanInfo, SessionState)>, EngineError> {
+        let mut choice = moment.choice.clone();
+        choice.session.get_or_insert_with(|| moment.key.clone());
+        let look = || self.browse(|catalogue| Ok((meant(catalogue, &choice), catalogue.session(&moment.key)?)));
+        let (mut plan, session) = look()?;
+        if create && matches!(plan, Ok(None)) {
+            self.choose_or_create(&choice)?;
+            plan = look()?.0;
+        }
+        let Some(plan) = plan? else { return Ok(None) };
+        let here = session.filter(|session| session.plan == Some(plan.id));
+        Ok(Some((plan, here.as_ref().map(session::read).unwrap_or_default())))
     }
 }
 

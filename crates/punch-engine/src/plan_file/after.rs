@@ -14,9 +14,9 @@ use crate::{Engine, EngineError};
 const ATTEMPTS: usize = 3;
 
 impl Engine {
-    /// Writes what changed; trouble is told and fails nothing.
-    pub(crate) fn tell_file(&self, plan: PlanId, body: &str) {
-        let link = Link::read(body);
+    /// Writes what changed, where there is a file; trouble is told and fails nothing.
+    pub(crate) fn tell_file(&self, plan: PlanId, linked: Option<&str>) {
+        let Some(link) = linked.map(Link::read) else { return };
         let tell = || -> Result<(), EngineError> {
             // Most writes of a session are about itself.
             if self.read(plan, |snapshot| Ok(snapshot.row()?.revision))? == link.revision {

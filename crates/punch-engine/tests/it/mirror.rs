@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use punch_core::Status;
 use punch_core::dialect::mirror::{Change, Row, Told, Word};
-use punch_engine::call::{Caller, Family, Surface, Tool};
+use punch_engine::call::{Caller, Family, Surface, TodoUse, Tool};
 use punch_engine::{Choice, Engine, Request};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
 
 impl World {
     fn told(&self, session: &str, family: Family<'_>, told: &Told) -> Option<u64> {
-        self.engine.mirror(self.plan, &caller(session, None), family, told, None).unwrap()
+        self.engine.mirror(self.plan, &TodoUse { caller: &caller(session, None), family, told, key: None }).unwrap()
     }
 
     fn ours(&self, session: &str, surface: Surface, arguments: Value) {
@@ -143,7 +143,8 @@ fn the_list_of_the_last_conversation_is_found_behind_many_other_todos() {
 fn a_repeated_call_happens_once() {
     let world = world();
     let again = |told: &Told, key| {
-        world.engine.mirror(world.plan, &caller("s", None), LIST, told, Some(key)).unwrap().is_some()
+        let used = TodoUse { caller: &caller("s", None), family: LIST, told, key: Some(key) };
+        world.engine.mirror(world.plan, &used).unwrap().is_some()
     };
     assert!(again(&list(&[("a", Pending)]), "k1"));
     assert!(again(&list(&[("a", Completed)]), "k2"));
@@ -239,7 +240,9 @@ fn a_subagent_removes_nothing_from_the_list_it_shares_and_makes_no_list_of_its_o
     let world = world();
     world.told("s", TASKS, &task("1", "a"));
     let sub = caller("s", Some("sub"));
-    let tell = |family, told: &Told| world.engine.mirror(world.plan, &sub, family, told, None).unwrap();
+    let tell = |family, told: &Told| {
+        world.engine.mirror(world.plan, &TodoUse { caller: &sub, family, told, key: None }).unwrap()
+    };
     tell(TASKS, &Told::Change(Change { deleted: true, ..change("1") }));
     tell(TASKS, &Told::Change(Change { status: Some(Completed), ..change("1") }));
     tell(LIST, &list(&[("private", Pending)]));
@@ -296,7 +299,8 @@ proptest! {
             let rows: Vec<Row> = told.iter().map(|(n, word)| row(&format!("row {n}"), *word)).collect();
             let key = format!("call {n}");
             let mirror = |told: &Told| {
-                world.engine.mirror(world.plan, &caller("s", None), LIST, told, Some(&key)).unwrap()
+                let used = TodoUse { caller: &caller("s", None), family: LIST, told, key: Some(&key) };
+                world.engine.mirror(world.plan, &used).unwrap()
             };
             mirror(&Told::List(rows.clone()));
             // Told again it changes nothing, whatever it says.

@@ -112,19 +112,13 @@ impl Judging<'_> {
             settings: Some(self.world.settings),
             commit: commit.as_deref(),
             proofs: Some(&proofs),
+            tree: Some(&tree.root),
             completes: true,
             ..Request::by(&self.by, Some(&self.owner))
         };
         let done = Op::Done { target: Ref::Uid(self.todo.uid), evidence: None, fence: Some(self.todo.fence) };
         match self.world.engine.submit(plan, &request, &[done]) {
-            Ok(_) => {
-                // Behind the write: what its files hold, and the end of a batch. It stays done whatever comes of it.
-                let when = self.world.settings.checkpoint_batches.value;
-                if let Err(error) = self.world.engine.wrap_up(plan, &self.by, when, Some(&tree.root)) {
-                    self.world.engine.trouble(&error);
-                }
-                Ok(Some(Verdict::Done))
-            }
+            Ok(_) => Ok(Some(Verdict::Done)),
             Err(EngineError::Refused(refusals))
                 if refusals.iter().any(|refusal| matches!(refusal, Refusal::NeedsVerification { .. })) =>
             {

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use punch_core::drive::{Effect, HostEvent};
-use punch_engine::call::{Caller, Task, Work};
+use punch_engine::call::{Caller, Task, TodoUse, Work};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Code, Engine, EngineError, Moment, WorkTree, locate};
+use punch_engine::{Choice, Code, Engine, EngineError, Mark, Moment, Observed, WorkTree, locate};
 use punch_store::SessionKey;
 
 use super::{Heard, Meaning, context_use, todos, transcript};
@@ -52,24 +52,11 @@ impl Hook<'_> {
         let named = !heard.key.host().is_empty();
         let told = used.filter(|_| named).and_then(|used| todos::told(heard, &used.name));
         let Some(engine) = self.project.open(told.is_some())? else { return Ok(Done::default()) };
-        let (mut done, mut wrote) = (Done::default(), false);
+        let mut done = Done::default();
         if let Some(assigned) = self.assigned.as_ref().filter(|_| named)
             && let Err(error) = engine.adopt(assigned, &heard.key)
         {
             done.problems.push(error.into());
-        }
-        if let (Some((family, told)), Some(used)) = (told, used) {
-            let once = used.call.as_deref().map(|call| self.once(heard, &used.name, call));
-            let mirrored = engine
-                .choose_or_create(&self.choice(&engine, heard)?)
-                .and_then(|plan| engine.mirror(plan, &self.caller(heard), family, &told, once.as_deref()));
-            match mirrored {
-                Ok(revision) => {
-                    done.wrote = revision.is_some();
-                    wrote = done.wrote;
-                }
-                Err(error) => done.problems.push(error.into()),
-            }
         }
         if let Some(revision) = used.filter(|_| named).and_then(|used| used.receipt) {
             match engine.link(&heard.key, revision, &heard.input) {
@@ -100,21 +87,28 @@ impl Hook<'_> {
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        if wrote && let Err(error) = self.wrap_up(&engine, heard, &moment.choice) {
-            done.problems.push(error.into());
-        }
-        match engine.observe_reading(&moment, self.settings, Some(&|mark| transcript::since(heard, mark))) {
-            Ok(effect) => done.effect = effect,
+        let read = |mark: &Mark| transcript::since(heard, mark);
+        let observed = match (told, used) {
+            (Some((family, told)), Some(used)) => {
+                let once = used.call.as_deref().map(|call| self.once(heard, &used.name, call));
+                let caller = self.caller(heard);
+                let used = TodoUse { caller: &caller, family, told: &told, key: once.as_deref() };
+                engine.observe_copying(&moment, self.settings, &used, Some(&read))
+            }
+            _ => {
+                let effect = engine.observe_reading(&moment, self.settings, Some(&read));
+                effect.map(|effect| Observed { effect, ..Observed::default() })
+            }
+        };
+        match observed {
+            Ok(observed) => {
+                done.effect = observed.effect;
+                done.wrote |= observed.copied;
+                done.problems.extend(observed.failed.map(Problem::from));
+            }
             Err(error) => done.problems.push(error.into()),
         }
         Ok(done)
-    }
-
-    /// A copy may have finished something.
-    fn wrap_up(&self, engine: &Engine, heard: &Heard, choice: &Choice) -> Result<(), EngineError> {
-        let Some(plan) = engine.choose(choice)? else { return Ok(()) };
-        let when = self.settings.checkpoint_batches.value;
-        engine.wrap_up(plan.id, heard.host.name(), when, self.root.as_deref()).map(drop)
     }
 
     /// What the plan says to the end of a task of the host's own.
@@ -135,10 +129,15 @@ impl Hook<'_> {
         })
     }
 
+    /// Who copies the host's list, which may finish something.
     fn caller(&self, heard: &Heard) -> Caller<'_> {
+        let root = self.root.as_ref().filter(|_| Work::finishes(&heard.input));
         Caller {
-            // Only a copy of the host's list is made with it, and that may finish something.
-            work: Work { commit: self.root.as_deref().and_then(locate::head_commit), ..Work::default() },
+            work: Work {
+                commit: root.and_then(|root| locate::head_commit(root)),
+                tree: root.map(|root| WorkTree { root: root.clone(), consents: None }),
+                ..Work::default()
+            },
             ..Caller::under(self.settings, heard.key.clone(), heard.host.name().to_owned())
         }
     }

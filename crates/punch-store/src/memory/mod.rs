@@ -50,6 +50,7 @@ struct View<S> {
     state: S,
     plan: PlanId,
     changed: bool,
+    closing: Vec<Event>,
 }
 
 impl MemoryStore {
@@ -85,7 +86,7 @@ impl Store for MemoryStore {
     ) -> Result<(), StoreError> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.kept(plan)?;
-        let mut view = View { state: Box::new(state.clone()), plan, changed: false };
+        let mut view = View { state: Box::new(state.clone()), plan, changed: false, closing: Vec::new() };
         body(&mut view)?;
         if view.changed {
             *state = *view.state;
@@ -101,12 +102,12 @@ impl Store for MemoryStore {
     ) -> Result<(), StoreError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
         state.kept(plan)?;
-        body(&View { state: &state, plan, changed: false })
+        body(&View { state: &state, plan, changed: false, closing: Vec::new() })
     }
 
     fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
-        body(&View { state: &state, plan: PlanId(0), changed: false })
+        body(&View { state: &state, plan: PlanId(0), changed: false, closing: Vec::new() })
     }
 
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {

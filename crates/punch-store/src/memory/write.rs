@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::DerefMut;
 
-use punch_core::Outcome;
+use punch_core::{Event, Outcome};
 
 use super::{State, View, failed};
 use crate::{
@@ -17,11 +17,16 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         crate::store::follows(kept.plan.row.revision, outcome)?;
         self.changed |= kept.plan.row != outcome.plan || !outcome.rows.is_empty();
         kept.plan.commit(outcome);
+        self.closing.extend(crate::store::closing(outcome));
         kept.info.revision = outcome.plan.revision;
         if !outcome.events.is_empty() {
             kept.events.insert(outcome.plan.revision, outcome.events.clone());
         }
         Ok(())
+    }
+
+    fn closing(&self) -> &[Event] {
+        &self.closing
     }
 
     fn rename(&mut self, name: &str) -> Result<(), StoreError> {

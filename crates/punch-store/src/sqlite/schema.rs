@@ -79,13 +79,18 @@ fn foreign_schema(path: &Path) -> StoreError {
 
 /// The schema as text, in the order of names.
 pub(super) fn dump(conn: &Connection) -> rusqlite::Result<String> {
-    let mut out = String::with_capacity(EXPECTED.len() + 64);
-    let mut statement = conn.prepare(
-        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name",
-    )?;
+    // Sorted and sifted here: the statement runs whenever a store is opened, and so it is the plainest there is.
+    let mut statement = conn.prepare("SELECT name, sql FROM sqlite_schema")?;
     let mut rows = statement.query([])?;
+    let mut all: Vec<(String, String)> = Vec::with_capacity(64);
     while let Some(row) = rows.next()? {
-        out.push_str(row.get_ref(0)?.as_str()?);
+        let (name, sql) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str_or_null()?);
+        all.extend(sql.filter(|_| !name.starts_with("sqlite_")).map(|sql| (name.to_owned(), sql.to_owned())));
+    }
+    all.sort_unstable();
+    let mut out = String::with_capacity(EXPECTED.len() + 64);
+    for (_, sql) in &all {
+        out.push_str(sql);
         out.push_str(";\n");
     }
     Ok(out)

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
-use punch_core::{PlanRow, Todo};
+use punch_core::{Event, PlanRow, Todo};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::fail;
@@ -18,6 +18,8 @@ pub(super) struct View<'c> {
     pub unknown: Unknown,
     /// Something was written.
     pub changed: Cell<bool>,
+    /// Events of this transaction that closed a todo.
+    pub closing: Vec<Event>,
     row: RefCell<Option<PlanRow>>,
     /// The column `said` is right, as far as the plan was read.
     numbered: Cell<Option<bool>>,
@@ -31,6 +33,7 @@ impl<'c> View<'c> {
             plan,
             unknown,
             changed: Cell::new(false),
+            closing: Vec::new(),
             row: RefCell::new(None),
             numbered: Cell::new(None),
         }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use punch_core::{Outcome, Uid};
+use punch_core::{Event, Outcome, Uid};
 use rusqlite::params;
 
 use super::view::View;
@@ -23,10 +23,15 @@ impl Tx for View<'_> {
             self.changed.set(true);
         }
         events::append(self, &outcome.events)?;
+        self.closing.extend(crate::store::closing(outcome));
         if before != outcome.plan {
             self.write_plan_row(&outcome.plan)?;
         }
         Ok(())
+    }
+
+    fn closing(&self) -> &[Event] {
+        &self.closing
     }
 
     fn rename(&mut self, name: &str) -> Result<(), StoreError> {

@@ -1,8 +1,8 @@
-//! A batch that somebody was given leaves a checkpoint when the last of it is done: once.
+//! A batch that somebody was given leaves a checkpoint when the last of it is done: once, whatever closes it.
 
 use punch_core::{Op, Ref};
-use punch_engine::config::Batches;
-use punch_engine::{Code, Saved, Why};
+use punch_engine::config::{Config, Inputs};
+use punch_engine::{Saved, Why};
 
 use super::World;
 
@@ -12,16 +12,14 @@ impl World {
         self.engine.give_batch(self.plan, who, &ids).unwrap();
     }
 
-    /// What a look behind a write leads to; git is not asked where nothing is due.
-    fn after(&self, when: Batches) -> Option<Saved> {
-        let looked = std::cell::Cell::new(false);
-        let look = || {
-            looked.set(true);
-            Code::look(&self.tree())
-        };
-        let saved = self.engine.checkpoint_batch(self.plan, "t", when, &look).unwrap();
-        assert_eq!(looked.get(), saved.is_some());
-        saved
+    /// What a write leads to under the setting `checkpoint.batches`.
+    fn closing(&self, batches: &str, op: Op) -> Option<Saved> {
+        let flags = vec![("checkpoint.batches".to_owned(), batches.to_owned())];
+        let config = Config::load(&Inputs { flags, ..Inputs::default() }).unwrap();
+        self.submit_under(Some(&config.settings), &[op]).unwrap();
+        let mut saved = std::mem::take(&mut *self.saved.lock().unwrap());
+        assert!(saved.len() <= 1);
+        saved.pop()
     }
 
     fn three(&self) {
@@ -31,20 +29,24 @@ impl World {
     }
 }
 
+fn done(id: &str) -> Op {
+    Op::Done { target: Ref::Id(id.into()), evidence: None, fence: None }
+}
+
+fn given_up(id: &str) -> Op {
+    Op::Drop(Ref::Id(id.into()))
+}
+
 #[test]
 fn the_last_of_a_batch_leaves_one_checkpoint() {
     let world = World::new();
     world.three();
     world.give("s", &["T-1", "T-2"]);
-    world.done("T-1");
-    assert_eq!(world.after(Batches::Given), None);
-    world.done("T-2");
-    let saved = world.after(Batches::Given).unwrap();
-    assert_eq!((saved.why, saved.todos.completed.len()), (Why::Batch, 2));
+    assert_eq!(world.closing("given", done("T-1")), None);
+    let saved = world.closing("given", done("T-2")).unwrap();
+    assert_eq!((saved.why, saved.by.as_str(), saved.todos.completed.len()), (Why::Batch, "t", 2));
     assert!(saved.git.is_some_and(|git| git.commit.is_some()));
-    assert_eq!(world.after(Batches::Given), None, "once");
-    world.done("T-3");
-    assert_eq!(world.after(Batches::Given), None, "nobody was given it as a batch");
+    assert_eq!(world.closing("given", done("T-3")), None, "nobody was given it as a batch");
 }
 
 #[test]
@@ -54,16 +56,22 @@ fn what_was_given_anew_counts_and_others_have_their_own() {
     world.give("s", &["T-1"]);
     world.give("s", &["T-1", "T-2"]);
     world.give("other", &["T-1"]);
-    world.done("T-1");
-    assert!(world.after(Batches::Given).is_some(), "the batch of the other one");
-    assert_eq!(world.after(Batches::Given), None);
+    assert!(world.closing("given", done("T-1")).is_some(), "the batch of the other one");
     // Given up is over too, and a batch of which nothing was done leaves nothing.
-    world.submit(&[Op::Drop(Ref::Id("T-2".into()))]).unwrap();
-    assert!(world.after(Batches::Given).is_some());
+    assert!(world.closing("given", given_up("T-2")).is_some());
     world.add("four", &[]);
     world.give("s", &["T-4"]);
-    world.submit(&[Op::Drop(Ref::Id("T-4".into()))]).unwrap();
-    assert_eq!(world.after(Batches::Given), None);
+    assert_eq!(world.closing("given", given_up("T-4")), None);
+}
+
+#[test]
+fn what_closes_in_other_ways_ends_a_batch_too() {
+    let world = World::new();
+    world.three();
+    world.give("s", &["T-1", "T-2"]);
+    world.closing("given", done("T-1"));
+    assert_eq!(world.closing("given", Op::Start(Ref::Id("T-2".into()))), None);
+    assert!(world.closing("given", Op::Rm(Ref::Id("T-2".into()))).is_some());
 }
 
 #[test]
@@ -78,9 +86,9 @@ fn nothing_is_written_where_nothing_is_new_or_due() {
     let first = stamp();
     world.give("s", &["T-1"]);
     assert!(first.is_some() && stamp() == first);
-    world.done("T-1");
-    assert_eq!(world.after(Batches::Off), None);
-    assert!(world.after(Batches::Given).is_some());
+    assert_eq!(world.closing("off", done("T-1")), None);
+    world.closing("off", Op::Reopen(Ref::Id("T-1".into())));
+    assert!(world.closing("given", done("T-1")).is_some());
     assert_eq!(stamp(), None, "forgotten");
     for n in 0..100 {
         world.give(&format!("s{n}"), &["T-2"]);
@@ -92,13 +100,10 @@ fn nothing_is_written_where_nothing_is_new_or_due() {
 fn a_parallel_group_ends_with_its_last_todo_if_that_is_wanted() {
     let world = World::new();
     world.three();
-    world.done("T-1");
-    assert_eq!(world.after(Batches::Groups), None);
-    world.done("T-2");
-    assert_eq!(world.after(Batches::Given), None);
-    let saved = world.after(Batches::Groups).unwrap();
+    assert_eq!(world.closing("groups", done("T-1")), None);
+    assert_eq!(world.closing("given", done("T-2")), None);
+    world.closing("off", Op::Reopen(Ref::Id("T-2".into())));
+    let saved = world.closing("groups", done("T-2")).unwrap();
     assert_eq!(saved.notes.as_deref(), Some("parallel group 1 is done"));
-    assert_eq!(world.after(Batches::Groups), None, "once");
-    world.done("T-3");
-    assert!(world.after(Batches::Groups).is_some());
+    assert!(world.closing("groups", done("T-3")).is_some());
 }

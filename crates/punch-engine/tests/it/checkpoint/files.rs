@@ -3,7 +3,6 @@
 use std::fs;
 
 use punch_core::{Add, Edit, Keep, Op};
-use punch_engine::Git;
 
 use super::{ANYWAY, GENTLY, World, verdicts};
 
@@ -30,12 +29,6 @@ impl World {
         self.git(&["commit", "-q", "-m", message]);
     }
 
-    fn finish(&self, id: &str) {
-        self.done(id);
-        let root = self.sandbox.path("p");
-        self.engine.keep_files(self.plan, &|| Git::at(&root)).unwrap();
-    }
-
     fn judged(&self, id: &str) -> Vec<String> {
         verdicts(&self.restore(id, ANYWAY).unwrap())
     }
@@ -46,10 +39,10 @@ fn a_reverted_commit_is_behind_the_head_and_what_it_brought_is_not() {
     let world = world(&[&["src/*.rs"], &["docs/**"]]);
     world.write("src/a.rs", "one\n");
     world.commit_all("one");
-    world.finish("T-1");
+    world.done("T-1");
     world.write("docs/a.md", "two\n");
     world.commit_all("two");
-    world.finish("T-2");
+    world.done("T-2");
     let saved = world.save();
     assert_eq!(verdicts(&world.restore(&saved.id, GENTLY).unwrap()), ["T-1 valid", "T-2 valid"]);
     world.git(&["revert", "--no-edit", "HEAD~1"]);
@@ -65,7 +58,7 @@ fn a_revert_that_was_reverted_holds() {
     let world = world(&[&["a.txt"]]);
     world.write("a.txt", "one\n");
     world.commit_all("one");
-    world.finish("T-1");
+    world.done("T-1");
     let saved = world.save();
     world.git(&["revert", "--no-edit", "HEAD"]);
     world.git(&["revert", "--no-edit", "HEAD"]);
@@ -77,10 +70,10 @@ fn later_work_on_the_same_files_takes_nothing_away() {
     let world = world(&[&["a.txt"], &["a.txt"]]);
     world.write("a.txt", "one\n");
     world.commit_all("one");
-    world.finish("T-1");
+    world.done("T-1");
     world.write("a.txt", "one\ntwo\n");
     world.commit_all("two");
-    world.finish("T-2");
+    world.done("T-2");
     let saved = world.save();
     world.write("a.txt", "one\ntwo\nthree\n");
     world.commit_all("by hand");
@@ -96,7 +89,7 @@ fn a_file_that_only_moved_is_still_there() {
     let world = world(&[&["a.txt"]]);
     world.write("a.txt", "one\n");
     world.commit_all("one");
-    world.finish("T-1");
+    world.done("T-1");
     let saved = world.save();
     world.git(&["mv", "a.txt", "b.txt"]);
     world.commit_all("moved");
@@ -113,7 +106,7 @@ fn work_that_is_committed_after_done_is_vouched_for_by_its_files() {
     world.commit_all("begin");
     world.write("a.txt", "one, better\n");
     world.write("new/file", "new\n");
-    world.finish("T-1");
+    world.done("T-1");
     let saved = world.save();
     assert_eq!(world.judged(&saved.id), ["T-1 valid"], "not committed yet, and there");
     world.commit_all("work");
@@ -129,7 +122,7 @@ fn work_that_is_committed_after_done_is_vouched_for_by_its_files() {
 fn an_amend_that_changes_the_work_and_a_rebase_that_keeps_it_are_told_apart() {
     let world = world(&[&["a.txt"]]);
     world.write("a.txt", "one\n");
-    world.finish("T-1");
+    world.done("T-1");
     let saved = world.save();
     world.commit_all("work");
     world.git(&["branch", "side", "HEAD~1"]);
@@ -152,7 +145,7 @@ fn work_that_was_merged_and_built_on_counts() {
     world.git(&["checkout", "-q", "-b", "side"]);
     world.write("a.txt", "one\n");
     world.commit_all("work");
-    world.finish("T-1");
+    world.done("T-1");
     world.write("a.txt", "one\ntwo\n");
     world.commit_all("more");
     world.git(&["checkout", "-q", "-"]);
@@ -170,7 +163,7 @@ fn strange_globs_and_strange_files_are_no_trouble() {
     #[cfg(unix)]
     std::os::unix::fs::symlink("/dev/zero", world.sandbox.path("p").join("zero.bin")).unwrap();
     world.commit_all("all");
-    world.finish("T-1");
+    world.done("T-1");
     let saved = world.save();
     assert_eq!(world.judged(&saved.id), ["T-1 valid"]);
     world.git(&["rm", "-q", "--", "with space.txt"]);

@@ -7,9 +7,11 @@ mod plans;
 mod restores;
 
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use punch_core::{Add, Edit, Keep, Op, Ref, Status};
-use punch_engine::{Changed, Code, Engine, EngineError, Request, Restored, Restoring, Saved, Saving, WorkTree};
+use punch_engine::config::Settings;
+use punch_engine::{Changed, Code, Engine, EngineError, News, Request, Restored, Restoring, Saved, Saving, WorkTree};
 use punch_store::{MemoryStore, PlanId};
 
 use crate::sandbox::Sandbox;
@@ -18,6 +20,8 @@ pub struct World {
     pub sandbox: Sandbox,
     pub engine: Engine,
     pub plan: PlanId,
+    /// Checkpoints that nobody asked for.
+    pub saved: Arc<Mutex<Vec<Saved>>>,
 }
 
 pub const GENTLY: Restoring = Restoring { force: false, reopen: true };
@@ -33,9 +37,14 @@ impl World {
         // Ten seconds a look, so that checkpoints have names of their own.
         let time = AtomicI64::new(1_700_000_000_000);
         let clock = Box::new(move || time.fetch_add(10_000, Ordering::Relaxed));
-        let engine = Engine::new(Box::new(MemoryStore::new()), clock);
+        let saved = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&saved);
+        let engine = Engine::new(Box::new(MemoryStore::new()), clock).telling(Box::new(move |news| match news {
+            News::Checkpoint(made) => kept.lock().unwrap().push((*made).clone()),
+            News::Trouble(error) => panic!("{}", error.message()),
+        }));
         let plan = engine.choose_or_create(&Default::default()).unwrap();
-        Self { sandbox, engine, plan }
+        Self { sandbox, engine, plan, saved }
     }
 
     pub fn tree(&self) -> WorkTree {
@@ -49,8 +58,13 @@ impl World {
     }
 
     pub fn submit(&self, ops: &[Op]) -> Result<Changed, EngineError> {
-        let commit = self.tree().commit();
-        self.engine.submit(self.plan, &Request { commit: commit.as_deref(), ..Request::by("t", None) }, ops)
+        self.submit_under(None, ops)
+    }
+
+    pub fn submit_under(&self, settings: Option<&Settings>, ops: &[Op]) -> Result<Changed, EngineError> {
+        let (tree, commit) = (self.tree(), self.tree().commit());
+        let (commit, tree) = (commit.as_deref(), Some(tree.root.as_path()));
+        self.engine.submit(self.plan, &Request { commit, tree, settings, ..Request::by("t", None) }, ops)
     }
 
     pub fn done(&self, id: &str) {

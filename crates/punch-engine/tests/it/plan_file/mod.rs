@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use punch_core::{Op, Ref};
 use punch_engine::plan_file::{How, Synced, look};
-use punch_engine::{Choice, Engine, EngineError, Request};
+use punch_engine::{Choice, Engine, EngineError, News, Request};
 use punch_store::{MemoryStore, PlanId};
 use tempfile::TempDir;
 
@@ -40,8 +40,11 @@ pub fn unlinked(text: &str) -> World {
     let told = Arc::clone(&troubles);
     let time = std::sync::atomic::AtomicI64::new(1_000);
     let clock = Box::new(move || time.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-    let engine = Engine::new(Box::new(MemoryStore::new()), clock)
-        .telling(Box::new(move |error: &EngineError| told.lock().unwrap().push(error.code().to_owned())));
+    let engine = Engine::new(Box::new(MemoryStore::new()), clock).telling(Box::new(move |news: &News<'_>| {
+        if let News::Trouble(error) = news {
+            told.lock().unwrap().push(error.code().to_owned());
+        }
+    }));
     let plan = engine.choose_or_create(&Choice::default()).unwrap();
     World { engine, plan, path, troubles, _folder: folder }
 }

@@ -32,16 +32,25 @@ impl Drop for Mounted {
     }
 }
 
+/// Until nothing more goes in, also of what somebody gave back meanwhile.
 fn fill(path: &Path) {
-    let mut size = 1 << 20;
+    let mut round = 0;
+    while pass(path, round) {
+        round += 1;
+    }
+}
+
+fn pass(path: &Path, round: u32) -> bool {
+    let (mut size, mut wrote) = (1 << 20, false);
     while size >= 512 {
         let (mut n, chunk) = (0, vec![7u8; size]);
-        while fs::write(path.join(format!("fill-{size}-{n}")), &chunk).is_ok() {
-            n += 1;
+        while fs::write(path.join(format!("fill-{round}-{size}-{n}")), &chunk).is_ok() {
+            (n, wrote) = (n + 1, true);
         }
-        let _ = fs::remove_file(path.join(format!("fill-{size}-{n}")));
+        let _ = fs::remove_file(path.join(format!("fill-{round}-{size}-{n}")));
         size /= 2;
     }
+    wrote
 }
 
 #[test]
