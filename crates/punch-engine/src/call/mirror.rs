@@ -8,7 +8,7 @@ use punch_core::{Footprint, Op, Plan, Todo, Uid};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Surface};
-use crate::submit::settle;
+use crate::submit::{settle, settle_on};
 use crate::{Changed, Engine, EngineError, Request, Role, SessionState, session};
 
 /// Under which the session keeps what its host said last.
@@ -82,7 +82,7 @@ impl TodoUse<'_> {
         let known: Vec<&Todo> = known.iter().collect();
         let step = mirror::step(&copied, rows, &known, &part, reach, &caller.by);
         let before = tx.row()?.revision;
-        let added = keep(tx, now, request, &first, &step.ops)?;
+        let added = keep(tx, now, request, part, &step.ops)?;
         let after = tx.row()?.revision;
         let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
         copied.rows = filled(step.rows, &added);
@@ -197,14 +197,14 @@ fn keep(
     tx: &mut dyn Tx,
     now: i64,
     request: &Request<'_>,
-    first: &Footprint,
+    part: Plan,
     ops: &[Op],
 ) -> Result<Vec<Option<Uid>>, EngineError> {
     if ops.is_empty() {
         return Ok(Vec::new());
     }
     let added = |changed: &Changed| changed.outcome.added.iter().copied().map(Some).collect::<Vec<_>>();
-    match settle(tx, now, request, first, &mut |_, _| Ok(ops.to_vec())) {
+    match settle_on(tx, now, request, part, &mut |_, _| Ok(ops.to_vec())) {
         Ok(changed) => return Ok(added(&changed)),
         Err(EngineError::Refused(_)) => {}
         Err(error) => return Err(error),

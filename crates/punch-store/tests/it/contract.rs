@@ -23,6 +23,7 @@ macro_rules! contract {
             a_body_that_fails_leaves_no_trace,
             a_body_that_panics_leaves_no_trace,
             a_transaction_reads_its_own_writes,
+            what_a_transaction_closes_is_told_and_nothing_else,
             an_outcome_of_another_revision_is_a_conflict,
             ids_change_hands_in_one_write,
             events_come_in_whole_revisions,
@@ -212,6 +213,33 @@ pub fn a_transaction_reads_its_own_writes(store: &dyn Store) {
         })
         .unwrap();
     assert_eq!(whole(store, id).row.revision, 2);
+}
+
+pub fn what_a_transaction_closes_is_told_and_nothing_else(store: &dyn Store) {
+    let id = plan(store);
+    must(store, id, 1, &[add_as("a", &[]), add_as("b", &[]), add_as("c", &[])]);
+    let closing = |ops: &[Op]| {
+        let mut told = Vec::new();
+        store
+            .write(id, Durability::Full, &mut |tx| {
+                for op in ops {
+                    let mut part = Plan::slice(tx.row()?);
+                    tx.load(&Footprint::everything(), &mut part)?;
+                    let outcome =
+                        punch_core::apply(&part, std::slice::from_ref(op), &context(9, None, Policy::default()));
+                    tx.put(&outcome.unwrap())?;
+                }
+                told = tx.closing().iter().filter_map(Event::closes).collect();
+                Ok(())
+            })
+            .unwrap();
+        told
+    };
+    let named = |id: &str| Ref::Id(id.into());
+    assert_eq!(closing(&[add_as("d", &[]), Op::Start(named("a"))]), []);
+    assert_eq!(closing(&[done("a"), Op::Drop(named("b"))]), [Uid(1), Uid(2)]);
+    assert_eq!(closing(&[Op::Rm(named("c"))]), [Uid(3)]);
+    assert_eq!(closing(&[Op::Reopen(named("a"))]), []);
 }
 
 pub fn an_outcome_of_another_revision_is_a_conflict(store: &dyn Store) {
