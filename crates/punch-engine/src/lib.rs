@@ -40,13 +40,15 @@ pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
-pub use git::{Git, GitState, Verdict, program as git_program};
+pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitState, Verdict, program as git_program};
 pub use history::{Entry, at_revision};
 pub use host::{Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switches, Told, TurnStart, owner_of};
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;
-pub use run::{Begin, Ended, Outcome as RunOutcome, RunBody, RunRecord, SessionFile, Sum, is_worker, worker_name};
+pub use run::{
+    Begin, Ended, Outcome as RunOutcome, RunBody, RunRecord, SessionFile, Sum, is_worker, run_of, worker_name,
+};
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
 pub use usage::{Report, Taken, Used};

@@ -25,6 +25,11 @@ pub fn of_run(store: &Path, plan: PlanId, run: u64) -> PathBuf {
     runs(store).join(format!("{}-{run}", plan.0))
 }
 
+/// How the paths of all files of all runs of a plan begin.
+pub fn prefix(store: &Path, plan: PlanId) -> String {
+    runs(store).join(format!("{}-", plan.0)).display().to_string()
+}
+
 impl Folder {
     /// Makes it, and removes those of runs long ago.
     pub fn make(store: &Path, plan: PlanId, run: u64) -> io::Result<Self> {

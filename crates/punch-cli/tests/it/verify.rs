@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::world::World;
+use crate::world::{PUNCH, World};
 
 fn with(command: &str) -> World {
     let world = World::with_git();
@@ -122,37 +122,47 @@ fn a_consent_that_is_withdrawn_is_none() {
     assert_eq!(world.ok(&["verify", "--withdraw", "T-1"]), "There was no consent to withdraw.\n");
 }
 
+/// Longer than anything that is not broken, also on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn in_time<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// What a check wrote down, once it has.
 fn written(world: &World, file: &str) -> String {
     let path = world.project.join(file);
-    for _ in 0..2_000 {
-        match fs::read_to_string(&path) {
-            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
-            _ => std::thread::sleep(Duration::from_millis(5)),
-        }
-    }
-    panic!("{file} was not written");
+    let text = || fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'));
+    in_time(file, text).trim().to_owned()
 }
 
-fn goes(pid: &str) -> bool {
-    let gone = || match fs::read_to_string(format!("/proc/{pid}/stat")) {
+/// It is gone, or nobody has waited for it yet.
+fn is_gone(pid: &str) -> bool {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'),
         Err(_) => true,
-    };
-    (0..2_000).any(|_| {
-        std::thread::sleep(Duration::from_millis(5));
-        gone()
-    })
+    }
 }
 
-/// A check with a child in its group and one in a session of its own.
+/// A check with a child in its group and one in a session of its own. Signals do to `punch` what they do to a program in
+/// a terminal: a shell that started these tests in the background has let them ignore Ctrl-C, and whatever they start
+/// inherits that.
 fn running(verb: &[&str]) -> (World, Child, [String; 2]) {
     let away = "setsid sh -c 'echo $$ > away; exec sleep 1000' & sleep 1000 & echo $! > near; wait";
     let world = with(&format!("[ ! -e go ] || {{ {away}; }}"));
     world.ok(&["verify", "--allow", "T-1"]);
     world.ok(&["reopen", "T-1"]);
     fs::write(world.project.join("go"), "").unwrap();
-    let child = world.command(verb).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut command = world.program("env");
+    command.arg("--default-signal=INT,TERM,HUP").arg(PUNCH).args(verb);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let pids = [written(&world, "near"), written(&world, "away")];
     (world, child, pids)
 }
@@ -164,8 +174,10 @@ fn whoever_ends_punch_ends_the_check() {
         for verb in [&["verify", "T-1"][..], &["done", "T-1"]] {
             let (world, mut child, pids) = running(verb);
             assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-            child.wait().unwrap();
-            assert!(pids.iter().all(|pid| goes(pid)), "{signal} {verb:?} {pids:?}");
+            in_time(&format!("{signal} to end {verb:?}"), || child.try_wait().unwrap());
+            in_time(&format!("{signal} to end the check of {verb:?}"), || {
+                pids.iter().all(|pid| is_gone(pid)).then_some(())
+            });
             assert_eq!(world.json(&["show", "T-1"])["todo"]["status"], "pending");
         }
     }

@@ -20,6 +20,18 @@ use crate::locate;
 /// Answers longer than this are not read: status lines, names of commits.
 const ANSWER: usize = 8 << 20;
 
+/// Variables that lead git to another repository, index or object store than those of its folder. A hook of git has them.
+pub const ELSEWHERE: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
 /// The repository of a work tree.
 #[derive(Clone, Debug)]
 pub struct Git {
@@ -71,7 +83,7 @@ pub fn program(folder: &Path) -> Command {
     // A monitor is a program named by the configuration; an index must not be written while others work.
     git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]);
     git.current_dir(folder).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-    for variable in ["GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+    for variable in ELSEWHERE {
         git.env_remove(variable);
     }
     git

@@ -68,6 +68,17 @@ impl Kept {
         move || await_end(pid)
     }
 
+    /// Sees to it that it is watched over: a guard that somebody has killed is replaced.
+    pub fn tend(&mut self) {
+        if self.guard.as_mut().is_some_and(Guard::is_gone) && !self.has_ended() {
+            let new = Guard::new(&self.mark).and_then(|mut guard| guard.over(&self.child).map(|()| guard));
+            // Without one it goes on: the next look tries again.
+            if let Ok(new) = new {
+                self.guard = Some(new);
+            }
+        }
+    }
+
     /// Asks it to end, as politely as the system can.
     pub fn ask_to_end(&mut self) {
         if !self.has_ended() {

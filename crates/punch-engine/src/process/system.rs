@@ -79,6 +79,11 @@ done"#;
             Ok(Self { child, line })
         }
 
+        /// It is gone before its time: somebody has killed it.
+        pub fn is_gone(&mut self) -> bool {
+            !matches!(self.child.try_wait(), Ok(None))
+        }
+
         /// The process that leads the group.
         pub fn over(&mut self, leader: &Child) -> io::Result<()> {
             self.line.as_mut().map_or(Ok(()), |line| writeln!(line, "{}", leader.id()))
@@ -126,59 +131,13 @@ done"#;
     pub(crate) fn end_all(child: &mut Child, mark: &str) {
         // Gone already, if the answer is an error.
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-        super::escaped::end(mark);
+        super::super::carriers::end_carriers(&super::variable(mark), "");
     }
 
     /// The exit code, as shells count signals.
     pub(crate) fn code(status: ExitStatus) -> i32 {
         status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
     }
-}
-
-#[cfg(target_os = "linux")]
-mod escaped {
-    use std::fs;
-    use std::time::Duration;
-
-    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-
-    /// What forks faster than it is found is left alone after so many looks.
-    const LOOKS: u32 = 40;
-
-    /// Ends what left the group of the process.
-    pub(super) fn end(mark: &str) {
-        let variable = super::variable(mark);
-        for _ in 0..LOOKS {
-            if !end_once(variable.as_bytes()) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    fn end_once(variable: &[u8]) -> bool {
-        let mut found = false;
-        let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
-        for number in names.filter_map(|name| name.to_str()?.parse::<i32>().ok()) {
-            // Held before it is looked at: the number may go to another process, the handle does not.
-            let Some(held) = Pid::from_raw(number).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
-                continue;
-            };
-            let marked = fs::read(format!("/proc/{number}/environ")).is_ok_and(|environment| {
-                environment
-                    .split(|byte| *byte == 0)
-                    .any(|entry| entry.strip_prefix(variable).is_some_and(|rest| rest.first() == Some(&b'=')))
-            });
-            found |= marked && pidfd_send_signal(&held, Signal::KILL).is_ok();
-        }
-        found
-    }
-}
-
-#[cfg(all(unix, not(target_os = "linux")))]
-mod escaped {
-    /// There is no way here to find what left the group.
-    pub(super) fn end(_mark: &str) {}
 }
 
 #[cfg(not(unix))]
@@ -196,6 +155,11 @@ mod other {
         /// There is nothing to watch with.
         pub fn new(_mark: &str) -> std::io::Result<Self> {
             Ok(Self)
+        }
+
+        /// There is nothing to watch with.
+        pub fn is_gone(&mut self) -> bool {
+            false
         }
 
         /// There is nothing to watch with.

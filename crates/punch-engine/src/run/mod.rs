@@ -25,6 +25,11 @@ pub fn is_worker(owner: &str) -> bool {
     owner.starts_with(WORKER)
 }
 
+/// The run that a worker belongs to.
+pub fn run_of(owner: &str) -> Option<u64> {
+    owner.strip_prefix(WORKER)?.split_once('/')?.0.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +39,7 @@ mod tests {
         let name = worker_name(3, 2, 11);
         assert_eq!(name, "run:3/2.11");
         assert!(is_worker(&name));
+        assert_eq!((run_of(&name), run_of("run:x/1.1"), run_of("me")), (Some(3), None, None));
         for other in ["", "run", "worker-1", "mcp-run:3/1.1"] {
             assert!(!is_worker(other), "{other}");
         }

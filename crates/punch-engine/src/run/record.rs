@@ -74,6 +74,18 @@ pub struct RunRecord {
     pub body: RunBody,
 }
 
+impl RunRecord {
+    /// It did not come to an end of its own, and can be taken up.
+    pub const fn goes_on(&self) -> bool {
+        !matches!(self.body.outcome, Some(Outcome::Done | Outcome::Stalled))
+    }
+
+    /// Its agents worked in work trees of their own.
+    pub fn has_worktrees(&self) -> bool {
+        self.body.options["worktrees"] == true
+    }
+}
+
 /// What a run begins with.
 #[derive(Clone, Debug, Default)]
 pub struct Begin {
@@ -101,9 +113,8 @@ impl Engine {
         self.write(plan, Durability::Full, |tx, now| {
             let last = tx.runs(1)?.first().map(read);
             let revision = tx.row()?.revision;
-            let goes_on = |run: &RunRecord| !matches!(run.body.outcome, Some(Outcome::Done | Outcome::Stalled));
             let next = last.as_ref().map_or(1, |run| run.id + 1);
-            let mut run = match last.filter(|run| !begin.fresh && goes_on(run)) {
+            let mut run = match last.filter(|run| !begin.fresh && run.goes_on()) {
                 Some(run) => run,
                 None => {
                     let body = RunBody { from: revision, ..RunBody::default() };

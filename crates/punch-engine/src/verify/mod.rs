@@ -39,7 +39,7 @@ impl WorkTree {
 
     /// Runs checks here.
     pub fn checker<'a>(&self, limit: Duration, stopped: &'a (dyn Fn() -> bool + Sync)) -> Checker<'a> {
-        Checker { root: self.root.clone(), limit, consents: self.consents.clone(), stopped }
+        Checker { root: self.root.clone(), limit, consents: self.consents.clone(), stopped, without: &[] }
     }
 }
 
@@ -53,6 +53,8 @@ pub struct Checker<'a> {
     pub consents: Option<Consents>,
     /// Looked at while a check runs: true ends it.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
+    /// Variables that checks do not inherit.
+    pub without: &'a [&'a str],
 }
 
 impl Checker<'_> {
@@ -91,7 +93,7 @@ impl Checker<'_> {
 
     /// Runs a command, whatever it is for. The caller answers for the consent.
     fn run(&self, command: &Verify) -> std::io::Result<Ran> {
-        run::run(command, &self.root, self.limit, self.stopped)
+        run::run(command, &self.root, self.limit, self.stopped, self.without)
     }
 
     /// The commit that the work tree stands on.

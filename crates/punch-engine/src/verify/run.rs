@@ -45,6 +45,7 @@ pub(super) fn run(
     folder: &Path,
     limit: Duration,
     stopped: &(dyn Fn() -> bool + Sync),
+    without: &[&str],
 ) -> io::Result<Ran> {
     // Programs look their folder up by name: one that is gone would not fail everywhere.
     if !folder.is_dir() {
@@ -52,7 +53,7 @@ pub(super) fn run(
     }
     let mark = process::mark();
     let mut guard = process::Guard::new(&mark)?;
-    let (mut child, pipe) = start(command, folder, &mark)?;
+    let (mut child, pipe) = start(command, folder, &mark, without)?;
     let output = Arc::new(Mutex::new(Output::default()));
     let drained = match guard.over(&child).and_then(|()| drain(pipe, output.clone())) {
         Ok(drained) => drained,
@@ -62,7 +63,15 @@ pub(super) fn run(
             return Err(error);
         }
     };
-    let ended = watch(&mut child, limit, stopped);
+    let ended = watch(&mut child, limit, stopped, &mut |child| {
+        // Somebody has killed it: there must be one as long as there is something to watch over.
+        if guard.is_gone()
+            && let Ok(mut new) = process::Guard::new(&mark)
+            && new.over(child).is_ok()
+        {
+            guard = new;
+        }
+    });
     process::end_all(&mut child, &mark);
     drop(guard);
     let end = match ended {
@@ -82,7 +91,7 @@ pub(super) fn run(
     Ok(Ran { end, tail: output.text(), hash: output.hash() })
 }
 
-fn start(command: &Verify, folder: &Path, mark: &str) -> io::Result<(Child, io::PipeReader)> {
+fn start(command: &Verify, folder: &Path, mark: &str, without: &[&str]) -> io::Result<(Child, io::PipeReader)> {
     let mut program = match command {
         Verify::Shell(line) => process::shell(line),
         Verify::Argv(argv) => {
@@ -94,6 +103,9 @@ fn start(command: &Verify, folder: &Path, mark: &str) -> io::Result<(Child, io::
     };
     let (reader, writer) = io::pipe()?;
     program.current_dir(folder).env(process::variable(mark), "1").stdin(Stdio::null());
+    for name in without {
+        program.env_remove(name);
+    }
     program.stdout(writer.try_clone()?).stderr(writer);
     process::apart(&mut program);
     // `program` holds our ends for writing and goes here: else the output would never end.
@@ -118,8 +130,13 @@ fn drain(mut pipe: io::PipeReader, output: Arc<Mutex<Output>>) -> io::Result<Rec
     Ok(drained)
 }
 
-/// Waits for the end; `None` if it came by itself.
-fn watch(child: &mut Child, limit: Duration, stopped: &(dyn Fn() -> bool + Sync)) -> Option<End> {
+/// Waits for the end; `None` if it came by itself. Meanwhile the guard is tended.
+fn watch(
+    child: &mut Child,
+    limit: Duration,
+    stopped: &(dyn Fn() -> bool + Sync),
+    tend: &mut dyn FnMut(&Child),
+) -> Option<End> {
     let (begun, mut pause) = (Instant::now(), Duration::from_millis(1));
     loop {
         if process::has_ended(child) {
@@ -131,6 +148,7 @@ fn watch(child: &mut Child, limit: Duration, stopped: &(dyn Fn() -> bool + Sync)
         if begun.elapsed() >= limit {
             return Some(End::TimedOut);
         }
+        tend(child);
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(25));
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{ChildStdin, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use punch_core::text;
 use punch_engine::process::{Kept, shell};
@@ -46,7 +47,7 @@ fn begin(mut command: std::process::Command, prompt: &str, log: &Path, sink: Sin
     let wait = kept.waiter();
     let running = Arc::new(Mutex::new(kept));
     feed(input, prompt.to_owned())?;
-    let shown = sink.clone();
+    let (shown, printed) = (sink.clone(), out.clone());
     thread::Builder::new().name("agent-output".into()).spawn(move || {
         for line in Lines::new(reader, out).limited(SHOWN) {
             if !line.trim().is_empty() {
@@ -71,7 +72,7 @@ fn begin(mut command: std::process::Command, prompt: &str, log: &Path, sink: Sin
         sink.report(Event::TurnEnded { finish });
         sink.report(Event::Exited { code });
     })?;
-    Ok(Box::new(Started { running }))
+    Ok(Box::new(Started { running, printed }))
 }
 
 /// On a thread of its own: a program that does not read its input would stop us.
@@ -86,6 +87,7 @@ fn feed(input: Option<ChildStdin>, prompt: String) -> io::Result<()> {
 
 struct Started {
     running: Arc<Mutex<Kept>>,
+    printed: Out,
 }
 
 impl Started {
@@ -109,6 +111,14 @@ impl Running for Started {
 
     fn kill(&mut self) {
         self.kept().end();
+    }
+
+    fn tend(&mut self) {
+        self.kept().tend();
+    }
+
+    fn printed(&self) -> Instant {
+        self.printed.printed()
     }
 }
 

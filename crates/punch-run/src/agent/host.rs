@@ -6,7 +6,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use punch_engine::process::Kept;
 
@@ -57,6 +57,7 @@ struct Host<L> {
     kept: Arc<Mutex<Kept>>,
     listener: Arc<Mutex<L>>,
     input: Input,
+    out: Out,
 }
 
 /// The way to the host's input; empty once that is closed.
@@ -93,14 +94,15 @@ pub(super) fn start<L: Listen>(
     let input: Input = Arc::new(Mutex::new(stdin.map(writer).transpose()?));
     let first = listener.begin();
     let stays = listener.converses();
-    let host = Host { kept: Arc::new(Mutex::new(kept)), listener: Arc::new(Mutex::new(listener)), input };
+    let host =
+        Host { kept: Arc::new(Mutex::new(kept)), listener: Arc::new(Mutex::new(listener)), input, out: out.clone() };
     host.send(first);
     if !stays {
         host.close();
     }
     let (read, all_read) = channel::<()>();
     if let Some(stderr) = stderr {
-        let (complaints, heard) = (out.clone(), read.clone());
+        let (complaints, heard) = (out.aside(), read.clone());
         // Written down only: complaints are for people who look into the log.
         thread::Builder::new().name("agent-errors".into()).spawn(move || {
             Lines::new(stderr, complaints).limited(0).for_each(drop);
@@ -166,7 +168,8 @@ impl<L: Listen> Host<L> {
 
 impl<L> Clone for Host<L> {
     fn clone(&self) -> Self {
-        Self { kept: self.kept.clone(), listener: self.listener.clone(), input: self.input.clone() }
+        let (kept, listener) = (self.kept.clone(), self.listener.clone());
+        Self { kept, listener, input: self.input.clone(), out: self.out.clone() }
     }
 }
 
@@ -198,6 +201,14 @@ impl<L: Listen> Running for Held<L> {
     fn kill(&mut self) {
         self.0.close();
         lock(&self.0.kept).end();
+    }
+
+    fn tend(&mut self) {
+        lock(&self.0.kept).tend();
+    }
+
+    fn printed(&self) -> Instant {
+        self.0.out.printed()
     }
 }
 

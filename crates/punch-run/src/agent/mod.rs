@@ -16,6 +16,7 @@ mod stream;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
 pub use event::{Event, Finish, Permission, PlanEntry, Spending};
 pub use sink::{Report, Sink, reports};
@@ -75,6 +76,12 @@ pub trait Running: Send {
 
     /// Ends it now, with everything it has started. [`Event::Exited`] still comes.
     fn kill(&mut self);
+
+    /// Sees to it that nothing of it would outlive a sudden end of this process. To be called now and then.
+    fn tend(&mut self);
+
+    /// When it last printed something: a sign of life, also where it is only half a line or nobody had time to hear it.
+    fn printed(&self) -> Instant;
 }
 
 /// The agent that a spec names.

@@ -4,6 +4,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use punch_engine::process::Log;
 
@@ -17,16 +18,30 @@ pub const LINE: usize = 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct Out {
     log: Arc<Mutex<Option<Log>>>,
+    printed: Arc<Mutex<Instant>>,
 }
 
 impl Out {
     /// Opens the log.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { log: Arc::new(Mutex::new(Some(Log::open(path, LOG_LIMIT)?))) })
+        let log = Arc::new(Mutex::new(Some(Log::open(path, LOG_LIMIT)?)));
+        Ok(Self { log, printed: Arc::new(Mutex::new(Instant::now())) })
+    }
+
+    /// The same log for a stream that is no sign of life.
+    #[must_use]
+    pub fn aside(&self) -> Self {
+        Self { log: self.log.clone(), printed: Arc::new(Mutex::new(Instant::now())) }
+    }
+
+    /// When something was last printed, were it half a line.
+    pub fn printed(&self) -> Instant {
+        *self.printed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes down. A disk that is full ends the log, not the agent.
     pub fn take(&self, bytes: &[u8]) {
+        *self.printed.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         if log.as_mut().is_some_and(|log| log.take(bytes).is_err()) {
             *log = None;
@@ -41,6 +56,8 @@ pub struct Lines<R> {
     out: Out,
     limit: usize,
     chunk: Vec<u8>,
+    /// How much of the chunk was taken already.
+    at: usize,
     rest: Vec<u8>,
     ended: bool,
 }
@@ -48,7 +65,7 @@ pub struct Lines<R> {
 impl<R: Read> Lines<R> {
     /// Reads lines of at most [`LINE`] bytes.
     pub fn new(from: R, out: Out) -> Self {
-        Self { from, out, limit: LINE, chunk: Vec::new(), rest: Vec::new(), ended: false }
+        Self { from, out, limit: LINE, chunk: Vec::new(), at: 0, rest: Vec::new(), ended: false }
     }
 
     /// The same with another limit.
@@ -59,11 +76,12 @@ impl<R: Read> Lines<R> {
 
     /// Takes what is left of the chunk up to a line end. True if there was one.
     fn fill(&mut self) -> bool {
-        let end = self.chunk.iter().position(|byte| *byte == b'\n');
-        let piece: Vec<u8> = self.chunk.drain(..end.map_or(self.chunk.len(), |at| at + 1)).collect();
-        let piece = piece.strip_suffix(b"\n").unwrap_or(&piece);
+        let left = &self.chunk[self.at..];
+        let end = left.iter().position(|byte| *byte == b'\n');
+        let piece = &left[..end.unwrap_or(left.len())];
         let room = self.limit.saturating_sub(self.rest.len());
         self.rest.extend_from_slice(&piece[..piece.len().min(room)]);
+        self.at += end.map_or(left.len(), |end| end + 1);
         end.is_some()
     }
 
@@ -79,7 +97,7 @@ impl<R: Read> Iterator for Lines<R> {
 
     fn next(&mut self) -> Option<String> {
         loop {
-            if !self.chunk.is_empty() && self.fill() {
+            if self.at < self.chunk.len() && self.fill() {
                 return Some(self.line());
             }
             if self.ended {
@@ -90,7 +108,9 @@ impl<R: Read> Iterator for Lines<R> {
                 Ok(0) => self.ended = true,
                 Ok(n) => {
                     self.out.take(&chunk[..n]);
+                    self.chunk.clear();
                     self.chunk.extend_from_slice(&chunk[..n]);
+                    self.at = 0;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => self.ended = true,

@@ -4,8 +4,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
 use std::time::Duration;
 
-use punch_core::{Status, Todo, Verify};
-use punch_engine::{Begin, RunRecord, worker_name};
+use punch_core::{Op, Ref, Status, Todo, Verify};
+use punch_engine::process::end_carriers;
+use punch_engine::{Begin, Ended, EngineError, Request, RunOutcome, RunRecord, run_of, worker_name};
 use serde_json::json;
 
 use super::seat::{Job, Seat, Stage};
@@ -18,8 +19,8 @@ use crate::interrupt::Interrupt;
 use crate::lock::{Lock, LockError};
 use crate::meter::Meter;
 use crate::options::Options;
-use crate::told::{Told, Watch};
-use crate::worktree::Lanes;
+use crate::told::{Told, Watch, line};
+use crate::worktree::{Lanes, WorktreeError};
 
 /// Messages that may wait.
 const WAITING: usize = 256;
@@ -42,30 +43,47 @@ pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> 
         LockError::Taken { by } => RunError::Taken { by },
         LockError::Failed(error) => RunError::File(error),
     })?;
+    // Whoever has the lock is the only runner: what agents of dead ones are still there has nobody to answer to, and
+    // would go on in the files that others are given now.
+    end_carriers("PUNCH_SESSION_FILE", &folder::prefix(&world.store, world.plan));
     consents(world)?;
+    let last = world.engine.runs(world.plan, 1)?.into_iter().next();
+    let kept = last.filter(|last| !options.fresh && last.goes_on() && last.has_worktrees()).is_some();
+    let worktrees = options.worktrees || kept;
     let begin = Begin {
         agents: options.specs.iter().map(ToString::to_string).collect(),
         options: json!({
             "agents": options.seats, "limits": options.limits, "todoLimits": options.todo_limits,
-            "worktrees": options.worktrees,
+            "worktrees": worktrees,
         }),
         fresh: options.fresh,
     };
     let record = world.engine.begin_run(world.plan, &begin)?;
     let resumed = record.body.epoch > 1;
     watch.told(&Told::Begun { run: record.id, resumed, agents: options.seats });
-    let lanes = match options.worktrees {
-        true => {
-            // Not among the files of the run: those go one day, and agents are careful with whatever is below `.git`.
-            let beside = || folder::runs(&world.store).with_file_name("trees");
-            let place = world.trees.clone().unwrap_or_else(beside);
-            let (lanes, remarks) = Lanes::begin(&world.root, &place, &lanes_name(&world.plan_name, &record))?;
-            remarks.iter().for_each(|remark| watch.told(&Told::Remark { what: remark.to_string() }));
-            Some(lanes)
+    if worktrees && !options.worktrees {
+        let what = "it goes on in work trees, where its work is; `--fresh` begins a new one without them";
+        watch.told(&Told::Remark { what: what.into() });
+    }
+    let lanes = match worktrees.then(|| lanes(world, &record, watch)).transpose() {
+        Ok(lanes) => lanes,
+        Err(error) => {
+            // It never began: the next one must not take it up.
+            let ended = Ended { outcome: RunOutcome::Stalled, because: vec![line(&error.to_string())] };
+            world.engine.end_run(world.plan, record.id, &ended)?;
+            return Err(error.into());
         }
-        false => None,
     };
     Ok(Begun { _lock: lock, record, lanes })
+}
+
+fn lanes(world: &World<'_>, record: &RunRecord, watch: &dyn Watch) -> Result<Lanes, WorktreeError> {
+    // Not among the files of the run: those go one day, and agents are careful with whatever is below `.git`.
+    let beside = || folder::runs(&world.store).with_file_name("trees");
+    let place = world.trees.clone().unwrap_or_else(beside);
+    let (lanes, remarks) = Lanes::begin(&world.root, &place, &lanes_name(&world.plan_name, record))?;
+    remarks.iter().for_each(|remark| watch.told(&Told::Remark { what: remark.to_string() }));
+    Ok(lanes)
 }
 
 /// The name of a run in branches. The time is in it: a store that is made anew counts its runs from 1 again, and must not
@@ -147,6 +165,10 @@ impl Runner<'_, '_> {
         let now = self.world.engine.now();
         for todo in self.persist(|engine| engine.left_by_runs(self.world.plan))? {
             let mine = todo.status_at(now) == Status::InProgress;
+            if todo.flags.reported && self.is_elsewhere(&todo)? {
+                self.begin_anew(&todo)?;
+                continue;
+            }
             match todo.owner.clone().filter(|_| todo.flags.reported && mine) {
                 Some(owner) => self.check_loose(todo, owner),
                 // One whose lease has run out reads as pending: it is claimed and checked like any other.
@@ -156,6 +178,33 @@ impl Runner<'_, '_> {
                     self.persist(|engine| engine.take_back(self.world.plan, &by, &todo))?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// It was reported in a work tree of another run, which this one does not have.
+    fn is_elsewhere(&self, todo: &Todo) -> Result<bool, RunError> {
+        let Some(run) = todo.owner.as_deref().and_then(run_of).filter(|run| *run != self.run.id) else {
+            return Ok(false);
+        };
+        let run = self.persist(|engine| engine.run(self.world.plan, run))?;
+        Ok(run.is_some_and(|run| run.has_worktrees()))
+    }
+
+    /// Opens it again without the mark: what cannot be found here cannot be verified here.
+    fn begin_anew(&mut self, todo: &Todo) -> Result<(), RunError> {
+        let by = self.by();
+        let request = Request { completes: true, ..Request::by(&by, todo.owner.as_deref()) };
+        let ops = [Op::Reopen(Ref::Uid(todo.uid))];
+        match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
+            Ok(_) => {
+                let id = line(&todo.id);
+                self.remark(format!(
+                    "{id} was reported in the work trees of another run; `punch runs` names its branch"
+                ));
+            }
+            Err(EngineError::Refused(_)) => {}
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
@@ -176,7 +225,7 @@ impl Runner<'_, '_> {
     /// Checks what no agent of this run works on.
     pub(super) fn check_loose(&mut self, todo: Todo, owner: String) {
         // Its work is where it was done.
-        let lane = self.lanes.and_then(|lanes| lanes.open(&todo.id).ok());
+        let lane = self.lanes.map(|lanes| lanes.open(&todo.id)).transpose();
         let number = self.check(0, &todo, &owner, lane);
         self.loose.push(Job::new(todo, owner, Stage::Checking(number)));
     }

@@ -1,14 +1,14 @@
 //! Judging what was said to be done, on a thread of its own: the work of a lane is brought together, the command of the
 //! todo runs, and the todo is completed under its fence. Nobody else completes it.
 
-use punch_core::{Op, Policy, Ref, Refusal, Todo, VerifyMode};
-use punch_engine::{EngineError, Proofs, Request, VerifyError, WorkTree};
+use punch_core::{Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
+use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proofs, Request, VerifyError, WorkTree};
 
-use super::{Message, Runner, World};
-use crate::interrupt::Interrupt;
+use super::patience::Patience;
+use super::{Message, Runner};
 use crate::told::Told;
 use crate::told::line;
-use crate::worktree::{Lane, Lanes, Published, Settled};
+use crate::worktree::{Lane, Lanes, Published, Settled, WorktreeError};
 
 /// How often a check is made again because the code or the todo has moved on meanwhile.
 const ROUNDS: usize = 5;
@@ -25,21 +25,30 @@ pub(super) enum Verdict {
     Lost(String),
     /// The run is stopping; it stays reported.
     Stopped,
-    /// The store did not do what it was asked to.
+    /// The store did not do what it was asked to, also not after a while; it stays reported.
     Broken(EngineError),
 }
 
 impl Runner<'_, '_> {
-    /// Begins a check; its verdict comes as a message with this number.
-    pub(super) fn check(&mut self, agent: usize, todo: &Todo, owner: &str, lane: Option<Lane>) -> u64 {
+    /// Begins a check; its verdict comes as a message with this number. Without its lane, work that was done in one
+    /// cannot be judged: then this says why.
+    pub(super) fn check(
+        &mut self,
+        agent: usize,
+        todo: &Todo,
+        owner: &str,
+        lane: Result<Option<Lane>, WorktreeError>,
+    ) -> u64 {
         self.count += 1;
         let number = self.count;
         self.tell(&Told::Verifying { agent, todo: line(&todo.id) });
-        let (world, interrupt, send) = (self.world, self.interrupt, self.send.clone());
-        let lane = self.lanes.zip(lane);
-        let judging = Judging { world, interrupt, by: self.by(), todo: todo.clone(), owner: owner.to_owned(), lane };
+        let (patience, send, lanes, by) = (self.patience(), self.send.clone(), self.lanes, self.by());
+        let (todo, owner) = (todo.clone(), owner.to_owned());
         self.scope.spawn(move || {
-            let verdict = judging.judge();
+            let verdict = match lane {
+                Ok(lane) => Judging { patience, by, todo, owner, lane: lanes.zip(lane) }.judge(),
+                Err(error) => Verdict::Hold(format!("its work tree cannot be had: {error}")),
+            };
             // Nobody listens any more if the run has ended: it stays reported.
             let _ = send.send(Message::Checked(number, verdict));
         });
@@ -48,8 +57,7 @@ impl Runner<'_, '_> {
 }
 
 struct Judging<'e> {
-    world: &'e World<'e>,
-    interrupt: &'e Interrupt,
+    patience: Patience<'e>,
     by: String,
     todo: Todo,
     owner: String,
@@ -69,9 +77,22 @@ impl Judging<'_> {
         Verdict::Failed("the work of others kept changing while it was checked".to_owned())
     }
 
+    /// The todo as it is now, if it is still this worker's: somebody may have given it another command meanwhile.
+    fn now(&self) -> Result<Option<Todo>, EngineError> {
+        let (uid, fence) = (self.todo.uid, self.todo.fence);
+        let part = Footprint { todos: [uid].into(), ..Footprint::default() };
+        let part = self.patience.persist(|engine| engine.slice(self.patience.world.plan, &part))?;
+        let ours = |todo: &&Todo| todo.is_live() && todo.status == Status::InProgress && todo.fence == fence;
+        Ok(part.get(uid).filter(ours).cloned())
+    }
+
     fn round(&self) -> Result<Option<Verdict>, EngineError> {
+        let world = self.patience.world;
+        let Some(todo) = self.now()? else {
+            return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
+        };
         let (root, commit) = match &self.lane {
-            None => (self.world.root.clone(), None),
+            None => (world.root.clone(), None),
             Some((lanes, lane)) => {
                 let message = format!("{}: {}", self.todo.id, self.todo.content);
                 match lanes.settle(lane, &message) {
@@ -83,15 +104,21 @@ impl Judging<'_> {
                 }
             }
         };
-        let tree = WorkTree { root, consents: self.world.consents.clone() };
-        let stopped = || self.interrupt.is_asked();
-        let checker = tree.checker(self.world.settings.verify_timeout.value, &stopped);
-        let plan = self.world.plan;
+        let tree = WorkTree { root, consents: world.consents.clone() };
+        let stopped = || self.patience.interrupt.is_asked();
+        // A lane is a repository of its own to whatever runs there.
+        let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
+        let checker = Checker { without, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
+        let plan = world.plan;
         let mut proofs = Proofs::default();
-        if self.todo.verify.is_some() {
-            proofs.push(self.world.engine.prove(plan, &checker, &self.todo.id)?);
+        if todo.verify.is_some() {
+            proofs.push(self.patience.persist(|engine| engine.prove(plan, &checker, &todo.id))?);
         }
         if let (Some((lanes, lane)), Some(commit)) = (&self.lane, &commit) {
+            // Nothing is taken back from the result branch: what is not ours any more must not get there.
+            if self.now()?.is_none() {
+                return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
+            }
             match lanes.publish(lane, commit) {
                 Ok(Published::Now) => {}
                 Ok(Published::Moved) => return Ok(None),
@@ -103,13 +130,13 @@ impl Judging<'_> {
             }
         }
         let commit = commit.or_else(|| tree.commit());
-        let preset: fn(Policy) -> Policy = match self.todo.verify.is_some() {
+        let preset: fn(Policy) -> Policy = match todo.verify.is_some() {
             true => |policy| Policy { verify: VerifyMode::Command, ..policy },
             false => |policy| policy,
         };
         let request = Request {
             preset,
-            settings: Some(self.world.settings),
+            settings: Some(world.settings),
             commit: commit.as_deref(),
             proofs: Some(&proofs),
             tree: Some(&tree.root),
@@ -117,7 +144,7 @@ impl Judging<'_> {
             ..Request::by(&self.by, Some(&self.owner))
         };
         let done = Op::Done { target: Ref::Uid(self.todo.uid), evidence: None, fence: Some(self.todo.fence) };
-        match self.world.engine.submit(plan, &request, &[done]) {
+        match self.patience.persist(|engine| engine.submit(plan, &request, std::slice::from_ref(&done))) {
             Ok(_) => Ok(Some(Verdict::Done)),
             Err(EngineError::Refused(refusals))
                 if refusals.iter().any(|refusal| matches!(refusal, Refusal::NeedsVerification { .. })) =>

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use punch_core::drive::{Reporting, brief, is_blank};
 use punch_core::schedule::{Ask, Order, budget, estimate};
 use punch_core::{Dep, Footprint, Hold, HoldKind, Op, Ref, Todo, Uid};
-use punch_engine::{EngineError, Request, Role, SessionFile, assigned_name, worker_name};
+use punch_engine::{EngineError, GIT_ELSEWHERE, Request, Role, SessionFile, assigned_name, worker_name};
 use punch_store::SessionKey;
 
-use super::seat::{Job, Stage, Talk};
+use super::seat::{Job, Seat, Stage, Talk};
 use super::{Runner, Stop};
 use crate::agent::{Assignment, Kind, Sink, Spending};
 use crate::error::RunError;
@@ -41,7 +41,8 @@ impl Runner<'_, '_> {
         let ask =
             Ask { order: Order::List, agents: 1, context, calibration, skip_optional: self.options.skip_optional };
         let now = self.world.engine.now();
-        let busy: Vec<Uid> = self.jobs().map(|job| job.todo.uid).collect();
+        let leaving = self.seats.iter().filter_map(Seat::leaving);
+        let busy: Vec<Uid> = self.jobs().map(|job| job.todo.uid).chain(leaving).collect();
         self.catch_up()?;
         Ok(self.seen.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid) && !is_blank(todo)))
     }
@@ -181,12 +182,18 @@ impl Runner<'_, '_> {
                 variable("PUNCH_ASSIGNED", key.host()),
                 variable("PUNCH_SESSION_FILE", &text(&session)),
             ],
-            without: self.world.without.clone(),
+            without: self.without(),
             session,
         };
         let sink = Sink::new(start, self.send.clone(), Message::Agent);
         let running = self.agents[self.seats[at].spec].start(&assignment, sink).map_err(|error| error.to_string())?;
         Ok(Talk::new(start, name, running, owner.to_owned(), key.clone()))
+    }
+
+    /// What an agent must not inherit. In a lane, nothing may lead its git to the user's index or branch.
+    fn without(&self) -> Vec<String> {
+        let git = GIT_ELSEWHERE.iter().filter(|_| self.lanes.is_some()).map(|name| (*name).to_owned());
+        self.world.without.iter().cloned().chain(git).collect()
     }
 
     pub(super) fn does_not_start(&mut self, at: usize, todo: &Todo, why: &str) -> Result<(), RunError> {
@@ -209,6 +216,7 @@ impl Runner<'_, '_> {
             content: line(&todo.content),
             attempt: todo.attempts + 1,
         };
+        seat.last = Some(todo.uid);
         seat.job = Some(Job::new(todo, owner, Stage::Working));
         self.tell(&told);
     }

@@ -12,6 +12,9 @@ use crate::error::RunError;
 use crate::permission::{self, Decision};
 use crate::told::{Told, line};
 
+/// Questions of one agent that wait for a person; further ones are refused.
+const QUESTIONS: usize = 50;
+
 impl Runner<'_, '_> {
     pub(super) fn reported(&mut self, report: Report) -> Result<(), RunError> {
         let of = |seat: &super::Seat| seat.talk.as_ref().is_some_and(|talk| talk.start == report.from);
@@ -115,7 +118,11 @@ impl Runner<'_, '_> {
         let seat = &mut self.seats[at];
         let (Some(talk), Some(job)) = (&mut seat.talk, &mut seat.job) else { return Ok(()) };
         if job.stage == Stage::Asking {
-            // One question at a time: an agent may want several things at once.
+            // One question at a time: an agent may want several things at once, but not any number.
+            if talk.more.len() >= QUESTIONS {
+                self.answer(at, &wanted, false);
+                return Ok(());
+            }
             talk.more.push_back(wanted);
             return Ok(());
         }

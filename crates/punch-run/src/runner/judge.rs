@@ -5,8 +5,6 @@ use punch_core::{Footprint, Op, Ref, Status, Todo};
 use punch_engine::config::{Source, Sourced};
 use punch_engine::{Choice, EngineError, Moment, Request};
 
-use punch_store::StoreError;
-
 use super::check::Verdict;
 use super::seat::{Doom, Job, Stage};
 use super::{Runner, Stop};
@@ -156,7 +154,7 @@ impl Runner<'_, '_> {
         let Some(job) = &self.seats[at].job else { return Ok(()) };
         let (todo, owner) = (job.todo.clone(), job.owner.clone());
         let (number, lane) = (self.seats[at].number, self.seats[at].lane.clone());
-        let check = self.check(number, &todo, &owner, lane);
+        let check = self.check(number, &todo, &owner, Ok(lane));
         if let Some(job) = &mut self.seats[at].job {
             job.stage = Stage::Checking(check);
         }
@@ -202,15 +200,7 @@ impl Runner<'_, '_> {
             Verdict::Hold(why) => self.hold(agent, &job.todo, Some(&job.owner), &why)?,
             Verdict::Lost(why) => self.tell(&Told::Released { agent, todo, why: line(&why) }),
             Verdict::Stopped => self.tell(&Told::Released { agent, todo, why: "the run ends".to_owned() }),
-            Verdict::Broken(error) => {
-                if !matches!(error, EngineError::Store(StoreError::Unavailable { .. })) {
-                    return Err(error.into());
-                }
-                // It stays reported: once the store is back it is checked again.
-                self.remark(format!("{todo} could not be completed: {}", error.message()));
-                self.persist(|engine| engine.store().stamp().map_err(EngineError::from))?;
-                self.check_loose(job.todo.clone(), job.owner.clone());
-            }
+            Verdict::Broken(error) => return Err(error.into()),
         }
         Ok(false)
     }

@@ -7,6 +7,7 @@ mod end;
 mod give;
 mod hear;
 mod judge;
+mod patience;
 mod seat;
 mod seen;
 mod tend;
@@ -31,14 +32,16 @@ use crate::permission::Policy;
 use crate::told::{Told, Watch};
 use crate::worktree::Lanes;
 use check::Verdict;
+use patience::Patience;
 use seat::{Job, Seat};
 use seen::Seen;
 
 /// How long the channel is listened to before everything is looked at again.
 const TICK: Duration = Duration::from_millis(200);
 
-/// How long a store that does not answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Messages that are heard before everything else is looked at again: an agent that floods must not keep the runner from
+/// its leases, its limits, and from whoever wants it to stop.
+const HEARD: usize = 256;
 
 /// The project that a run works on.
 pub struct World<'a> {
@@ -140,6 +143,11 @@ pub fn run(
     let done = thread::scope(|scope| {
         let (mut runner, receive) = begin::runner(scope, world, options, watch, interrupt, lanes, &begun)?;
         let worked = runner.work(&receive);
+        if worked.is_err() {
+            // Nobody will hear of checks that go on; the scope would wait for each of them.
+            interrupt.ask();
+            interrupt.ask();
+        }
         // Threads of agents wait for a listener; without one they end.
         drop(receive);
         runner.seats.iter_mut().for_each(|seat| seat.talk = None);
@@ -163,7 +171,7 @@ impl<'s, 'e> Runner<'s, 'e> {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => continue,
             }
             // What waits already is heard before anything is decided.
-            while let Ok(message) = receive.try_recv() {
+            for message in receive.try_iter().take(HEARD) {
                 self.hear(message)?;
             }
         }
@@ -195,24 +203,13 @@ impl<'s, 'e> Runner<'s, 'e> {
         i64::try_from(self.world.settings.lease.value.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Does something with the store, and again for as long as it is out of reach: agents go on meanwhile.
-    fn persist<T>(&self, mut body: impl FnMut(&Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        let (begun, mut pause, mut told) = (Instant::now(), Duration::from_millis(20), false);
-        loop {
-            match body(self.world.engine) {
-                Err(EngineError::Store(error @ StoreError::Unavailable { .. }))
-                    if begun.elapsed() < PATIENCE && !self.interrupt.is_urgent() =>
-                {
-                    if !told {
-                        self.remark(format!("the store does not answer, trying again: {}", error.message()));
-                        told = true;
-                    }
-                    thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_secs(1));
-                }
-                done => return done,
-            }
-        }
+    fn patience(&self) -> Patience<'e> {
+        Patience { world: self.world, watch: self.watch, interrupt: self.interrupt }
+    }
+
+    /// Does something with the store, however long it takes to get there.
+    fn persist<T>(&self, body: impl FnMut(&Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        self.patience().persist(body)
     }
 
     /// The plan as it is now.

@@ -32,6 +32,8 @@ pub(super) struct Seat {
     pub lane: Option<Lane>,
     /// What was completed in its conversation.
     pub done: Vec<Uid>,
+    /// What it was last given: an agent that is being ended may still work on it.
+    pub last: Option<Uid>,
 }
 
 /// A conversation with an agent.
@@ -114,7 +116,13 @@ impl Seat {
             broken: (0, String::new()),
             lane: None,
             done: Vec::new(),
+            last: None,
         }
+    }
+
+    /// What its agent may still be at work on although nobody wants that any more.
+    pub fn leaving(&self) -> Option<Uid> {
+        self.last.filter(|_| self.talk.as_ref().is_some_and(|talk| talk.doomed.is_some()))
     }
 
     /// Something can be given to it now.

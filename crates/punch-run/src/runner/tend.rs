@@ -96,13 +96,15 @@ impl Runner<'_, '_> {
             let working = seat.job.as_ref().filter(|job| job.stage == Stage::Working);
             let working = working.map(|job| (job.todo.uid, job.since));
             let Some(talk) = &mut seat.talk else { continue };
+            talk.running.tend();
             match &talk.doomed {
                 Some((since, _)) if since.elapsed() >= grace || urgent => talk.running.kill(),
                 Some(_) => {}
                 None => {
                     let Some((uid, since)) = working else { continue };
                     let print = punch_engine::config::print_duration;
-                    let doom = if talk.seen.elapsed() >= idle {
+                    let seen = talk.seen.max(talk.running.printed());
+                    let doom = if seen.elapsed() >= idle {
                         Some(format!("the agent gave no sign of life for {}", print(idle)))
                     } else if self.meter.todo_time_left(uid, since).is_some_and(|left| left.is_zero()) {
                         Some("the time for one todo is over".to_owned())

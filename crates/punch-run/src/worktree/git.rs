@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use punch_engine::git_program;
+use punch_engine::process::has_carriers;
 
 use super::WorktreeError;
 
@@ -19,10 +20,14 @@ const COMPLAINT: usize = 600;
 /// A checkout of a very large repository may take long; something that waits for ever must not.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
+/// Names the run for which git works: a runner that was killed leaves the git that it has just started.
+const WORKS_FOR: &str = "_PUNCH_LANES";
+
 /// The repository of the user's work tree.
 #[derive(Clone, Debug)]
 pub(super) struct Git {
     root: PathBuf,
+    run: String,
 }
 
 /// What git answered.
@@ -37,7 +42,21 @@ pub(super) struct Answer {
 
 impl Git {
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), run: String::new() }
+    }
+
+    /// The same, at work for a run.
+    #[must_use]
+    pub fn working_for(self, run: &str) -> Self {
+        Self { run: run.to_owned(), ..self }
+    }
+
+    /// Waits until no git works for this run any more: one that a dead runner has started comes to its end.
+    pub fn outlast(&self) {
+        let begun = Instant::now();
+        while has_carriers(WORKS_FOR, &self.run) && begun.elapsed() < LIMIT {
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// The user's work tree.
@@ -47,7 +66,7 @@ impl Git {
 
     /// git in another folder.
     pub fn within(&self, folder: &Path) -> Self {
-        Self::new(folder)
+        Self { root: folder.to_owned(), run: self.run.clone() }
     }
 
     /// What it prints; an error if it fails. `what` completes "git could not".
@@ -117,7 +136,7 @@ impl Git {
         ] {
             git.args(["-c", setting]);
         }
-        git.args(arguments).env("GIT_MERGE_AUTOEDIT", "no");
+        git.args(arguments).env("GIT_MERGE_AUTOEDIT", "no").env(WORKS_FOR, &self.run);
         // A Ctrl-C is for the runner; a commit that it cut in half would need more care than one that is finished.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut git, 0);

@@ -40,6 +40,18 @@ pub(super) struct Registered {
     pub missing: bool,
 }
 
+impl Registered {
+    /// The git that made it was killed.
+    pub fn is_half_made(&self) -> bool {
+        self.locked.as_deref().is_some_and(is_half_made)
+    }
+}
+
+/// What git locks a work tree with until all files are there.
+pub(super) fn is_half_made(locked: &str) -> bool {
+    locked.trim_end() == "initializing"
+}
+
 /// All work trees of the repository.
 pub(super) fn registered(git: &Git) -> Result<Vec<Registered>, WorktreeError> {
     Ok(read(&git.read("list its work trees", &["worktree", "list", "--porcelain", "-z"])?))

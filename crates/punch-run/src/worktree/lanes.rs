@@ -63,6 +63,16 @@ impl Lanes {
         let git = Git::new(root);
         usable(&git)?;
         let head = git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })?;
+        let folder = folder.join(part(run));
+        private_folder(&folder)
+            .map_err(|cause| WorktreeError::Folder { path: folder.clone(), cause: cause.to_string() })?;
+        // git follows links before it writes a path down.
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let Some(name) = folder.to_str() else {
+            return Err(WorktreeError::Folder { path: folder, cause: "its name is no UTF-8".into() });
+        };
+        let git = git.working_for(name);
+        git.outlast();
         let result = result_branch(run);
         let (branch, mark) = (format!("refs/heads/{result}"), mark_of(&result));
         let (base, tip) = match (git.commit(&branch)?, git.commit(&mark)?) {
@@ -80,14 +90,6 @@ impl Lanes {
                 (head.clone(), head)
             }
         };
-        let folder = folder.join(part(run));
-        private_folder(&folder)
-            .map_err(|cause| WorktreeError::Folder { path: folder.clone(), cause: cause.to_string() })?;
-        // git follows links before it writes a path down.
-        let folder = folder.canonicalize().unwrap_or(folder);
-        if folder.to_str().is_none() {
-            return Err(WorktreeError::Folder { path: folder, cause: "its name is no UTF-8".into() });
-        }
         let remarks = remarks(&git)?;
         let (tip, identity) = (Mutex::new(tip), OnceLock::new());
         Ok((Self { git, folder, run: run.to_owned(), result, base, tip, identity }, remarks))
@@ -122,9 +124,17 @@ impl Lanes {
             let tip = self.tip_of(&refs, &mut turn)?;
             if lane.path.symlink_metadata().is_err() {
                 self.add(&lane, known, &tip)?;
-            } else if lane::at(&self.git, &lane.path)?.is_none() {
-                // Files that git knows nothing about may be somebody's work.
-                continue;
+            } else {
+                match lane::at(&self.git, &lane.path)? {
+                    // Files that git knows nothing about may be somebody's work.
+                    None => continue,
+                    // What is missing there was never checked out: an agent would seem to have deleted it.
+                    Some(found) if found.is_half_made() => {
+                        self.unmake(&lane)?;
+                        self.add(&lane, known, &tip)?;
+                    }
+                    Some(_) => {}
+                }
             }
             drop(turn);
             if known {
@@ -211,6 +221,17 @@ impl Lanes {
     pub(super) fn forget(&self, lane: &Lane) -> Result<(), WorktreeError> {
         let path = lane.path.to_string_lossy();
         self.git.read("forget a work tree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
+    }
+
+    /// Removes a work tree whose making was cut short. Nobody has worked in it.
+    pub(super) fn unmake(&self, lane: &Lane) -> Result<(), WorktreeError> {
+        // git removes what is missing, but not what has no `.git` yet.
+        if let Err(cause) = fs::remove_dir_all(&lane.path)
+            && cause.kind() != std::io::ErrorKind::NotFound
+        {
+            return Err(WorktreeError::Folder { path: lane.path.clone(), cause: cause.to_string() });
+        }
+        self.forget(lane)
     }
 
     fn add(&self, lane: &Lane, exists: bool, tip: &str) -> Result<(), WorktreeError> {

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::git::Git;
 use super::look::{Look, git_folder};
 use super::merge::Merge;
+use super::name::mark_of;
 use super::refs::Refs;
 use super::{Lane, Lanes, WorktreeError};
 
@@ -112,8 +113,8 @@ impl Lanes {
             Some(fork) if fork == tip => return Ok(Settled::Ready { commit: work, merged: false }),
             Some(fork) if fork == work => {
                 // What is checked is what there will be: with the work of the others.
-                let moved = git.holds(&["merge", "--quiet", "--ff-only", &tip])?;
-                return Ok(Settled::Nothing { commit: if moved { tip } else { work } });
+                git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &tip])?;
+                return Ok(Settled::Nothing { commit: tip });
             }
             Some(_) => {}
         }
@@ -196,8 +197,25 @@ impl Lanes {
 /// The agent may have gone to another branch, or to none: its work counts, and belongs to the lane's branch.
 fn back_on_branch(git: &Git, lane: &Lane) -> Result<(), WorktreeError> {
     let (branch, head) = (lane.full_branch(), git.commit("HEAD")?.ok_or_else(|| lane.gone())?);
+    if let Some(work) = git.commit(&branch)?.filter(|work| *work != head) {
+        if git.is_behind(&head, &work)? {
+            // It only went back to look at something.
+            return git.read("return to the branch of a lane", &["checkout", "--quiet", &lane.branch]).map(drop);
+        }
+        if !git.is_behind(&work, &head)? {
+            put_aside(git, lane, &work)?;
+        }
+    }
     git.read("move the branch of a lane", &["update-ref", "--create-reflog", &branch, &head])?;
     git.read("return to the branch of a lane", &["symbolic-ref", "HEAD", &branch]).map(drop)
+}
+
+/// Keeps work that the agent has begun anew without, as a branch beside the lane's: it is listed, and never lost.
+fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
+    let short = work.get(..10).unwrap_or(work);
+    let branch = format!("{}-before-{short}", lane.branch);
+    let both = format!("update refs/heads/{branch} {work}\nupdate {} {work}\n", mark_of(&branch));
+    git.read_with("put work aside", &["update-ref", "--stdin"], Some(&both)).map(drop)
 }
 
 /// Takes everything into the index, also past the lock of a git that was killed.

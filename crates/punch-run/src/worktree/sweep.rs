@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::git::Git;
 use super::lane::{self, Lane};
 use super::look::git_folder;
-use super::name::MARKS;
+use super::name::{MARKS, mark_of};
 use super::refs::Refs;
 use super::{Lanes, WorktreeError};
 
@@ -49,10 +49,14 @@ impl Lanes {
         }
         let refs = refs.map_or_else(|| self.git.refs(&[&lane.full_branch(), &self.full_result()]), Ok)?;
         let tip = self.tip_of(&refs, &mut self.turn())?;
-        if let Some(work) = refs.get(&lane.full_branch()).map(|work| work.clone().not_in(&lane.path)) {
-            let has_all = work.commit == tip || self.git.is_behind(&work.commit, &tip)?;
-            let dropped = has_all && self.drop_branch(&lane.branch, &work)?;
-            left.branch = (!dropped).then(|| lane.branch.clone());
+        match refs.get(&lane.full_branch()).map(|work| work.clone().not_in(&lane.path)) {
+            Some(work) => {
+                let has_all = work.commit == tip || self.git.is_behind(&work.commit, &tip)?;
+                let dropped = has_all && self.drop_branch(&lane.branch, &work)?;
+                left.branch = (!dropped).then(|| lane.branch.clone());
+            }
+            // A mark without a branch: it was cut short, or somebody has deleted the branch.
+            None => drop(self.git.run(&["update-ref", "-d", &mark_of(&lane.branch)], None)?),
         }
         Ok(left)
     }
@@ -64,6 +68,10 @@ impl Lanes {
             Some(locked) => locked.ok(),
             None => lane::at(&self.git, &lane.path)?.and_then(|found| found.locked),
         };
+        if locked.as_deref().is_some_and(lane::is_half_made) {
+            self.unmake(lane)?;
+            return Ok(Ok(None));
+        }
         if let Some(why) = locked {
             return Ok(Err(format!("the work tree is locked: {}", why.trim_end())));
         }

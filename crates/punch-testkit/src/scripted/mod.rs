@@ -7,19 +7,18 @@ mod asked;
 mod form;
 mod http;
 mod play;
+mod program;
 mod programs;
 mod report;
 mod script;
 mod server;
 mod wire;
 
-/// A script for the shell that plays an agent for `exec:`, well and badly.
-pub const SHELL_AGENT: &str = include_str!("agent.sh");
-
 pub use agent::{Agent, Outside, Story};
 pub use answer::{Answer, Called, Usage};
 pub use asked::{Asked, Offered};
 pub use form::{Form, Moment, Wish};
+pub use program::exec_agent;
 pub use programs::Programs;
 pub use report::Report;
 pub use script::{Call, Pattern, Script, Step, Track};

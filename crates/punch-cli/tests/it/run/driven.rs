@@ -11,7 +11,7 @@ use crate::world::finished;
 #[test]
 fn done_by_a_worker_is_reported_and_after_a_crash_it_is_verified_without_a_new_agent() {
     let stage = Stage::new();
-    stage.world.ok(&["add", "say so", "--verify", "test -e allowed"]);
+    stage.world.ok(&["add", "say so; hang", "--verify", "test -e allowed"]);
     stage.world.punch(&["verify", "--allow", "T-1"]);
     let mut first = stage.command(&[]).spawn().unwrap();
     stage.wait_for("the report", || !stage.trace("said").is_empty());
@@ -31,7 +31,7 @@ fn done_by_a_worker_is_reported_and_after_a_crash_it_is_verified_without_a_new_a
 #[test]
 fn what_was_reported_and_does_not_pass_goes_to_an_agent_again() {
     let stage = Stage::new();
-    stage.world.ok(&["add", "say so", "--verify", "test -e allowed"]);
+    stage.world.ok(&["add", "say so; hang", "--verify", "test -e allowed"]);
     stage.world.punch(&["verify", "--allow", "T-1"]);
     let mut command = stage.command(&[]);
     command.env("PUNCH_RUN_IDLE", "400ms");

@@ -29,15 +29,19 @@ fn a_flood_costs_no_more_than_its_log() {
     let stage = Stage::new();
     stage.add(&["flood it"]);
     stage.ends(&[], 0);
-    let runs = stage.world.store().parent().unwrap().join("runs/1-1");
-    let logs: Vec<u64> = fs::read_dir(&runs)
-        .unwrap()
-        .flatten()
-        .filter(|entry| entry.path().extension().is_some_and(|end| end == "log"))
-        .map(|entry| entry.metadata().unwrap().len())
-        .collect();
+    let logs = stage.logs();
     assert_eq!(logs.len(), 1);
     assert!((1_000_000..=4 * 1024 * 1024).contains(&logs[0]), "{logs:?}");
+}
+
+/// Megabytes without a line end, and as many lines as fit into some megabytes.
+#[test]
+fn a_line_without_end_and_lines_without_text_are_read_to_their_end() {
+    let stage = Stage::new();
+    stage.add(&["line 12; work", "blank 12; work"]);
+    stage.ends(&["--agents", "2"], 0);
+    assert_eq!(stage.trace("done").len(), 2);
+    assert!(stage.logs().iter().all(|size| (1..=4 * 1024 * 1024).contains(size)), "{:?}", stage.logs());
 }
 
 #[test]
@@ -82,13 +86,65 @@ fn a_process_that_forks_away_is_found_and_ended() {
     assert_eq!(stage.trace("forked").len(), 1, "it was there");
 }
 
+/// They hold the ends of its pipes: nobody waits for them to let go.
+#[test]
+fn children_that_keep_the_pipes_open_are_ended_with_their_parent() {
+    let stage = Stage::new();
+    stage.add(&["brood; work", "brood; refuse"]);
+    let run = stage.ends(&["--agents", "2"], 1);
+    assert!(run.stdout.contains("T-2 failed: exit code 7"), "{}", run.render());
+    assert_eq!((stage.status("T-1"), stage.trace("begun").len()), ("completed".into(), 3));
+}
+
 #[test]
 fn a_crash_is_a_failed_attempt() {
     let stage = Stage::new();
-    stage.add(&["crash now", "work on"]);
+    stage.add(&["crash now", "crash SEGV", "crash TERM", "work on"]);
     let run = stage.ends(&["--agents", "2"], 1);
-    assert!(run.stdout.contains("T-1 failed: exit code 137"), "{}", run.render());
-    assert_eq!(stage.status("T-2"), "completed");
+    for (id, code) in [("T-1", 137), ("T-2", 139), ("T-3", 143)] {
+        assert!(run.stdout.contains(&format!("{id} failed: exit code {code}\n")), "{}", run.render());
+        assert_eq!((stage.status(id), stage.todo(id)["attempts"].as_u64()), ("failed".into(), Some(2)));
+    }
+    assert!(run.stdout.contains("\nstalled: run 1, 1 completed"), "{}", run.render());
+    assert_eq!(stage.status("T-4"), "completed");
+}
+
+#[test]
+fn a_slow_drip_without_a_line_end_is_a_sign_of_life() {
+    let stage = Stage::new();
+    stage.add(&["drip 60; work"]);
+    impatient(&stage, &[], 0);
+    assert_eq!(stage.trace("begun").len(), 1);
+}
+
+#[test]
+fn one_that_closes_its_output_is_heard_by_its_exit_code_and_ended_if_it_stays() {
+    let stage = Stage::new();
+    stage.add(&["shut out; work", "shut out; hang"]);
+    let run = impatient(&stage, &["--agents", "2"], 1);
+    assert_eq!(stage.status("T-1"), "completed");
+    assert!(run.stdout.contains("T-2 failed: the agent gave no sign of life for 400ms"), "{}", run.render());
+}
+
+#[test]
+fn one_that_closes_its_input_and_reads_no_prompt_works_all_the_same() {
+    let stage = Stage::playing("shut in; work");
+    stage.world.ok(&["add", "anything", "--description", &"x".repeat(8_000)]);
+    stage.ends(&[], 0);
+    assert_eq!((stage.trace("done"), stage.status("T-1")), (vec!["T-1".into()], "completed".into()));
+}
+
+#[test]
+fn done_that_is_claimed_falsely_is_told_and_tried_again_once() {
+    let stage = Stage::new();
+    stage.world.ok(&["add", "say; nothing", "--verify", "test -e made-T-1"]);
+    stage.world.punch(&["verify", "--allow", "T-1"]);
+    let run = stage.ends(&[], 1);
+    assert!(run.stdout.contains("T-1 failed: `T-1` is not done"), "{}", run.render());
+    assert!(run.stdout.contains("\nstalled: run 1, 0 completed"), "{}", run.render());
+    let todo = stage.todo("T-1");
+    assert_eq!((&todo["status"], &todo["attempts"]), (&"failed".into(), &2.into()));
+    assert!(!todo["flags"].to_string().contains("reported"), "{todo}");
 }
 
 #[test]
@@ -105,35 +161,4 @@ fn an_agent_that_does_not_start_ends_the_run_and_takes_no_attempt() {
     assert!(run.stdout.contains("does not start"), "{}", run.render());
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], todo["attempts"].as_u64().unwrap_or(0)), (&"pending".into(), 0));
-}
-
-#[test]
-fn a_todo_that_is_removed_while_an_agent_works_on_it_ends_that_agent() {
-    let stage = Stage::new();
-    stage.add(&["hang on", "remove T-1"]);
-    let run = stage.ends(&["--agents", "2"], 0);
-    assert!(run.stderr.contains("T-1 is given back: it was removed from the plan"), "{}", run.render());
-}
-
-#[test]
-fn todos_that_are_added_while_a_run_goes_on_are_worked_on_too() {
-    let stage = Stage::new();
-    stage.add(&["grow it"]);
-    stage.ends(&[], 0);
-    assert_eq!((stage.status("T-2").as_str(), stage.trace("done")), ("completed", vec!["T-1".into(), "T-2".into()]));
-}
-
-#[test]
-fn a_store_that_is_gone_for_a_while_is_waited_for() {
-    let stage = Stage::new();
-    stage.add(&["slow 0.3 a", "work b"]);
-    let run = stage.command(&[]).spawn().unwrap();
-    stage.wait_for("the agent", || !stage.trace("begun").is_empty());
-    let (here, away) = (stage.world.project.join(".punch"), stage.world.project.join("away"));
-    fs::rename(&here, &away).unwrap();
-    stage.wait_for("the work", || !stage.trace("done").is_empty());
-    fs::rename(&away, &here).unwrap();
-    let run = finished(run.wait_with_output().unwrap());
-    assert_eq!((run.exit, stage.alive().len()), (Some(0), 0), "{}", run.render());
-    assert_eq!((stage.status("T-1"), stage.status("T-2")), ("completed".into(), "completed".into()));
 }

@@ -1,9 +1,14 @@
 //! `punch run` with scripted agents: what they do well, what they do badly, and what is left after everything was killed.
 
+mod belongings;
+mod changes;
 mod driven;
+mod eats_disk;
+mod guards;
 mod killed;
 mod limits;
 mod misbehaves;
+mod repository;
 mod talks;
 #[cfg(unix)]
 mod terminal;
@@ -16,7 +21,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use punch_testkit::scripted::SHELL_AGENT;
+use punch_testkit::scripted::exec_agent;
 use serde_json::Value;
 
 use crate::punch::Run;
@@ -29,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Stage {
     pub world: World,
     pub traces: PathBuf,
-    spec: String,
+    pub spec: String,
 }
 
 impl Stage {
@@ -40,9 +45,15 @@ impl Stage {
     pub fn on(world: World) -> Self {
         let traces = world.root.join("traces");
         fs::create_dir(&traces).unwrap();
-        let script = world.root.join("agent.sh");
-        fs::write(&script, SHELL_AGENT).unwrap();
-        Self { spec: format!("exec:sh {}", script.display()), traces, world }
+        let agent = exec_agent().unwrap();
+        Self { spec: format!("exec:'{}'", agent.display()), traces, world }
+    }
+
+    /// The same with an agent that plays this script whatever its todo says, and reads no prompt.
+    pub fn playing(script: &str) -> Self {
+        let mut stage = Self::new();
+        stage.spec.push_str(&format!(" '{script}'"));
+        stage
     }
 
     /// Adds todos by content: `T-1`, `T-2`, …
@@ -52,9 +63,13 @@ impl Stage {
 
     /// `punch run` with the scripted agent, quick to give up.
     pub fn command(&self, more: &[&str]) -> Command {
-        let mut command = self.world.command(&[&["run", "--agent", &self.spec], more].concat());
+        self.prepared(self.world.command(&[&["run", "--agent", &self.spec], more].concat()))
+    }
+
+    /// Gives a command what the scripted agent needs.
+    pub fn prepared(&self, mut command: Command) -> Command {
         command.env("TRACES", &self.traces).env("PUNCH", PUNCH);
-        command.env("PUNCH_RUN_BACKOFF", "10ms").env("PUNCH_RUN_GRACE", "300ms");
+        command.env("PUNCH_RUN_BACKOFF", "10ms").env("PUNCH_RUN_GRACE", "300ms").env("PUNCH_RUN_IDLE", "60s");
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -105,8 +120,30 @@ impl Stage {
         }
     }
 
+    /// Lets an agent go on that awaits this.
+    pub fn signal(&self, name: &str) {
+        fs::write(self.traces.join(name), "").unwrap();
+    }
+
+    /// Sizes of the logs of agents.
+    pub fn logs(&self) -> Vec<u64> {
+        let folder = self.world.store().parent().unwrap().join("runs/1-1");
+        let files = fs::read_dir(folder).unwrap().flatten();
+        let logs = files.filter(|entry| entry.path().extension().is_some_and(|end| end == "log"));
+        logs.map(|entry| entry.metadata().unwrap().len()).collect()
+    }
+
     /// The guards need a moment after a kill.
     pub fn all_gone(&self) {
         self.wait_for("the end of every process", || self.alive().is_empty());
+    }
+}
+
+/// A test that fails leaves nothing behind either: agents that hang would hang for ever.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        for pid in self.alive() {
+            let _ = Command::new("kill").args(["-9", &pid.to_string()]).output();
+        }
     }
 }

@@ -45,6 +45,64 @@ fn without_git_work_trees_are_refused() {
     assert_eq!(run.exit, Some(1), "{}", run.render());
     assert!(run.stdout.contains("no_worktrees"), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 0);
+    // Nothing of it goes on.
+    let run = stage.ends(&[], 0);
+    assert!(run.stderr.contains("run 2 begins") && !run.stderr.contains("work trees"), "{}", run.render());
+}
+
+/// A run in work trees that was killed after its only todo was reported.
+fn killed_after_the_report() -> Stage {
+    let stage = Stage::on(World::with_git());
+    stage.add(&["work; say; await go"]);
+    let mut run = stage.command(&["--worktrees"]).spawn().unwrap();
+    stage.wait_for("the report", || !stage.trace("said").is_empty());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    stage.all_gone();
+    stage.signal("go");
+    stage
+}
+
+#[test]
+fn a_run_that_began_in_work_trees_goes_on_in_them() {
+    let stage = killed_after_the_report();
+    let run = stage.ends(&[], 0);
+    assert!(run.stderr.contains("it goes on in work trees, where its work is"), "{}", run.render());
+    assert_eq!((stage.status("T-1").as_str(), stage.trace("begun").len()), ("completed", 1));
+    assert!(run.stdout.contains("git merge --ff-only punch/"), "{}", run.render());
+    assert!(!stage.world.project.join("made-T-1").exists());
+}
+
+#[test]
+fn what_was_reported_in_work_trees_of_another_run_is_begun_anew() {
+    let stage = killed_after_the_report();
+    let run = stage.ends(&["--fresh"], 0);
+    assert!(run.stderr.contains("T-1 was reported in the work trees of another run"), "{}", run.render());
+    assert_eq!((stage.status("T-1").as_str(), stage.trace("begun").len()), ("completed", 2));
+    assert!(stage.world.project.join("made-T-1").exists());
+    assert!(stage.world.ok(&["runs"]).contains("branch punch/"), "the work of the first one is listed");
+}
+
+#[test]
+fn a_store_that_is_gone_when_the_check_is_over_costs_no_second_check() {
+    let stage = Stage::on(World::with_git());
+    let check = "echo x >> \"$TRACES/checks\"; [ ! -e made-T-1 ] || sleep 0.3";
+    stage.world.ok(&["add", "work", "--verify", check]);
+    stage.world.punch(&["verify", "--allow", "T-1"]);
+    stage.world.ok(&["reopen", "T-1"]);
+    fs::remove_file(stage.traces.join("checks")).ok();
+    let store = stage.world.store();
+    let run = stage.command(&["--worktrees"]).spawn().unwrap();
+    stage.wait_for("the check", || stage.trace("checks").len() == 1);
+    let (here, away) = (store.parent().unwrap(), stage.world.root.join("away"));
+    fs::rename(here, &away).unwrap();
+    let since = std::time::Instant::now();
+    stage.wait_for("a second of trouble", || since.elapsed().as_millis() > 1_500);
+    fs::rename(&away, here).unwrap();
+    let run = crate::world::finished(run.wait_with_output().unwrap());
+    assert_eq!((run.exit, stage.alive().len()), (Some(0), 0), "{}", run.render());
+    assert_eq!((stage.trace("checks").len(), stage.trace("begun").len()), (1, 1), "{}", run.render());
+    assert!(run.stdout.contains("1 commits are on"), "{}", run.render());
 }
 
 #[cfg(unix)]

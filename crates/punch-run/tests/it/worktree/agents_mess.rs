@@ -72,6 +72,35 @@ fn commits_of_the_agent_count_on_whatever_branch_they_are() {
     }
 }
 
+/// Its commits would be on no branch otherwise.
+#[test]
+fn an_agent_that_goes_back_in_history_loses_no_commit() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    let commit = |name: &str| {
+        write(&lane, name, "x\n");
+        git(&lane.path, &["add", "--all"]);
+        git(&lane.path, &["commit", "-q", "-m", name]);
+        git(&lane.path, &["rev-parse", "HEAD"])
+    };
+    commit("work.txt");
+    git(&lane.path, &["checkout", "-q", "--detach", "HEAD~1"]);
+    hand_in(&lanes, &lane, "T-1");
+    assert_eq!(sandbox.on_result("work.txt"), "x", "it only looked at something");
+    assert_eq!(git(&lane.path, &["branch", "--show-current"]), "punch/7/a");
+    let first = commit("first.txt");
+    git(&lane.path, &["checkout", "-q", "-b", "again", "HEAD~1"]);
+    write(&lane, "second.txt", "x\n");
+    hand_in(&lanes, &lane, "T-1");
+    assert_eq!(sandbox.on_result("second.txt"), "x");
+    let aside = format!("punch/7/a-before-{}", &first[..10]);
+    assert!(sandbox.git(&["ls-tree", "--name-only", &aside]).contains("first.txt"));
+    lanes.close(&lane, "rest").unwrap();
+    let left: Vec<_> = lanes.sweep("rest").unwrap().into_iter().filter_map(|left| left.branch).collect();
+    assert_eq!(left, [aside], "it is listed");
+}
+
 #[test]
 fn files_that_git_ignores_are_no_work() {
     let sandbox = Sandbox::new();

@@ -125,3 +125,37 @@ fn work_trees_of_the_user_are_never_touched() {
     // It may be on a disk that is not plugged in.
     assert!(sandbox.git(&["worktree", "list"]).contains("theirs"));
 }
+
+/// The git that makes a work tree locks it until all files are there; killed, it leaves it so.
+#[test]
+fn a_work_tree_whose_making_was_cut_short_is_made_again_with_all_its_files() {
+    let sandbox = Sandbox::new();
+    for has_git_file in [true, false] {
+        let lanes = sandbox.begin();
+        let lane = lanes.open("a").unwrap();
+        fs::write(sandbox.root().join(".git/worktrees/a/locked"), "initializing").unwrap();
+        fs::remove_file(lane.path.join("base.txt")).unwrap();
+        if !has_git_file {
+            fs::remove_file(lane.path.join(".git")).unwrap();
+        }
+        assert_eq!(lanes.open("a").unwrap(), lane);
+        assert!(lane.path.join("base.txt").exists(), "nobody has deleted it");
+        write(&lane, &format!("{has_git_file}.txt"), "a\n");
+        hand_in(&lanes, &lane, "T-1");
+        assert_eq!(sandbox.on_result("base.txt"), "base");
+        fs::write(sandbox.root().join(".git/worktrees/a/locked"), "initializing").unwrap();
+        assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
+        assert!(!lane.path.exists());
+    }
+}
+
+#[test]
+fn a_mark_without_a_branch_goes() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let head = sandbox.git(&["rev-parse", "HEAD"]);
+    sandbox.git(&["update-ref", "refs/lanes/punch/7/a", &head]);
+    assert_eq!(lanes.sweep("rest").unwrap(), []);
+    lanes.finish().unwrap();
+    assert_eq!(sandbox.marks(), "");
+}

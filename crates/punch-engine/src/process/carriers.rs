@@ -1,0 +1,84 @@
+//! Processes by what they carry in their environment: whatever a process has started carries the same, wherever it went. Only
+//! Linux lets others look; elsewhere nothing is found.
+
+#[cfg(target_os = "linux")]
+pub use linux::{end_carriers, has_carriers};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+    use std::os::fd::OwnedFd;
+    use std::time::Duration;
+
+    use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
+
+    /// What forks faster than it is found is left alone after so many looks.
+    const LOOKS: u32 = 40;
+
+    /// Ends every process in whose environment that variable has a value that begins so, but never this one.
+    pub fn end_carriers(name: &str, begins: &str) {
+        for _ in 0..LOOKS {
+            let found = carriers(name, begins);
+            if found.iter().filter(|held| pidfd_send_signal(held, Signal::KILL).is_ok()).count() == 0 {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Whether there is such a process.
+    pub fn has_carriers(name: &str, begins: &str) -> bool {
+        !carriers(name, begins).is_empty()
+    }
+
+    fn carriers(name: &str, begins: &str) -> Vec<OwnedFd> {
+        let wanted = format!("{name}={begins}");
+        let own = getpid();
+        let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let numbers = names.filter_map(|name| name.to_str()?.parse::<i32>().ok());
+        let held = |number: i32| {
+            let pid = Pid::from_raw(number).filter(|pid| *pid != own)?;
+            // Held before it is looked at: the number may go to another process, the handle does not.
+            let held = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+            let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
+            let carries = environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(wanted.as_bytes()));
+            carries.then_some(held)
+        };
+        numbers.filter_map(held).collect()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{end_carriers, has_carriers};
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    /// There is no way here to find them.
+    pub fn end_carriers(_name: &str, _begins: &str) {}
+
+    /// There is no way here to find them.
+    pub fn has_carriers(_name: &str, _begins: &str) -> bool {
+        false
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_processes_with_that_value_are_ended() {
+        let start = |value: &str| Command::new("sleep").arg("1000").env("_PUNCH_TEST_CARRIED", value).spawn().unwrap();
+        let own = std::process::id();
+        let (mut one, mut two) = (start(&format!("{own}/a/1")), start(&format!("{own}/b/1")));
+        let name = "_PUNCH_TEST_CARRIED";
+        end_carriers(name, &format!("{own}/a/"));
+        assert!(!one.wait().unwrap().success());
+        assert!(two.try_wait().unwrap().is_none() && has_carriers(name, &format!("{own}/")));
+        end_carriers(name, &format!("{own}/"));
+        two.wait().unwrap();
+        assert!(!has_carriers(name, &format!("{own}/")));
+    }
+}

@@ -1,0 +1,41 @@
+//! What the agent was told: the id in the first line, the text of the todo, and whether an attempt failed before.
+
+use std::env;
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+
+/// What a prompt says, as far as a script cares.
+#[derive(Clone, Debug, Default)]
+pub struct Prompt {
+    /// The id of the todo.
+    pub id: String,
+    /// What the todo says.
+    pub content: String,
+    /// An earlier attempt failed, and it was told so.
+    pub failed: bool,
+}
+
+impl Prompt {
+    /// Reads standard input to its end.
+    pub fn read() -> io::Result<Self> {
+        let mut told = Self::default();
+        let mut lines = BufReader::new(io::stdin()).lines();
+        let first = lines.next().transpose()?.unwrap_or_default();
+        told.id = first.rsplit("IDs: ").next().unwrap_or_default().trim().to_owned();
+        while let Some(line) = lines.next().transpose()? {
+            if line.starts_with("<todo id=") {
+                told.content = lines.next().transpose()?.unwrap_or_default().trim().to_owned();
+            }
+            told.failed |= line == "<failure>";
+        }
+        Ok(told)
+    }
+
+    /// The id from the session file, for one that does not read what it is told.
+    pub fn of_session() -> Self {
+        let file = env::var_os("PUNCH_SESSION_FILE").and_then(|path| fs::read_to_string(path).ok());
+        let file: serde_json::Value = file.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let id = file["todos"][0].as_str().unwrap_or_default().to_owned();
+        Self { id, ..Self::default() }
+    }
+}
