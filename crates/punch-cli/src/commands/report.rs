@@ -57,10 +57,12 @@ fn told(found: &Found, limit: usize) -> String {
 
 fn row(taken: &Taken) -> String {
     #[expect(clippy::cast_precision_loss, reason = "two digits behind the point are shown")]
-    let ratio = (taken.estimated > 0).then(|| taken.actual as f64 / taken.estimated as f64);
+    let ratio = (taken.estimated > 0 && taken.actual > 0).then(|| taken.actual as f64 / taken.estimated as f64);
+    // Nobody said how much it took, only that it was worked on.
+    let actual = if taken.actual > 0 { taken.actual.to_string() } else { "–".into() };
     let id = text::clip(&text::neutral(&taken.id), 60).into_owned();
     let assumed = if taken.assumed { " (size assumed)" } else { "" };
-    format!("{:>10} {:>10} {:>6}  {id}{assumed}", taken.estimated, taken.actual, number(ratio))
+    format!("{:>10} {actual:>10} {:>6}  {id}{assumed}", taken.estimated, number(ratio))
 }
 
 fn line(name: &str, fit: &Fit) -> String {

@@ -110,6 +110,8 @@ fn think(programs: &Programs, folder: &Path) -> Result<Cost, String> {
 fn project(programs: &Programs, folder: &Path, todos: usize) -> Result<PathBuf, String> {
     let failed = |cause: std::io::Error| format!("cannot make a project: {cause}");
     fs::create_dir_all(folder).map_err(failed)?;
+    // A repository of its own: this one has a store of its own too, which is none of our business.
+    call(&mut program(Path::new("git"), folder, &["init", "--quiet"]))?;
     let list: String = (1..=todos).map(|n| format!("todo {n}\n")).collect();
     let file = folder.join("list");
     fs::write(&file, list).map_err(failed)?;
