@@ -37,7 +37,7 @@ Tasks:
   bench run                            what `punch run` adds to a bare spawn, to git, on a large plan; memory and idle CPU
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   exhaustive                           every state within more writes, through pairs of policy values
-  faults [--rounds N]                  kill -9 in mid-write, and many processes at once, at length
+  faults [--rounds N] [--seed N] [--runs]  kill -9 in mid-write and of runs, and many processes at once, at length
   fuzz [--seconds N]                   every fuzz target for N seconds
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs";
 

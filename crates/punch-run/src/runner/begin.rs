@@ -153,6 +153,7 @@ pub(super) fn runner<'s, 'e>(
         stop: None,
         asked: None,
         seen: Seen::default(),
+        watched: None,
         waiting: false,
     };
     Ok((runner, receive))

@@ -127,6 +127,8 @@ struct Runner<'s, 'e> {
     asked: Option<Instant>,
     /// The plan as it was last looked at.
     seen: Seen,
+    /// The stamp of the store when jobs were last compared with the plan.
+    watched: Option<u64>,
     /// Said once, until something happens.
     waiting: bool,
 }

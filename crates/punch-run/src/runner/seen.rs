@@ -20,11 +20,6 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// The stamp of the store at the last look.
-    pub const fn stamp(&self) -> Option<u64> {
-        self.stamp
-    }
-
     /// The plan at the last look.
     pub const fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()

@@ -66,11 +66,12 @@ impl Runner<'_, '_> {
 
     /// What people and other agents did to todos that are being worked on.
     fn watch_plan(&mut self) -> Result<(), RunError> {
-        let known = self.seen.stamp();
         let stamp = self.persist(|engine| Ok(engine.store().stamp()?))?;
-        if known.is_some() && known == stamp {
+        // Not the stamp of the plan as it was last seen: giving out looks at it too, and would see a change first.
+        if self.watched.is_some() && self.watched == stamp {
             return Ok(());
         }
+        self.watched = stamp;
         for at in 0..self.seats.len() {
             let Some(job) = self.seats[at].job.as_ref().filter(|job| job.stage == Stage::Working) else { continue };
             let (uid, fence) = (job.todo.uid, job.todo.fence);
