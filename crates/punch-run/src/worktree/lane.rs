@@ -48,8 +48,11 @@ impl Registered {
 }
 
 /// What git locks a work tree with until all files are there.
+pub(super) const HALF_MADE: &str = "initializing";
+
+/// Whether a work tree that is locked so was never made to its end.
 pub(super) fn is_half_made(locked: &str) -> bool {
-    locked.trim_end() == "initializing"
+    locked.trim_end() == HALF_MADE
 }
 
 /// All work trees of the repository.

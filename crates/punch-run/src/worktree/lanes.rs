@@ -9,6 +9,7 @@ use super::WorktreeError;
 use super::git::Git;
 use super::lane::{self, Lane};
 use super::look::Look;
+use super::mend::mend;
 use super::name::{branch_of, lane_part, mark_of, part, result_branch};
 use super::refs::{Known, Refs};
 
@@ -73,6 +74,7 @@ impl Lanes {
         };
         let git = git.working_for(name);
         git.outlast();
+        mend(&git, &folder)?;
         let result = result_branch(run);
         let (branch, mark) = (format!("refs/heads/{result}"), mark_of(&result));
         let (base, tip) = match (git.commit(&branch)?, git.commit(&mark)?) {
@@ -246,6 +248,8 @@ impl Lanes {
         if answer.status.success() {
             return Ok(());
         }
+        // It may have been killed.
+        self.mend()?;
         // Deleted by hand: git still has it on its list, and what was committed is on the branch.
         if lane::at(&self.git, &lane.path)?.is_some() && lane.path.symlink_metadata().is_err() {
             self.forget(lane)?;

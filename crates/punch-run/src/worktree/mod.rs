@@ -6,6 +6,7 @@ mod git;
 mod lane;
 mod lanes;
 mod look;
+mod mend;
 mod merge;
 mod name;
 mod refs;

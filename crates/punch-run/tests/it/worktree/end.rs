@@ -149,6 +149,27 @@ fn a_work_tree_whose_making_was_cut_short_is_made_again_with_all_its_files() {
     }
 }
 
+/// Killed a moment earlier, it leaves an entry with which no git lists work trees any more.
+#[test]
+fn an_entry_of_git_that_is_half_written_is_removed_and_those_of_others_stay() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let lane = lanes.open("a").unwrap();
+    let theirs = sandbox.lanes_folder().with_extension("theirs");
+    sandbox.git(&["worktree", "add", "-q", "-b", "theirs", theirs.to_str().unwrap()]);
+    let entries = sandbox.root().join(".git/worktrees");
+    for name in [lane.path.file_name().unwrap(), theirs.file_name().unwrap()] {
+        fs::write(entries.join(name).join("locked"), "initializing").unwrap();
+    }
+    fs::write(entries.join("a/commondir"), "").unwrap();
+    fs::remove_file(lane.path.join("base.txt")).unwrap();
+    drop(lanes);
+    let lanes = sandbox.begin();
+    assert!(sandbox.git(&["worktree", "list"]).contains("theirs"), "git lists again");
+    assert_eq!(lanes.open("a").unwrap(), lane);
+    assert!(lane.path.join("base.txt").exists() && theirs.join("base.txt").exists());
+}
+
 #[test]
 fn a_mark_without_a_branch_goes() {
     let sandbox = Sandbox::new();
