@@ -71,7 +71,11 @@ fn plan(
     if page.is_empty() {
         lines.push(if total == 0 { "Nothing is open.".into() } else { "No todos at this offset.".into() });
     }
-    lines.push(render::progress(&row, &native::next(snapshot, caller, now)?));
+    // What to do next was on the first page.
+    lines.push(match offset {
+        0 => render::progress(&row, &native::next(snapshot, caller, now)?),
+        _ => render::done(&row),
+    });
     let revision = row.revision;
     let structured = caller.structured.then(|| {
         let rows: Value = match surface {

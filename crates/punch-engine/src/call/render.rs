@@ -106,14 +106,19 @@ pub(super) fn changed(changed: &Changed, next: &[Todo]) -> String {
 
 /// Progress and what to do next, on one line.
 pub(super) fn progress(row: &PlanRow, next: &[Todo]) -> String {
-    let progress = Progress::of_counts(&row.counts);
     let next = match next.first() {
         Some(todo) if todo.status == Status::InProgress => format!("; in progress: {}", text::neutral(&todo.id)),
         Some(todo) => format!("; next: {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 80)),
         None if row.counts.open() == 0 => String::new(),
         None => "; nothing is ready".to_owned(),
     };
-    format!("{}/{} done{next}", progress.completed, progress.total)
+    format!("{}{next}", done(row))
+}
+
+/// Progress alone.
+pub(super) fn done(row: &PlanRow) -> String {
+    let progress = Progress::of_counts(&row.counts);
+    format!("{}/{} done", progress.completed, progress.total)
 }
 
 /// The list of the cursor dialect with its two hints.
