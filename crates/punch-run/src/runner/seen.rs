@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use punch_core::schedule::{Ask, Ranking};
-use punch_core::{Dep, Event, Footprint, Kind, Patch, Plan, Todo, Uid};
+use punch_core::{Dep, Event, Footprint, Kind, Patch, Plan, Status, Todo, Uid};
 use punch_engine::{Engine, EngineError};
 use punch_store::{PlanId, Snapshot, Which};
 
@@ -114,9 +114,11 @@ fn touched(plan: &Plan, events: &[Event]) -> Option<BTreeSet<Uid>> {
                 }
             }
             Kind::Completed => {
-                let open = |dep: &Dep| dep.target().and_then(|to| plan.get(to)).is_none_or(|to| to.status.is_open());
-                // What comes too early changes more than those who waited for it.
-                if !todo.status.is_open() || todo.depends_on.iter().any(open) {
+                let unmet = |dep: &Dep| {
+                    dep.target().and_then(|to| plan.get(to)).is_none_or(|to| to.status != Status::Completed)
+                };
+                // What comes too early, or behind something that was given up, changes more than those who waited for it.
+                if !todo.status.is_open() || todo.depends_on.iter().any(unmet) {
                     return None;
                 }
                 out.extend(plan.dependents_of(*uid).ok()?);

@@ -95,6 +95,27 @@ proptest! {
 }
 
 #[test]
+fn work_that_is_finished_behind_something_given_up_lets_go_of_those_who_waited_for_it() {
+    let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
+    let plan = engine.store().create_plan("main", 1_000).unwrap();
+    let request = Request::by("t", Some("w"));
+    // The second needs the first, the third the second.
+    (0..3).for_each(|n| drop(engine.submit(plan, &request, &[add(n, (n.saturating_sub(1) * 3, 0, n))]).unwrap()));
+    let edit = Edit { depends_on: Keep::Set(vec![id(1)]), ..Edit::default() };
+    engine.submit(plan, &request, &[Op::Edit(id(2), edit)]).unwrap();
+    let done = |n| Op::Done { target: id(n), evidence: None, fence: None };
+    for op in [done(0), Op::Claim(id(1), 2_000), Op::Drop(id(0))] {
+        engine.submit(plan, &request, &[op]).unwrap();
+    }
+    let (mut seen, ask) = (Seen::default(), Ask::default());
+    seen.look(&engine, plan).unwrap();
+    assert_eq!(seen.best(&ask, &[], 1_000, |_| true), None);
+    engine.submit(plan, &request, &[done(1)]).unwrap();
+    seen.look(&engine, plan).unwrap();
+    assert_eq!(seen.best(&ask, &[], 1_000, |_| true), Some(Uid(3)));
+}
+
+#[test]
 fn starts_and_completions_are_taken_over_without_reading_the_plan_again() {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
     let plan = engine.store().create_plan("main", 1_000).unwrap();
