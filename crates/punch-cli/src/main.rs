@@ -41,9 +41,6 @@ struct Arguments {
 impl Arguments {
     /// The verb with its arguments, and the flags of every verb wherever they stand.
     fn read() -> Result<(commands::Command, Global), clap::Error> {
-        if let Some(hook) = commands::hook_alone() {
-            return Ok(hook);
-        }
         let matches = Self::command().try_get_matches()?;
         let read = || -> Result<_, clap::Error> {
             let Self { command, before } = Self::from_arg_matches(&matches)?;
@@ -56,24 +53,33 @@ impl Arguments {
 
 fn main() -> ExitCode {
     failure::guard(|| {
-        let (command, global) = match Arguments::read() {
-            Ok(arguments) => arguments,
-            Err(answer) => {
-                let exit = output::usage(&answer, environment::wants_json());
-                // To a host the code for wrong arguments would mean "stop what you are doing".
-                return if exit == Exit::Usage && environment::calls_hook() { Exit::Refused } else { exit };
-            }
-        };
-        let as_json = global.json;
-        match command.run(global) {
-            Ok(exit) => exit,
-            Err(failure) => {
-                output::failure(&failure, as_json);
-                failure.exit()
-            }
+        if let Some((hook, global)) = commands::hook_alone() {
+            return hook.run(global);
         }
+        verb()
     })
     .into()
+}
+
+/// Any verb but the one that needs to be quick. Not inlined: its room on the stack would have to be made for both.
+#[inline(never)]
+fn verb() -> Exit {
+    let (command, global) = match Arguments::read() {
+        Ok(arguments) => arguments,
+        Err(answer) => {
+            let exit = output::usage(&answer, environment::wants_json());
+            // To a host the code for wrong arguments would mean "stop what you are doing".
+            return if exit == Exit::Usage && environment::calls_hook() { Exit::Refused } else { exit };
+        }
+    };
+    let as_json = global.json;
+    match command.run(global) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            output::failure(&failure, as_json);
+            failure.exit()
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

@@ -13,6 +13,7 @@ pub mod files;
 mod footprint;
 pub mod format;
 pub mod graph;
+pub mod hash;
 mod op;
 mod plan;
 pub mod plan_file;

@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use punch_core::hash::fnv1a;
 use punch_store::{OpenMode, SqliteStore, StoreError, name_of};
 
 use crate::platform;
@@ -24,14 +25,14 @@ const PAUSE: Duration = Duration::from_secs(10 * 60);
 ///
 /// The name never changes between versions: a copy nobody finds again is no copy.
 pub fn copy_of(state_home: &Path, store: &Path) -> PathBuf {
-    let name = format!("{:016x}.db", fnv1a(store.as_os_str().as_encoded_bytes()));
+    let name = format!("{:016x}.db", fnv1a(store.as_os_str().as_encoded_bytes().iter().copied()));
     state_home.join("punch").join("copies").join(name)
 }
 
 /// The folder for work trees of agents that work for the plans of a store: beside no project, so that no tool takes
 /// one for a part of the user's files.
 pub fn trees_of(state_home: &Path, store: &Path) -> PathBuf {
-    let name = format!("{:016x}", fnv1a(store.as_os_str().as_encoded_bytes()));
+    let name = format!("{:016x}", fnv1a(store.as_os_str().as_encoded_bytes().iter().copied()));
     state_home.join("punch").join("trees").join(name)
 }
 
@@ -108,24 +109,11 @@ fn clear_unfinished(copy: &Path, folder: &Path) {
     }
 }
 
-/// FNV-1a with 64 bits. The hashers of the standard library promise nothing across versions.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
 #[cfg(test)]
 mod tests {
     use punch_store::Store;
 
     use super::*;
-
-    #[test]
-    fn the_hash_is_the_published_one() {
-        // From the test vectors of the authors of FNV.
-        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
-    }
 
     #[test]
     fn a_copy_is_found_again_by_the_path_of_its_store() {

@@ -1,6 +1,7 @@
 //! Whose calls were those? A server that is told no session acts under a key of its own. The hook that sees the answer
 //! of a tool knows the session, the arguments and the receipt, and links the two.
 
+use punch_core::hash::fnv1a;
 use punch_core::{Footprint, InProgressLimit, Op, Ref};
 use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError};
 use serde_json::{Value, json};
@@ -30,10 +31,7 @@ pub fn fingerprint(arguments: &Value) -> String {
     }
     let mut bytes = arguments.to_string().into_bytes();
     bytes.sort_unstable();
-    let hash = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{hash:016x}")
+    format!("{:016x}", fnv1a(bytes))
 }
 
 /// Notes a write, so that its receipt can be recognised. Only where nobody else says whose it is.

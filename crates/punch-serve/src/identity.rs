@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use punch_core::hash::fnv1a;
 use punch_store::SessionKey;
 use serde_json::{Map, Value};
 
@@ -92,10 +93,7 @@ fn name(given: &str) -> Option<String> {
 /// The key under which the answer to a call is kept. The content is part of it: a host that counts its calls from 1
 /// in every conversation must not get the answer to another call.
 pub fn idempotency(session: &SessionKey, tool: &str, call: &str, arguments: &Value) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in tool.bytes().chain([0]).chain(arguments.to_string().bytes()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
+    let hash = fnv1a(tool.bytes().chain([0]).chain(arguments.to_string().bytes()));
     format!("mcp:{}:{}:{call}:{hash:016x}", session.host(), session.subagent().unwrap_or_default())
 }
 

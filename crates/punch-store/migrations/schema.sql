@@ -38,7 +38,6 @@ CREATE TABLE decision (
     body TEXT NOT NULL,
     PRIMARY KEY (host, subagent, seq)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX decision_at ON decision (at);
 CREATE TABLE edge (
     plan INTEGER NOT NULL REFERENCES plan (id),
     dep INTEGER NOT NULL,
@@ -105,7 +104,6 @@ CREATE TABLE session (
     body TEXT NOT NULL,
     PRIMARY KEY (host, subagent)
 ) STRICT;
-CREATE INDEX session_seen ON session (seen_at);
 CREATE TABLE setting (
     name TEXT PRIMARY KEY,
     value TEXT NOT NULL

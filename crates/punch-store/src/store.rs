@@ -172,8 +172,8 @@ pub trait Tx: Snapshot {
     /// Keeps a session, replacing what was known about it.
     fn put_session(&mut self, session: &Session) -> Result<(), StoreError>;
 
-    /// Keeps a decision of a session under the next number, and forgets its oldest beyond
-    /// [`crate::DECISIONS_KEPT`] and those of every session that are older than [`crate::DECISION_LIFETIME_MS`].
+    /// Keeps a decision of a session under the next number, and forgets its oldest beyond [`crate::DECISIONS_KEPT`]. The
+    /// first one of a session lets go of those of every session that are older than [`crate::DECISION_LIFETIME_MS`].
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError>;
 
     /// Adds an entry to the ledger. Numbers beyond `i64::MAX` are kept as that.

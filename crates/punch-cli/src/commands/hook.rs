@@ -1,6 +1,7 @@
 //! `punch hook`: what an agent's host reports, on standard input, and the answer in the host's form. Whatever goes
 //! wrong here goes into a log and ends with exit code 0: a hook must never be the reason why an agent cannot work.
 
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
@@ -56,7 +57,7 @@ static OVER: AtomicBool = AtomicBool::new(false);
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// The arguments of `punch hook`.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = EXAMPLES)]
 pub struct Hook {
     /// Whose report it is
@@ -88,6 +89,21 @@ fn hosts() -> impl TypedValueParser<Value = Host> {
 }
 
 impl Hook {
+    /// The arguments in the form that `punch install` writes. Describing them to a parser takes longer than most reports.
+    pub fn wired(given: &[OsString]) -> Option<Self> {
+        let [flag, agent, event] = given else { return None };
+        let (agent, event) = (Host::parse(agent.to_str()?)?, event.to_str()?);
+        (flag == "--agent" && !event.starts_with('-')).then(|| Self {
+            agent,
+            event: event.to_owned(),
+            keep_going: None,
+            max_continuations: None,
+            session_file: None,
+            session: None,
+            log: None,
+        })
+    }
+
     /// Answers, or stays silent. Never fails.
     pub fn run(self, global: Global) -> Exit {
         panic::set_hook(Box::new(|info| {
@@ -252,5 +268,39 @@ impl Source for Found {
         };
         let opened = opened.map(|engine| engine.map(|engine| engine.telling(Box::new(tell))));
         opened.map_err(|failure| Problem::new(failure.code(), told(&failure), ""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::FromArgMatches;
+
+    use super::*;
+
+    #[test]
+    fn the_wired_form_is_read_as_the_parser_reads_it() {
+        let parser = || Hook::augment_args(clap::Command::new("hook").no_binary_name(true));
+        let read = |given: &[&str]| {
+            let matches = parser().try_get_matches_from(given).ok()?;
+            Hook::from_arg_matches(&matches).ok()
+        };
+        let wired = |given: &[&str]| Hook::wired(&given.iter().map(OsString::from).collect::<Vec<_>>());
+        for host in Host::ALL {
+            for event in ["Stop", "session.idle", "", "a b", "é"] {
+                let given = ["--agent", host.name(), event];
+                assert!(wired(&given).is_some());
+                assert_eq!(wired(&given), read(&given), "{given:?}");
+            }
+        }
+        for left in [
+            &["--agent", "claude", "--help"][..],
+            &["--agent", "nobody", "Stop"],
+            &["Stop", "--agent", "claude"],
+            &["--agent=claude", "Stop", "more"],
+            &["--log", "claude", "Stop"],
+            &["--agent", "claude"],
+        ] {
+            assert_eq!(wired(left), None, "{left:?}");
+        }
     }
 }

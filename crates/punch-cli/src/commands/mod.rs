@@ -185,17 +185,21 @@ pub enum Command {
     Replay(Later<replay::Replay>),
 }
 
-/// Agents call a hook on every step, so it is read without describing all the other verbs. What cannot be read so is
-/// `None`, and whoever describes them all has the right words for it.
-pub fn hook_alone() -> Option<(Command, Global)> {
+/// Agents call a hook on every step, so it is read without describing all the other verbs, and run without making room
+/// for what they need. What cannot be read so is `None`, and whoever describes them all has the right words for it.
+pub fn hook_alone() -> Option<(hook::Hook, Global)> {
     let mut given = std::env::args_os().skip(1);
     if given.next()? != "hook" {
         return None;
     }
+    let given: Vec<_> = given.collect();
+    if let Some(hook) = hook::Hook::wired(&given) {
+        return Some((hook, Global::default()));
+    }
     let parser = Global::augment_args(hook::Hook::augment_args(clap::Command::new("hook").no_binary_name(true)));
     let matches = parser.try_get_matches_from(given).ok()?;
     let hook = hook::Hook::from_arg_matches(&matches).ok()?;
-    Some((Command::Hook(Later(hook)), Global::from_arg_matches(&matches).ok()?))
+    Some((hook, Global::from_arg_matches(&matches).ok()?))
 }
 
 impl Command {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use punch_core::hash::fnv1a;
 use punch_serve::wiring::Patch;
 use serde_json::{Value, json};
 
@@ -89,9 +90,6 @@ impl Record {
 
 /// One file for each, named by a hash of its path.
 fn place(folder: &Path, path: &Path) -> PathBuf {
-    let hash =
-        path.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+    let hash = fnv1a(path.as_os_str().as_encoded_bytes().iter().copied());
     folder.join(format!("{hash:016x}.json"))
 }

@@ -34,18 +34,21 @@ fn main() -> ExitCode {
     row("4 agents: length of list / lower bound", bound(&plans, four(Order::List)), Some(1.08));
     row("1 agent: windows of list / level", ratio(&plans, one(Order::List), one(Order::Level), windows), Some(0.85));
     row("1 agent: windows of a perfect packing / level", perfect(&plans), None);
-    // Sizes spread evenly: large plans weigh more, and barriers cost them less.
+    // Sizes spread evenly: large plans weigh more, and barriers cost them less, so the gain is smaller. Shown, not judged:
+    // as the row of the perfect packing tells, no order of work reaches the limit on windows there.
     let even: Vec<Plan> = (0..PLANS).filter_map(|seed| plan(&evenly(seed))).collect();
     row(
         "sizes spread evenly, 4 agents: length of list / level",
         ratio(&even, four(Order::List), four(Order::Level), length),
-        Some(0.82),
+        None,
     );
+    row("sizes spread evenly, 4 agents: length of list / lower bound", bound(&even, four(Order::List)), Some(1.08));
     row(
         "sizes spread evenly, 1 agent: windows of list / level",
         ratio(&even, one(Order::List), one(Order::Level), windows),
-        Some(0.85),
+        None,
     );
+    row("sizes spread evenly, 1 agent: windows of a perfect packing / level", perfect(&even), None);
     let Some(large) = plan(&layered(&mut Random::new(1), 10_000)) else { return ExitCode::FAILURE };
     let sorting = fastest(|| sorted(&large));
     for order in Order::ALL {

@@ -37,7 +37,7 @@ pub struct TodoUse<'a> {
     pub family: Family<'a>,
     /// What it did.
     pub told: &'a Told,
-    /// A second use with the same key does nothing.
+    /// A use that was reported a moment ago under the same key does nothing.
     pub key: Option<&'a str>,
 }
 
@@ -45,8 +45,22 @@ impl Engine {
     /// Copies what a host's tool did. Answers the revision if the plan changed.
     pub fn mirror(&self, plan: PlanId, used: &TodoUse<'_>) -> Result<Option<u64>, EngineError> {
         let request = used.request();
-        self.write_for(plan, &request, |tx, now| used.put(tx, now, plan, &request))
+        self.write_for(plan, &request, |tx, now| match used.put(tx, now, plan, &request)? {
+            Some(made) => {
+                session::store(tx, &made.list, plan, &made.state, now)?;
+                Ok(made.revision)
+            }
+            None => Ok(None),
+        })
     }
+}
+
+/// A copy that was made, and the session that has to be kept with it.
+pub(crate) struct Made {
+    pub list: SessionKey,
+    pub state: SessionState,
+    /// The revision, if the plan changed.
+    pub revision: Option<u64>,
 }
 
 impl TodoUse<'_> {
@@ -54,23 +68,25 @@ impl TodoUse<'_> {
         self.caller.request(mirror::policy)
     }
 
-    /// The copy itself, inside a transaction.
+    /// The copy itself, inside a transaction; `None` if it was made before.
     pub(crate) fn put(
         &self,
         tx: &mut dyn Tx,
         now: i64,
         plan: PlanId,
         request: &Request<'_>,
-    ) -> Result<Option<u64>, EngineError> {
+    ) -> Result<Option<Made>, EngineError> {
         let (caller, family) = (self.caller, self.family);
-        let whole = SessionKey::new(caller.session.host(), None);
-        let list = if family.shared { &whole } else { &caller.session };
-        if self.key.map(|key| tx.answer(key, now)).transpose()?.flatten().is_some() {
+        let list = if family.shared { SessionKey::new(caller.session.host(), None) } else { caller.session.clone() };
+        let mut state = session::load(tx, &list, plan)?;
+        let mut copied = kept(&state);
+        if self.key.is_some_and(|key| !copied.take(key)) {
             return Ok(None);
         }
-        let mut state = session::load(tx, list, plan)?;
-        // A conversation that was emptied begins a new list; what it had stays in the plan.
-        let mut copied = if state.bound { kept(&state) } else { Copied::default() };
+        if !state.bound {
+            // A conversation that was emptied begins a new list; what it had stays in the plan.
+            copied = Copied { calls: copied.calls, ..Copied::default() };
+        }
         let reach = reach(&state, &copied, caller, family);
         let rows = copied.next(self.told, Room { content: caller.limits.content, long: caller.limits.long });
         let known = known(tx, &copied, &rows, &state, caller, reach, now)?;
@@ -102,11 +118,7 @@ impl TodoUse<'_> {
         }
         let body = serde_json::to_value(&copied).unwrap_or_default();
         state.more.insert(KEPT.to_owned(), body);
-        session::store(tx, list, plan, &state, now)?;
-        if let Some(key) = self.key {
-            tx.put_answer(key, "", now)?;
-        }
-        Ok((after > before).then_some(after))
+        Ok(Some(Made { list, state, revision: (after > before).then_some(after) }))
     }
 }
 

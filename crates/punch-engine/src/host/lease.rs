@@ -2,22 +2,21 @@
 //! passed, so most reports only read.
 
 use punch_core::Todo;
-use punch_store::Which;
 
-use super::listen::{Heard, Listener, RUNNING, Who};
+use super::listen::{Heard, Listener, Who};
 use crate::EngineError;
 
 impl Listener<'_> {
     pub(super) fn renew(&self, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
         let lease = i64::try_from(self.settings.lease.value.as_millis()).unwrap_or(i64::MAX);
-        if self.snapshot.row()?.counts.in_progress == 0 || !who.bound() {
+        let running = self.running()?;
+        if running.is_empty() || !who.bound() {
             return Ok(());
         }
         let tired = |t: &&Todo| {
             let left = t.lease_until.map(|until| until.saturating_sub(self.now));
             t.owner.as_deref() == Some(&who.owner) && left.is_some_and(|left| left > 0 && left < lease - lease / 3)
         };
-        let running = self.snapshot.list(Which::Running, None, RUNNING)?;
         heard.renew = running.iter().filter(tired).map(|t| t.uid).collect();
         (heard.lease, heard.owner) = (lease, Some(who.owner.clone()));
         Ok(())

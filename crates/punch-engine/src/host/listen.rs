@@ -1,5 +1,7 @@
 //! What one report leads to: an effect, and what must be kept. Reads only.
 
+use std::cell::OnceCell;
+
 use punch_core::drive::{Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, advice, due, nudge};
 use punch_core::{Status, Todo, Uid};
 use punch_store::{PlanInfo, Snapshot, Spent, Which};
@@ -15,7 +17,6 @@ use crate::{EngineError, Role, SessionState, run, session};
 pub(super) const RUNNING: usize = 256;
 
 /// A report and the plan it is about.
-#[derive(Clone, Copy)]
 pub(super) struct Listener<'a> {
     pub snapshot: &'a dyn Snapshot,
     pub plan: &'a PlanInfo,
@@ -26,6 +27,8 @@ pub(super) struct Listener<'a> {
     /// What the conversation used can be read.
     pub reads: bool,
     pub now: i64,
+    /// What is in progress, once somebody has asked.
+    pub running: OnceCell<Vec<Todo>>,
 }
 
 /// What came of it.
@@ -79,8 +82,13 @@ impl Who {
 }
 
 impl Listener<'_> {
-    pub fn listen(&self, measured: Option<&Measured>) -> Result<Heard, EngineError> {
-        let mut who = self.who()?;
+    /// `known`: the state of the session, which differs from what is kept.
+    pub fn listen(&self, measured: Option<&Measured>, known: Option<SessionState>) -> Result<Heard, EngineError> {
+        let differs = known.is_some();
+        let mut who = match known {
+            Some(state) => Who { state, owner: owner_of(&self.moment.key, self.settings), foreign: false },
+            None => self.who()?,
+        };
         let before = who.state.clone();
         let mut heard = Heard::default();
         if who.foreign {
@@ -129,7 +137,7 @@ impl Listener<'_> {
         if !context.is_empty() {
             heard.effect.context = Some(context.join("\n"));
         }
-        if who.state != before {
+        if differs || who.state != before {
             who.state.agent.get_or_insert_with(|| self.moment.agent.clone());
             heard.state = Some(who.state);
         }
@@ -238,12 +246,21 @@ impl Listener<'_> {
         Ok(advice(&Named::of(&todo, self.now), times, &mut who.state.drive, rules))
     }
 
+    /// What is in progress, whoever works on it.
+    pub(super) fn running(&self) -> Result<&[Todo], EngineError> {
+        if let Some(running) = self.running.get() {
+            return Ok(running);
+        }
+        let running = match self.snapshot.row()?.counts.in_progress {
+            0 => Vec::new(),
+            _ => self.snapshot.list(Which::Running, None, RUNNING)?,
+        };
+        Ok(self.running.get_or_init(|| running))
+    }
+
     /// The todo that the session has in progress.
     pub(super) fn current(&self, who: &Who) -> Result<Option<Todo>, EngineError> {
-        if self.snapshot.row()?.counts.in_progress == 0 {
-            return Ok(None);
-        }
-        let running = self.snapshot.list(Which::Running, None, RUNNING)?;
+        let running = self.running()?;
         let mine = |t: &Todo| t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress;
         let scope = match who.cover() {
             Cover::List(scope) => scope,

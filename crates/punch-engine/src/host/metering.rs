@@ -3,9 +3,9 @@
 
 use punch_core::drive::{Cover, HostEvent};
 use punch_core::{Footprint, Plan, Status, Todo, Uid};
-use punch_store::{SessionKey, Spent, Which};
+use punch_store::{SessionKey, Spent};
 
-use super::listen::{Heard, Listener, RUNNING, Who};
+use super::listen::{Heard, Listener, Who};
 use super::meter::{Mark, Meter, Reading, Running, share};
 use crate::{EngineError, Role, SessionState, run, session};
 
@@ -137,9 +137,6 @@ impl Listener<'_> {
     }
 
     fn works_on(&self, who: &Who) -> Result<Vec<Todo>, EngineError> {
-        if self.snapshot.row()?.counts.in_progress == 0 {
-            return Ok(Vec::new());
-        }
         let scope = match who.cover() {
             Cover::List(scope) => scope,
             Cover::Plan => Vec::new(),
@@ -148,10 +145,8 @@ impl Listener<'_> {
             Some(owner) => owner == who.owner,
             None => scope.contains(&t.uid),
         };
-        let mut running = self.snapshot.list(Which::Running, None, RUNNING)?;
-        running.retain(|t| t.status_at(self.now) == Status::InProgress && mine(t));
-        running.truncate(SPLIT);
-        Ok(running)
+        let works = self.running()?.iter().filter(|t| t.status_at(self.now) == Status::InProgress && mine(t));
+        Ok(works.take(SPLIT).cloned().collect())
     }
 
     fn load(&self, todos: impl Iterator<Item = Uid>) -> Result<Plan, EngineError> {

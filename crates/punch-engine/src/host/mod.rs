@@ -13,11 +13,13 @@ mod sessions;
 mod stop;
 mod switch;
 
+use std::cell::OnceCell;
+
 use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
 use punch_core::{Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
-use crate::call::TodoUse;
+use crate::call::{Made, TodoUse};
 use crate::config::Settings;
 use crate::engine::meant;
 use crate::link::own_name;
@@ -150,27 +152,36 @@ impl Engine {
             // Everything else is looked at first without taking a turn at the store.
             let heard = self.read(plan.id, |snapshot| {
                 let now = self.now().max(snapshot.row()?.last_time);
-                Listener { snapshot, plan, others, moment, settings, reads, now }.listen(None)
+                Listener { snapshot, plan, others, moment, settings, reads, now, running: OnceCell::new() }
+                    .listen(None, None)
             })?;
             if !heard.writes() && heard.unread.is_none() {
                 return Ok(heard);
             }
             measured = heard.unread.map(measure).or(measured);
         }
-        let listen = |tx: &mut dyn Tx, now: i64| {
+        let listen = |tx: &mut dyn Tx, now: i64, known: Option<SessionState>| {
             let now = now.max(tx.row()?.last_time);
-            let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now };
-            let heard = listener.listen(measured.as_ref())?;
+            let running = OnceCell::new();
+            let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now, running };
+            let heard = listener.listen(measured.as_ref(), known)?;
             put(tx, &heard, plan, moment, now)?;
             Ok(heard)
         };
         let mut heard = match used {
-            None => self.write(plan.id, Durability::Relaxed, listen)?,
+            None => self.write(plan.id, Durability::Relaxed, |tx, now| listen(tx, now, None))?,
             Some(used) => {
                 let request = used.request();
                 self.write_for(plan.id, &request, |tx, now| {
-                    let copied = used.put(tx, now, plan.id, &request)?.is_some();
-                    Ok(Heard { copied, ..listen(tx, now)? })
+                    let Some(Made { list, state, revision }) = used.put(tx, now, plan.id, &request)? else {
+                        return listen(tx, now, None);
+                    };
+                    let copied = revision.is_some();
+                    if list == moment.key {
+                        return Ok(Heard { copied, ..listen(tx, now, Some(state))? });
+                    }
+                    session::store(tx, &list, plan.id, &state, now)?;
+                    Ok(Heard { copied, ..listen(tx, now, None)? })
                 })?
             }
         };
@@ -178,7 +189,8 @@ impl Engine {
             let measured = measure(from);
             self.write(plan.id, Durability::Relaxed, |tx, now| {
                 let now = now.max(tx.row()?.last_time);
-                let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now };
+                let running = OnceCell::new();
+                let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now, running };
                 let entered = listener.only_enter(&measured)?;
                 put(tx, &entered, plan, moment, now)
             })?;

@@ -154,7 +154,8 @@ fn read_git_file(file: &Path) -> Result<PathBuf, LocateError> {
 /// Where a repository's parts are; `top` is known if it was found by its `.git`.
 fn repository(git_dir: &Path, top: Option<&Path>) -> Result<Repository, LocateError> {
     let git_dir = real(git_dir)?;
-    let common = real(&common_dir(&git_dir))?;
+    let common = common_dir(&git_dir);
+    let common = if common == git_dir { common } else { real(&common)? };
     let top = match top {
         Some(top) => Some(real(top)?),
         None => top_of(&git_dir),

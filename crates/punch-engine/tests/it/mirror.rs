@@ -142,7 +142,7 @@ fn the_list_of_the_last_conversation_is_found_behind_many_other_todos() {
 #[test]
 fn a_repeated_call_happens_once() {
     let world = world();
-    let again = |told: &Told, key| {
+    let again = |told: &Told, key: &str| {
         let used = TodoUse { caller: &caller("s", None), family: LIST, told, key: Some(key) };
         world.engine.mirror(world.plan, &used).unwrap().is_some()
     };
@@ -150,6 +150,12 @@ fn a_repeated_call_happens_once() {
     assert!(again(&list(&[("a", Completed)]), "k2"));
     assert!(!again(&list(&[("a", Pending)]), "k1"));
     assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
+    for n in 0..200 {
+        again(&list(&[("a", if n % 2 == 0 { Pending } else { Completed })]), &format!("more {n}"));
+    }
+    assert!(!again(&list(&[("a", Pending)]), "more 140"), "with others between them");
+    let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
+    assert!(serde_json::to_string(&state).unwrap().len() < 3_000, "what is remembered is bounded");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Results that ask the client for more before they are complete.
 
+use punch_core::hash::fnv1a;
 use rmcp::ErrorData;
 use rmcp::model::{InputRequiredResult, InputResponses};
 use serde_json::{Value, json};
@@ -53,5 +54,5 @@ pub fn open(state: Option<&str>) -> Result<Option<&str>, ErrorData> {
 fn digest(text: &str) -> u64 {
     let secret = std::process::id().to_le_bytes();
     let bytes = secret.into_iter().chain(text.bytes()).chain(secret);
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    fnv1a(bytes)
 }

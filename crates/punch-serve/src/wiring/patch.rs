@@ -1,6 +1,7 @@
 //! The difference between two texts: shown to a person before anything is written, and kept so that the earlier text
 //! can be had again from the later one, to the byte.
 
+use punch_core::hash::fnv1a;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
@@ -85,8 +86,5 @@ pub fn changes(before: &str, after: &str) -> String {
 
 /// Length and a hash. Whoever could forge it could as well write the file.
 fn mark(text: &str) -> String {
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    format!("{}-{hash:016x}", text.len())
+    format!("{}-{:016x}", text.len(), fnv1a(text.bytes()))
 }

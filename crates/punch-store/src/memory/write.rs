@@ -69,8 +69,9 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         let last = all.keys().filter(|(key, _)| key == of).map(|(_, seq)| *seq).max();
         let seq = last.map_or(1, |seq| seq + 1);
         all.insert((of.clone(), seq), Decision { key: of.clone(), seq, at: now, body: body.to_owned() });
-        all.retain(|(key, number), kept| {
-            kept.at > now - DECISION_LIFETIME_MS && (key != of || number + DECISIONS_KEPT > seq)
+        all.retain(|(key, number), kept| match seq {
+            1 => kept.at > now - DECISION_LIFETIME_MS,
+            _ => key != of || number + DECISIONS_KEPT > seq,
         });
         Ok(())
     }

@@ -32,7 +32,7 @@ pub(super) struct Link {
     pub conn: Connection,
     identity: Identity,
     durability: Durability,
-    wrote: bool,
+    writes: u8,
 }
 
 /// How a file is opened.
@@ -63,18 +63,19 @@ impl Link {
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .map_err(|e| fail::sql(path, "open it", &e))?;
         // SQLite's own default is FULL; a test holds it to that.
-        Ok(Self { conn, identity, durability: Durability::Full, wrote: false })
+        Ok(Self { conn, identity, durability: Durability::Full, writes: 0 })
     }
 
     /// Makes ready for a write that is as durable as asked and waits no longer than `wait` for others.
     pub fn begin_write(&mut self, durability: Durability, wait: Duration) -> rusqlite::Result<()> {
         self.conn.busy_timeout(wait)?;
-        if !self.wrote {
+        // Who writes once is gone before either matters, and would pay for both.
+        if self.writes == 1 {
             // A log that grew with a large import shrinks again after the next checkpoint.
             self.conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
             self.conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
-            self.wrote = true;
         }
+        self.writes = self.writes.saturating_add(1);
         if self.durability != durability {
             let mode = match durability {
                 Durability::Full => "FULL",
@@ -121,23 +122,23 @@ impl Drop for Pool {
     /// The last one to leave merges a log that has grown. A small one stays: merging it costs three times what the write
     /// cost, and the next process reads it in a moment.
     fn drop(&mut self) {
-        match log_bytes(&self.path) {
-            0 => {}
-            1..=LOG_LEFT => {
-                if let Some(presence) = &self.presence {
-                    presence.leave();
-                }
-                if self.until_exit {
-                    // Files, locks and memory go back to the system in a moment; piece by piece that takes longer.
-                    std::mem::forget(std::mem::take(&mut *self.lock()));
-                }
-            }
-            _ => {
-                self.stir();
+        match (log_bytes(&self.path), &self.presence) {
+            (0, _) | (1..=LOG_LEFT, None) => {}
+            (1..=LOG_LEFT, Some(presence)) => presence.leave(),
+            (_, Some(presence)) if presence.is_alone() => self.merge(),
+            // Others are here, and the last of them merges.
+            (_, Some(_)) => {}
+            (_, None) => {
+                // SQLite finds out who is last.
                 for link in self.lock().iter() {
                     let _ = link.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
                 }
+                return;
             }
+        }
+        if self.until_exit {
+            // Files, locks and memory go back to the system in a moment; piece by piece that takes longer.
+            std::mem::forget(std::mem::take(&mut *self.lock()));
         }
     }
 }
@@ -152,6 +153,16 @@ impl Pool {
     pub fn stir(&self) {
         if let Some(presence) = &self.presence {
             presence.stir();
+        }
+    }
+
+    /// Brings the log into the file, unless somebody has come in meanwhile. The log stays as an empty file: taking it away
+    /// and making the next one costs as much as a small write.
+    fn merge(&self) {
+        self.stir();
+        if let Some(link) = self.lock().first() {
+            let _ = link.conn.busy_timeout(Duration::ZERO);
+            let _ = link.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }
 

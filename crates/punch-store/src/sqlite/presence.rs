@@ -54,6 +54,13 @@ impl Presence {
         }
     }
 
+    /// Whether nobody else is here, for now.
+    pub fn is_alone(&self) -> bool {
+        let alone = self.file.try_lock().is_ok();
+        // Whoever comes in next must find the door open.
+        alone && self.file.try_lock_shared().is_ok()
+    }
+
     /// Leaves a log behind. Only the last to leave notes anything.
     pub fn leave(&self) {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);

@@ -31,6 +31,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { to: Version { major: 1, minor: 4 }, sql: include_str!("../../migrations/0005_usage.sql") },
     Migration { to: Version { major: 2, minor: 0 }, sql: include_str!("../../migrations/0006_runs.sql") },
     Migration { to: Version { major: 2, minor: 1 }, sql: include_str!("../../migrations/0007_again.sql") },
+    Migration { to: Version { major: 2, minor: 2 }, sql: include_str!("../../migrations/0008_fewer_indexes.sql") },
 ];
 
 /// What this program writes.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use punch_core::{Event, Outcome, Uid};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::view::View;
 use super::{events, ledger, said, todo};
@@ -56,7 +56,9 @@ impl Tx for View<'_> {
     }
 
     fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO session (host, subagent, plan, seen_at, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+        // Replaced as a whole, the row would move, and the index of the key with it.
+        let sql = "INSERT INTO session (host, subagent, plan, seen_at, body) VALUES (?1, ?2, ?3, ?4, ?5) \
+                   ON CONFLICT (host, subagent) DO UPDATE SET plan = ?3, seen_at = ?4, body = ?5";
         let (host, subagent) = (session.key.host(), session.key.subagent().unwrap_or_default());
         let row = params![host, subagent, session.plan.map(|plan| plan.0), session.seen_at, session.body];
         self.execute("keep a session", sql, row).map(|_| ())
@@ -65,13 +67,20 @@ impl Tx for View<'_> {
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError> {
         let what = "keep a decision";
         let (host, subagent) = (of.host(), of.subagent().unwrap_or_default());
-        let next = "INSERT INTO decision (host, subagent, seq, at, body) VALUES (?1, ?2, 1 + ifnull((SELECT max(seq) \
-                    FROM decision WHERE host = ?1 AND subagent = ?2), 0), ?3, ?4)";
-        self.execute(what, next, params![host, subagent, now, body])?;
-        let oldest = "DELETE FROM decision WHERE host = ?1 AND subagent = ?2 AND seq <= (SELECT max(seq) FROM decision \
-                      WHERE host = ?1 AND subagent = ?2) - ?3";
-        self.execute(what, oldest, params![host, subagent, DECISIONS_KEPT.cast_signed()])?;
-        self.execute(what, "DELETE FROM decision WHERE at <= ?1", [now - DECISION_LIFETIME_MS]).map(|_| ())
+        let last = "SELECT seq FROM decision WHERE host = ?1 AND subagent = ?2 ORDER BY seq DESC LIMIT 1";
+        let last = self.conn.prepare_cached(last);
+        let last = last.and_then(|mut s| s.query_row([host, subagent], |row| row.get::<_, i64>(0)).optional());
+        let seq = self.sql(what, last)?.unwrap_or(0) + 1;
+        let next = "INSERT INTO decision (host, subagent, seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.execute(what, next, params![host, subagent, seq, now, body])?;
+        let surplus = seq - DECISIONS_KEPT.cast_signed();
+        if seq == 1 {
+            self.execute(what, "DELETE FROM decision WHERE at <= ?1", [now - DECISION_LIFETIME_MS])?;
+        } else if surplus > 0 {
+            let oldest = "DELETE FROM decision WHERE host = ?1 AND subagent = ?2 AND seq <= ?3";
+            self.execute(what, oldest, params![host, subagent, surplus])?;
+        }
+        Ok(())
     }
 
     fn spend(&mut self, spent: &Spent) -> Result<(), StoreError> {

@@ -363,6 +363,9 @@ pub fn decisions_are_kept_newest_first_and_not_for_ever(store: &dyn Store) {
     assert_eq!(bodies(None, 999).last(), Some(&(1, "of the subagent".to_owned())));
     assert_eq!(bodies(Some(&SessionKey::new("", None)), 9), []);
     put(&sub, "much later", DECISION_LIFETIME_MS + 100);
+    assert_eq!(bodies(Some(&sub), 9).len(), 2, "a session that goes on forgets only what is too much");
+    assert_eq!(bodies(Some(&own), 999).len() as u64, DECISIONS_KEPT);
+    put(&SessionKey::new("new", None), "the first", DECISION_LIFETIME_MS + 100);
     assert_eq!(bodies(Some(&sub), 9), [(2, "much later".to_owned())]);
     assert_eq!(bodies(Some(&own), 999).len(), 113, "what is older than a month is forgotten");
 }

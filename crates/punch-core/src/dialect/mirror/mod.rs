@@ -7,6 +7,7 @@ mod step;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hash::fnv1a;
 use crate::{DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, Status, Uid, text};
 
 pub use step::{Reach, Step, step};
@@ -16,6 +17,9 @@ pub const MAX_ROWS: usize = 2_000;
 
 /// Characters of a host's own number for a row.
 const MAX_KEY: usize = 100;
+
+/// Uses of a tool that are remembered. What comes twice comes within moments, between few others.
+const CALLS_KEPT: usize = 64;
 
 /// A status in the words of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +130,9 @@ pub struct Copied {
     pub family: String,
     /// The list, every row with its todo.
     pub rows: Vec<Row>,
+    /// The newest uses of the tool, oldest first, as numbers made of what tells them apart.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<u64>,
 }
 
 /// How long texts may be; longer ones are cut.
@@ -151,6 +158,18 @@ pub fn policy(plan: Policy) -> Policy {
 }
 
 impl Copied {
+    /// Remembers a use of the tool. False for one that was reported before: a host may have two ways to us.
+    pub fn take(&mut self, call: &str) -> bool {
+        let number = fnv1a(call.bytes());
+        if self.calls.contains(&number) {
+            return false;
+        }
+        let surplus = (self.calls.len() + 1).saturating_sub(CALLS_KEPT);
+        self.calls.drain(..surplus);
+        self.calls.push(number);
+        true
+    }
+
     /// The list after what was told. Rows without a content are no todos; a key names the first row that has it.
     pub fn next(&self, told: &Told, room: Room) -> Vec<Row> {
         let mut rows = merge::next(&self.rows, told);
