@@ -25,6 +25,8 @@ pub struct Item {
     pub id: String,
     /// It says nothing.
     pub blank: bool,
+    /// It was reported as done and waits for a verdict.
+    pub reported: bool,
     /// Where it stands.
     pub state: State,
     /// Ids it depends on, live ones and ones that nobody has.
@@ -37,7 +39,7 @@ pub struct Blocking {
     /// What the one who asks could work on, sorted.
     pub actionable: Vec<String>,
     /// Ids of what must move first, sorted: holds, others' work, what was given up, what does not exist, what says
-    /// nothing. Circles are only told.
+    /// nothing, what waits for a verdict. Circles are only told.
     pub blocks: Vec<String>,
     /// Something waits for itself, directly or not.
     pub circle: bool,
@@ -57,7 +59,11 @@ pub fn blocking(items: &[Item]) -> Blocking {
             continue;
         }
         if !waits(item) && item.state != State::Held {
-            if item.blank { out.blocks.push(item.id.clone()) } else { out.actionable.push(item.id.clone()) }
+            if item.blank || item.reported {
+                out.blocks.push(item.id.clone())
+            } else {
+                out.actionable.push(item.id.clone())
+            }
         }
         for id in &item.deps {
             match find(id) {

@@ -24,6 +24,8 @@ pub enum Cause {
     Timer,
     /// Somebody else works on it.
     Elsewhere,
+    /// It was reported as done, and is somebody's to verify.
+    Reported,
     /// It was cancelled or failed.
     Dropped,
     /// Nobody has that id.
@@ -136,6 +138,8 @@ impl Walk<'_> {
         } else if todo.derived.unmet == 0 {
             if is_blank(todo) {
                 add(&todo.id, Cause::Blank, "");
+            } else if todo.flags.reported {
+                add(&todo.id, Cause::Reported, "");
             } else if super::facts::is_optional(todo) {
                 self.out.optional.push(todo.id.clone());
             }

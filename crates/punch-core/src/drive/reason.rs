@@ -241,6 +241,7 @@ impl Block {
             Cause::Hold => "held",
             Cause::Timer => "waits for its time",
             Cause::Elsewhere => "in progress elsewhere",
+            Cause::Reported => "reported, not verified yet",
             Cause::Dropped => "given up",
             Cause::Missing => "no such todo",
             Cause::Circle => "in a circle",

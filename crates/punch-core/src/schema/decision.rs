@@ -73,7 +73,7 @@ fn facts() -> Value {
 }
 
 fn roots() -> Value {
-    let causes = ["person", "hold", "timer", "elsewhere", "dropped", "missing", "circle", "blank"];
+    let causes = ["person", "hold", "timer", "elsewhere", "reported", "dropped", "missing", "circle", "blank"];
     let block = object(&[("id", text()), ("cause", word(causes))], &[("about", text())]);
     let maybe = [("cut", yes_no()), ("optional", list(text()))];
     named("roots", object(&[("named", list(block)), ("total", count())], &maybe))

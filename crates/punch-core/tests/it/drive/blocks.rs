@@ -53,6 +53,17 @@ fn the_owners_own_comes_first_then_the_best_that_nobody_is_in_the_way_of() {
 }
 
 #[test]
+fn what_was_reported_is_no_work_and_a_reason() {
+    let reported = with(running(1, Some("me")), |t| t.flags.reported = true);
+    assert_eq!(chosen(&[reported.clone()], &[]), "");
+    let mut plan = Plan::new();
+    plan.put(reported);
+    let found = roots(&plan, &[Uid(1)], Some("me"), NOW, 10).unwrap();
+    let named: Vec<_> = found.named.iter().map(|block| (block.id.as_str(), block.cause)).collect();
+    assert_eq!(named, [("T-1", Cause::Reported)]);
+}
+
+#[test]
 fn optional_todos_are_left_where_that_was_chosen() {
     let optional = with(todo(7, "if time allows"), |t| t.priority = 5);
     assert!(select(&[], std::slice::from_ref(&optional), None, false, NOW).next.is_some());
@@ -68,6 +79,7 @@ fn items(plan: &Plan) -> Vec<Item> {
         .map(|t| Item {
             id: t.id.clone(),
             blank: t.content.trim().is_empty(),
+            reported: t.flags.reported,
             state: match t.status_at(NOW) {
                 Status::Pending if t.hold_at(NOW).is_some() => State::Held,
                 Status::Pending => State::Free,
