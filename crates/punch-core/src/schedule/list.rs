@@ -67,7 +67,12 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
         }
     }
     loop {
-        while work.give() {}
+        while work.give() {
+            // What takes no time is over at once, before anybody takes something less urgent than what waits for it.
+            if work.running.peek().is_some_and(|Reverse((end, _))| *end == work.now) {
+                work.finish();
+            }
+        }
         if !work.finish() {
             break;
         }

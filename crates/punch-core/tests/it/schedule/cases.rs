@@ -38,6 +38,14 @@ fn tiny_windows_hold_one_oversize_todo_each() {
 }
 
 #[test]
+fn what_takes_no_time_lets_the_urgent_go_before_others_are_begun() {
+    let mut tasks = vec![task(0, &[]), task(10, &[]), task(10, &[0]), task(10, &[0])];
+    (tasks[0].priority, tasks[1].priority, tasks[2].priority, tasks[3].priority) = (1, 2, 1, 1);
+    let made = made(&tasks, Ask { agents: 2, ..Ask::default() });
+    assert_eq!(windows(&made), [vec!["0", "2", "1"], vec!["3"]]);
+}
+
+#[test]
 fn enormous_estimates_and_many_agents_end() {
     let mut tasks: Vec<Task> = (0..300).map(|_| task(1_000_000_000_000_000, &[])).collect();
     tasks.push(task(u64::MAX / 2, &[0]));
