@@ -46,6 +46,18 @@ fn what_takes_no_time_lets_the_urgent_go_before_others_are_begun() {
 }
 
 #[test]
+fn thousands_of_todos_about_one_file_take_turns() {
+    let mut tasks: Vec<Task> = (0..3_000).map(|n| task(1 + n % 7, &[])).collect();
+    for (at, task) in tasks.iter_mut().enumerate() {
+        task.files = if at % 10 == 0 { vec!["src/*"] } else { vec!["src/a.rs"] };
+    }
+    for order in Order::ALL {
+        let made = schedule(&plan(&tasks), &Ask { order, agents: 300, context: 30, ..Ask::default() }, NOW);
+        assert_eq!(made.makespan, tasks.iter().map(|task| task.tokens).sum::<u64>());
+    }
+}
+
+#[test]
 fn enormous_estimates_and_many_agents_end() {
     let mut tasks: Vec<Task> = (0..300).map(|_| task(1_000_000_000_000_000, &[])).collect();
     tasks.push(task(u64::MAX / 2, &[0]));
