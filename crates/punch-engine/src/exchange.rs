@@ -4,16 +4,16 @@ use std::collections::{BTreeSet, HashSet};
 
 use punch_core::format::{Format, Written};
 use punch_core::{
-    Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Ref, StartGate, Status, Stop,
-    apply,
+    Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Parsed, Plan, Policy, Ref, StartGate,
+    Status, Stop, apply,
 };
 use punch_store::PlanId;
 
 use crate::{Changed, Engine, EngineError, Request};
 
-/// The plan that a text describes, without any store, under the rules of an import.
-pub fn plan_of(format: Format, text: &str, now: i64) -> Result<Plan, EngineError> {
-    let document = format.read(text)?.document;
+/// The plan that a text describes, without any store, under the rules of an import; and names in it that nobody knows.
+pub fn plan_of(format: Format, text: &str, now: i64) -> Result<(Plan, BTreeSet<String>), EngineError> {
+    let Parsed { document, ignored } = format.read(text)?;
     let mut plan = Plan::new();
     let context = Context { now, by: "file".into(), owner: None, policy: lenient(plan.row.policy) };
     match apply(&plan, &document.ops()?, &context) {
@@ -22,7 +22,7 @@ pub fn plan_of(format: Format, text: &str, now: i64) -> Result<Plan, EngineError
         // A whole plan needs nothing.
         Err(Stop::Need(_)) => {}
     }
-    Ok(plan)
+    Ok((plan, ignored))
 }
 
 /// A plan in a format, with what that could not carry; nothing if the format is only read.

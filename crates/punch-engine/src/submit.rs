@@ -101,16 +101,19 @@ impl Engine {
         self.write_for(plan, request, |tx, now| settle(tx, now, request, first, ask))
     }
 
-    /// The same for what comes from the plan file: the caller writes the file itself.
+    /// The same for what comes from the plan file: the caller writes the file itself, and then follows up `due`.
     pub(crate) fn submit_unheard(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         first: &Footprint,
         ask: Ask<'_>,
+        due: &mut Due,
     ) -> Result<Changed, EngineError> {
-        self.transact(plan, request.durability, None, |tx, now| settle(tx, now, request, first, ask))
-            .map(|(done, _)| done)
+        let body = |tx: &mut dyn Tx, now| settle(tx, now, request, first, ask);
+        let (done, behind) = self.transact(plan, request.durability, Some(request), body)?;
+        due.add(behind.due);
+        Ok(done)
     }
 
     /// Does everything that [`Engine::submit_with`] does, and takes it back.

@@ -141,6 +141,7 @@ impl Session {
             context,
             host_cap: None,
             turn: None,
+            tree: self.tree.as_ref().map(|tree| tree.root.clone()),
             by_runner: false,
         })
     }

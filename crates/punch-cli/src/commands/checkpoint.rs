@@ -141,7 +141,7 @@ fn restore(open: &Open, id: &str, force: bool) -> Result<Reply, Failure> {
         "newer": restored.newer,
         "gone": restored.gone.len(),
         "next": restored.next,
-        "git": told::git_commands(saved, &code),
+        "git": saved.way_back(&code),
         "revision": restored.changed.outcome.plan.revision,
     });
     let wrote = !restored.changed.outcome.events.is_empty();

@@ -2,7 +2,7 @@
 
 use punch_core::time::utc;
 use punch_core::{Status, text};
-use punch_engine::{Code, Differs, GitState, Restored, Saved, Verdict};
+use punch_engine::{Code, Differs, GitState, Judged, Restored, Saved, Verdict};
 use serde_json::{Value, json};
 
 use crate::reply::Reply;
@@ -140,14 +140,15 @@ pub fn restored(restored: &Restored, code: &Code) -> String {
         Some(safety) => format!("restored {}; the state before is {safety}", restored.saved.id),
         None => format!("restored {}; nothing had to change", restored.saved.id),
     }];
-    for verdict in [Verdict::Valid, Verdict::Stale, Verdict::Unknown] {
-        let ids: Vec<String> = restored.judged.iter().filter(|j| j.verdict == verdict).map(|j| j.id.clone()).collect();
+    for (verdict, files_lost, why) in [
+        (Verdict::Valid, false, "the commit is in the history"),
+        (Verdict::Stale, false, "the commit is not in the history"),
+        (Verdict::Stale, true, "the files have lost what was done"),
+        (Verdict::Unknown, false, "nothing to judge by"),
+    ] {
+        let is = |judged: &&Judged| (judged.verdict, judged.files_lost) == (verdict, files_lost);
+        let ids: Vec<String> = restored.judged.iter().filter(is).map(|judged| judged.id.clone()).collect();
         if !ids.is_empty() {
-            let why = match verdict {
-                Verdict::Valid => "its commit is in the history",
-                Verdict::Stale => "its commit is not in the history",
-                Verdict::Unknown => "nothing to judge by",
-            };
             out.push(format!("{:8} {} ({why})", verdict.name(), names(&ids)));
         }
     }
@@ -162,26 +163,10 @@ pub fn restored(restored: &Restored, code: &Code) -> String {
     if let Some(next) = &restored.next {
         out.push(format!("next: {}", text::neutral(next)));
     }
-    let commands = git_commands(&restored.saved, code);
+    let commands = restored.saved.way_back(code);
     if !commands.is_empty() {
         out.push("your files are as they were; the code of the checkpoint comes back with".into());
         out.extend(commands.into_iter().map(|command| format!("  {command}")));
     }
     out.join("\n")
-}
-
-/// What brings the files back to the checkpoint; nothing if they are there.
-pub fn git_commands(saved: &Saved, code: &Code) -> Vec<String> {
-    let Some(GitState { commit: Some(commit), dirty, patch, .. }) = &saved.git else { return Vec::new() };
-    let now = code.state.as_ref();
-    let there =
-        now.is_some_and(|now| now.commit.as_ref() == Some(commit) && now.patch == *patch && now.dirty == *dirty);
-    if there {
-        return Vec::new();
-    }
-    let mut out = vec![format!("git restore --source={commit} --worktree --staged .")];
-    if patch.is_some() {
-        out.push(format!("punch checkpoint show {} --patch | git apply", saved.id));
-    }
-    out
 }

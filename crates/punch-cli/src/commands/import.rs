@@ -1,5 +1,6 @@
 //! `punch import`: todos from a file into the plan, all or nothing.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -82,11 +83,7 @@ impl Import {
         if warnings.len() > SHOWN {
             lines.push(format!("note: {} more, see --json", warnings.len() - SHOWN));
         }
-        if !ignored.is_empty() {
-            let mut names: Vec<String> = ignored.iter().take(SHOWN).map(|n| text::neutral(n).into_owned()).collect();
-            names.extend((ignored.len() > SHOWN).then(|| format!("{} more", ignored.len() - SHOWN)));
-            lines.push(format!("note: left out, not understood: {}", names.join(", ")));
-        }
+        lines.extend(not_understood(ignored));
         let json = json!({
             "imported": count,
             "archived": gone,
@@ -116,6 +113,13 @@ impl Import {
         let format = self.format.unwrap_or_else(|| format::recognise(&input, Some(&name)));
         Ok((input, format))
     }
+}
+
+/// What is said about names in the input that nobody knows.
+pub fn not_understood(ignored: &BTreeSet<String>) -> Option<String> {
+    let mut names: Vec<String> = ignored.iter().take(SHOWN).map(|n| text::neutral(n).into_owned()).collect();
+    names.extend((ignored.len() > SHOWN).then(|| format!("{} more", ignored.len() - SHOWN)));
+    (!names.is_empty()).then(|| format!("note: left out, not understood: {}", names.join(", ")))
 }
 
 /// `as markdown: 3 pending, 1 completed; 2 dependencies; 1 phases`.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::Reply;
+use crate::safety::count;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,8 +69,8 @@ fn row(taken: &Taken) -> String {
 fn line(name: &str, fit: &Fit) -> String {
     let (low, median, high) = (number(fit.low), number(fit.median), number(fit.high));
     format!(
-        "{name}: {} todos, bias {}, half of them between {low} and {high}, median {median}",
-        fit.count,
+        "{name}: {}, bias {}, half of them between {low} and {high}, median {median}",
+        count(fit.count as u64, "todo"),
         number(fit.bias)
     )
 }

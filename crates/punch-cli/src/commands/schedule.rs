@@ -9,6 +9,7 @@ use punch_core::schedule::{Ask, Order, schedule};
 use punch_core::view::{Cap, Gantt};
 use serde_json::Value;
 
+use super::import::not_understood;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::Reply;
@@ -59,10 +60,15 @@ impl Schedule {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let gantt = Gantt { width: project.width(), glyphs: project.glyphs(), cap: Cap::new(self.limit, usize::MAX) };
+        let json = project.global.json;
         let (plan, now, calibration) = match &self.file {
             Some(file) => {
                 let (text, now) = (files::read(file)?, environment::clock()());
-                (punch_engine::plan_of(Format::Extended, &text, now)?, now, 1.0)
+                let (plan, ignored) = punch_engine::plan_of(Format::Extended, &text, now)?;
+                if let Some(note) = not_understood(&ignored) {
+                    output::remark(&note);
+                }
+                (plan, now, 1.0)
             }
             None => match project.read()? {
                 Ok(open) => (open.engine.whole(open.plan)?, open.engine.now(), open.engine.calibration()?),
@@ -78,7 +84,7 @@ impl Schedule {
             Ask { order, agents: self.agents, context: self.context, skip_optional: self.skip_optional, calibration };
         let made = schedule(&plan, &ask, now);
         let (text, left) = gantt.draw(&made);
-        if left > 0 {
+        if left > 0 && !json {
             output::remark(&format!("{left} lines are not shown; --limit N shows more, --json all"));
         }
         Ok(Reply::new(text, serde_json::to_value(&made).unwrap_or(Value::Null)))

@@ -81,6 +81,47 @@ fn code_that_is_elsewhere_is_refused_and_files_are_never_touched() {
 }
 
 #[test]
+#[cfg(unix)]
+fn the_commands_that_are_printed_work_in_every_folder_and_lose_nothing() {
+    let world = begun();
+    let (top, sub) = (world.project.join("a.txt"), world.project.join("sub/b.txt"));
+    std::fs::create_dir(world.project.join("sub")).unwrap();
+    std::fs::write(&sub, "b\n").unwrap();
+    world.git(&["add", "."]);
+    world.git(&["commit", "-q", "-m", "b"]);
+    std::fs::write(&top, "not committed\n").unwrap();
+    let id = save(&world);
+    world.git(&["commit", "-q", "-a", "-m", "other"]);
+    std::fs::write(&top, "other\n").unwrap();
+    std::fs::write(&sub, "other\n").unwrap();
+    let answer = world.json(&["checkpoint", "restore", &id]);
+    let commands: Vec<&str> = answer["git"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+    for command in &commands {
+        let command = command.replace("punch checkpoint", &format!("'{}' checkpoint", crate::world::PUNCH));
+        let mut shell = world.program("sh");
+        shell.args(["-e", "-c", &command]).current_dir(world.project.join("sub"));
+        shell.envs([("GIT_AUTHOR_NAME", "t"), ("GIT_COMMITTER_NAME", "t"), ("EMAIL", "t@example.org")]);
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let read = |path| std::fs::read_to_string(path).unwrap();
+    assert_eq!((read(&top), read(&sub)), ("not committed\n".to_owned(), "b\n".to_owned()), "{commands:?}");
+    assert!(world.git(&["stash", "show", "-p"]).contains("+other"), "what was there can be had back");
+}
+
+#[test]
+fn a_branch_that_is_another_is_told_with_the_way_back() {
+    let world = begun();
+    let id = save(&world);
+    world.git(&["checkout", "-q", "-b", "other"]);
+    let refused = world.punch(&["checkpoint", "restore", &id]);
+    assert!(refused.stderr.contains("it was made on main, this is other"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("bring the code back first with `git switch main`, or"), "{}", refused.stderr);
+    world.git(&["switch", "-q", "main"]);
+    world.ok(&["checkpoint", "restore", &id]);
+}
+
+#[test]
 fn without_a_store_there_is_nothing_to_show() {
     let world = World::new();
     assert_eq!(world.ok(&["checkpoint", "list"]), "No checkpoints.\n");

@@ -26,6 +26,7 @@ fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
         context,
         host_cap: None,
         turn: None,
+        tree: None,
         by_runner: false,
     };
     let settings = Config::load(&Inputs::default()).unwrap().settings;

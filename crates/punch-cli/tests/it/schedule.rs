@@ -118,3 +118,14 @@ fn bad_files_are_refused() {
     exit 1
     "#);
 }
+
+#[test]
+fn names_that_nobody_knows_are_told_and_text_that_nobody_reads_is_not() {
+    let world = World::new();
+    let todo = |n: usize| format!(r#"{{"id": "T-{n}", "title": "x", "depends_on": ["T-1"], "estimatedTokens": 1e5}}"#);
+    let todos: Vec<String> = (1..=200).map(todo).collect();
+    fs::write(world.project.join("plan.json"), format!("[{}]", todos.join(","))).unwrap();
+    let run = world.punch(&["schedule", "--file", "plan.json", "--agents", "300", "--json"]);
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(0), "note: left out, not understood: depends_on\n"));
+    assert!(run.stdout.contains(r#""start":0,"end":100000}"#), "{}", run.stdout);
+}

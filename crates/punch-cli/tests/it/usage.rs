@@ -25,8 +25,8 @@ fn use_is_reported_and_estimates_learn_from_it() {
      estimated     actual  ratio  todo
          50000     200000   4.00  T-1
 
-    large: 1 todos, bias 4.00, half of them between 4.00 and 4.00, median 4.00
-    all finished: 1 todos, bias 4.00, half of them between 4.00 and 4.00, median 4.00
+    large: 1 todo, bias 4.00, half of them between 4.00 and 4.00, median 4.00
+    all finished: 1 todo, bias 4.00, half of them between 4.00 and 4.00, median 4.00
     calibration 2.00: estimates are multiplied by it
     ");
     assert_eq!(world.refused(&["usage", "T-9", "--tokens", "1"]), (1, "unknown_todo".to_owned()));
@@ -89,4 +89,24 @@ fn a_batch_that_was_given_leaves_a_checkpoint_when_it_is_done() {
     world.ok(&["next", "--budget", "16000"]);
     assert_eq!(world.punch(&["done", "T-3"]).stderr, "");
     assert_eq!(why().as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_host_that_leaves_out_the_last_of_a_batch_ends_it() {
+    let world = World::with_git();
+    let list = |rows: &[(&str, &str)]| {
+        let row = |(content, status): &(&str, &str)| json!({"content": content, "status": status, "activeForm": "a"});
+        let input = json!({"todos": rows.iter().map(row).collect::<Vec<_>>()});
+        let report = json!({"session_id": "s", "tool_name": "TodoWrite", "tool_input": input, "tool_response": {}});
+        let run = world.feed(&["hook", "--agent", "claude", "PostToolUse"], &report.to_string());
+        assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""));
+    };
+    list(&[("one", "pending"), ("two", "pending"), ("three", "pending")]);
+    assert_eq!(world.json(&["next", "--budget", "40000"])["todos"].as_array().unwrap().len(), 2);
+    world.ok(&["done", "T-1"]);
+    list(&[("three", "pending")]);
+    let all = world.json(&["checkpoint", "list"])["checkpoints"].clone();
+    assert_eq!((all.as_array().map(Vec::len), &all[0]["why"]), (Some(1), &json!("batch")));
+    let shown = world.json(&["checkpoint", "show"]);
+    assert_eq!(shown["checkpoint"]["git"]["commit"].as_str().map(str::len), Some(40), "{shown}");
 }

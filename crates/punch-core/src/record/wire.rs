@@ -81,7 +81,7 @@ macro_rules! derived {
                 self.as_ref().and_then(|value| serde_json::to_value(value).ok())
             }
             fn read(value: Value) -> Result<Self, String> {
-                <$ty>::deserialize(value).map(Some).map_err(|_| $what.to_owned())
+                <$ty>::deserialize(whole(value)).map(Some).map_err(|_| $what.to_owned())
             }
             fn schema() -> Value {
                 $schema
@@ -99,6 +99,14 @@ derived! {
     Complexity, "must be trivial, small, medium, large or epic", word(Complexity::ALL.map(Complexity::name));
     Verify, "must be a string or a list of strings", any_of(vec![text(), list(text())]);
     Extra, "must be an object", any();
+}
+
+/// `20000.0` and `1e15` are whole numbers too, as JSON Schema has it.
+fn whole(value: Value) -> Value {
+    match value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0 && number.abs() < 9e15) {
+        Some(number) => Value::from(number as i64),
+        None => value,
+    }
 }
 
 /// A list whose items are what serde derives.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Ask, Blocked, Group, estimate};
+use crate::files::Prefix;
 use crate::graph::kahn::{self, Csr};
 use crate::text::{clip, neutral};
 use crate::{CancelledDep, Dep, Hold, Plan, Status, Todo, Uid};
@@ -19,6 +20,10 @@ pub(super) struct Jobs<'p> {
     pub deps: Csr,
     /// What depends on each.
     pub dependents: Csr,
+    /// Which set of files each touches.
+    pub sets: Vec<Option<u32>>,
+    /// What is fixed of the globs of each set.
+    globs: Vec<Vec<Prefix<'p>>>,
     /// What has no place in a schedule.
     pub blocked: Vec<Blocked>,
 }
@@ -55,7 +60,8 @@ impl<'p> Jobs<'p> {
         );
         let todos: Vec<&Todo> = open.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, todo)| *todo).collect();
         let tokens = todos.iter().map(|todo| estimate(todo, ask.calibration).tokens).collect();
-        Self { dependents: deps.reversed(), todos, tokens, deps, blocked }
+        let (sets, globs) = sets(&todos);
+        Self { dependents: deps.reversed(), todos, tokens, deps, sets, globs, blocked }
     }
 
     pub fn len(&self) -> u32 {
@@ -72,8 +78,21 @@ impl<'p> Jobs<'p> {
 
     /// The two would touch the same files.
     pub fn clash(&self, a: u32, b: u32) -> bool {
-        let (a, b) = (&self.todo(a).files, &self.todo(b).files);
-        a.iter().any(|a| b.iter().any(|b| crate::files::overlap(a, b)))
+        match (self.sets[a as usize], self.sets[b as usize]) {
+            (Some(a), Some(b)) => self.sets_clash(a, b),
+            _ => false,
+        }
+    }
+
+    /// Two sets of files have one in common.
+    pub fn sets_clash(&self, a: u32, b: u32) -> bool {
+        let (one, other) = (&self.globs[a as usize], &self.globs[b as usize]);
+        a == b || one.iter().any(|a| other.iter().any(|b| a.covers(*b) || b.covers(*a)))
+    }
+
+    /// How many sets of files there are.
+    pub fn set_count(&self) -> usize {
+        self.globs.len()
     }
 
     /// All tokens.
@@ -91,6 +110,21 @@ impl<'p> Jobs<'p> {
         }
         paths
     }
+}
+
+/// The sets of files that todos touch, each once.
+fn sets<'p>(todos: &[&'p Todo]) -> (Vec<Option<u32>>, Vec<Vec<Prefix<'p>>>) {
+    let (mut known, mut globs) = (HashMap::new(), Vec::new());
+    let sets = todos.iter().map(|todo| {
+        let files: &'p [String] = &todo.files;
+        (!files.is_empty()).then(|| {
+            *known.entry(files).or_insert_with(|| {
+                globs.push(files.iter().map(|glob| Prefix::of(glob)).collect());
+                globs.len() as u32 - 1
+            })
+        })
+    });
+    (sets.collect(), globs)
 }
 
 fn is_open(todo: &Todo) -> bool {

@@ -62,13 +62,17 @@ fn first_fit(group: &[u32], budget: u64, tokens: impl Fn(u32) -> u64) -> Vec<Vec
 
 /// Several agents: each todo to whoever is free first.
 fn together(jobs: &Jobs<'_>, agents: &mut Agents, group: &[u32]) {
-    let mut ends: Vec<(u32, u64)> = Vec::new();
+    // When the last of each set of files ends.
+    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
     for &job in group {
         let Some(agent) = (0..agents.count()).min_by_key(|&agent| (agents.free(agent), agent)) else { return };
-        let clear = ends.iter().filter(|(other, _)| jobs.clash(job, *other)).map(|(_, end)| *end).max().unwrap_or(0);
+        let set = jobs.sets[job as usize];
+        let clash = |other: u32| set.is_some_and(|set| jobs.sets_clash(set, other));
+        let clear = ends.iter().filter(|(other, _)| clash(**other)).map(|(_, end)| *end).max().unwrap_or(0);
         let end = agents.put(agent, job, jobs.tokens[job as usize], clear);
-        if !jobs.todo(job).files.is_empty() {
-            ends.push((job, end));
+        if let Some(set) = set {
+            let last = ends.entry(set).or_default();
+            *last = end.max(*last);
         }
     }
 }

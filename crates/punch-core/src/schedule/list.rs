@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use super::Order;
 use super::agents::Agents;
+use super::apart::Queue;
 use super::fill::{LOOKED_AT, first_of_fullest};
 use super::jobs::{Jobs, OPTIONAL};
 use super::pick::Pick;
@@ -31,7 +32,9 @@ struct Work<'a> {
     fills: bool,
     /// Running jobs by their end.
     running: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Ready jobs that touch files of a running one, by that one.
+    /// Ready jobs by the set of files that they touch, where several can run at once.
+    queues: Vec<Queue>,
+    /// Sets of which nothing can begin before a job has ended, by that one.
     aside: Vec<Vec<u32>>,
     now: u64,
 }
@@ -52,6 +55,7 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
         idle: (0..agents.count()).collect(),
         fills: order == Order::List && agents.count() == 1,
         running: BinaryHeap::new(),
+        queues: vec![Queue::default(); if agents.count() > 1 { jobs.set_count() } else { 0 }],
         aside: vec![Vec::new(); len],
         now: 0,
         left: jobs.total(),
@@ -67,7 +71,12 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
         }
     }
     loop {
-        while work.give() {}
+        while work.give() {
+            // What takes no time is over at once, before anybody takes something less urgent than what waits for it.
+            if work.running.peek().is_some_and(|Reverse((end, _))| *end == work.now) {
+                work.finish();
+            }
+        }
         if !work.finish() {
             break;
         }
@@ -92,13 +101,61 @@ fn ranked(jobs: &Jobs<'_>, paths: &[u64], order: Order) -> Vec<u32> {
 
 impl Work<'_> {
     fn offer(&mut self, job: u32) {
-        self.ready.insert(self.rank[job as usize], self.jobs.tokens[job as usize]);
-        self.required += usize::from(!self.optional(job));
+        let (rank, tokens, required) = (self.rank[job as usize], self.jobs.tokens[job as usize], !self.optional(job));
+        let Some(set) = self.set(job) else {
+            self.required += usize::from(required);
+            return self.ready.insert(rank, tokens);
+        };
+        let queue = &mut self.queues[set as usize];
+        queue.add(rank, tokens, required);
+        if !queue.closed {
+            self.required += usize::from(required);
+            self.show(set);
+        }
     }
 
+    /// Takes a job that is offered; others of its set wait until it has ended.
     fn take(&mut self, job: u32) {
-        self.ready.remove(self.rank[job as usize]);
-        self.required -= usize::from(!self.optional(job));
+        let (rank, tokens, required) = (self.rank[job as usize], self.jobs.tokens[job as usize], !self.optional(job));
+        self.required -= usize::from(required);
+        self.ready.remove(rank);
+        if let Some(set) = self.set(job) {
+            self.queues[set as usize].remove(rank, tokens, required);
+            self.close(set, job);
+        }
+    }
+
+    /// The set of files by which a job is kept apart from others.
+    fn set(&self, job: u32) -> Option<u32> {
+        self.jobs.sets[job as usize].filter(|_| !self.queues.is_empty())
+    }
+
+    /// Nothing of a set begins before a job has ended.
+    fn close(&mut self, set: u32, until: u32) {
+        let queue = &mut self.queues[set as usize];
+        queue.closed = true;
+        self.required -= queue.required;
+        self.aside[until as usize].push(set);
+        self.show(set);
+    }
+
+    fn open(&mut self, set: u32) {
+        let queue = &mut self.queues[set as usize];
+        queue.closed = false;
+        self.required += queue.required;
+        self.show(set);
+    }
+
+    /// Offers what may be chosen of a set, and only that.
+    fn show(&mut self, set: u32) {
+        let queue = &mut self.queues[set as usize];
+        queue.offered.drain(..).for_each(|rank| self.ready.remove(rank));
+        if !queue.closed {
+            for (rank, tokens) in queue.best() {
+                self.ready.insert(rank, tokens);
+                queue.offered.push(rank);
+            }
+        }
     }
 
     fn optional(&self, job: u32) -> bool {
@@ -107,12 +164,14 @@ impl Work<'_> {
 
     /// Starts one todo now; false if none can.
     fn give(&mut self) -> bool {
-        while let Some((job, agent)) = self.choose() {
-            self.take(job);
-            if let Some(other) = self.in_the_way(job) {
-                self.aside[other as usize].push(job);
+        let Some(widest) = self.idle.iter().map(|&agent| self.agents.room(agent)).max() else { return false };
+        while let Some(job) = self.choose(widest) {
+            if let (Some(set), Some(other)) = (self.set(job), self.in_the_way(job)) {
+                self.close(set, other);
                 continue;
             }
+            let Some(agent) = self.agent_for(job) else { return false };
+            self.take(job);
             let tokens = self.jobs.tokens[job as usize];
             self.ran[job as usize] = Some(agent);
             self.idle.remove(&agent);
@@ -127,13 +186,11 @@ impl Work<'_> {
     /// The best todo that fits the window of somebody idle. If none does, the best of all in a new window: an agent
     /// never waits while there is work. Two are not passed over for what fits: the best if everything waits for it
     /// (a large todo that is always put off ends up last and alone), and any work for an optional todo.
-    fn choose(&self) -> Option<(u32, u32)> {
-        let widest = self.idle.iter().map(|&agent| self.agents.room(agent)).max()?;
+    fn choose(&self, widest: Option<u64>) -> Option<u32> {
         let best = self.ranked[self.ready.first(u64::MAX)? as usize];
         let fits = widest.and_then(|room| self.fitting(room));
         let job = fits.filter(|&job| !self.optional(job) || self.required == 0).filter(|_| !self.critical(best));
-        let job = job.unwrap_or(best);
-        Some((job, self.agent_for(job)?))
+        Some(job.unwrap_or(best))
     }
 
     /// The best that fits; where windows are filled, the best of those that leave least of it free together.
@@ -174,9 +231,6 @@ impl Work<'_> {
     }
 
     fn in_the_way(&self, job: u32) -> Option<u32> {
-        if self.jobs.todo(job).files.is_empty() {
-            return None;
-        }
         self.running.iter().map(|Reverse((_, other))| *other).find(|&other| self.jobs.clash(job, other))
     }
 
@@ -189,8 +243,8 @@ impl Work<'_> {
         {
             self.running.pop();
             self.idle.extend(self.ran[job as usize]);
-            for other in std::mem::take(&mut self.aside[job as usize]) {
-                self.offer(other);
+            for set in std::mem::take(&mut self.aside[job as usize]) {
+                self.open(set);
             }
             for &dependent in self.jobs.dependents.row(job) {
                 let waiting = &mut self.waiting[dependent as usize];

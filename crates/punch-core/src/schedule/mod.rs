@@ -4,6 +4,7 @@
 //! a budget of 70 % of its context; between two windows of an agent lies a checkpoint.
 
 mod agents;
+mod apart;
 mod batch;
 mod calibrate;
 mod estimate;

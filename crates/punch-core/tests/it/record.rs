@@ -308,3 +308,17 @@ proptest! {
         prop_assert!(parsed.document.ops().is_ok());
     }
 }
+
+#[test]
+fn whole_numbers_may_be_written_with_a_point_or_an_exponent() {
+    let read = |tokens: &str| {
+        let text = format!(r#"{{"content": "a", "estimatedTokens": {tokens}, "priority": 2.0}}"#);
+        serde_json::from_str::<Record>(&text).map(|record| (record.estimated_tokens, record.priority)).ok()
+    };
+    for (tokens, expected) in [("20000.0", 20_000), ("1e15", 1_000_000_000_000_000), ("-0.0", 0)] {
+        assert_eq!(read(tokens), Some((Some(expected), Some(2))), "{tokens}");
+    }
+    for tokens in ["1.5", "-1.0", "1e16", "1e300"] {
+        assert_eq!(read(tokens), None, "{tokens}");
+    }
+}

@@ -36,9 +36,16 @@ impl Engine {
                 let id = arguments["id"].as_str().filter(|id| !id.is_empty()).unwrap_or("latest");
                 let reopen = caller.settings.is_none_or(|settings| settings.checkpoint_reopen.value);
                 let how = Restoring { force: arguments["force"] == json!(true), reopen };
-                let restored = self.restore(plan, &caller.request(|policy| policy), &code(), id, how)?;
-                let structured = json!({"id": restored.saved.id, "reopened": restored.reopened, "next": restored.next});
-                (told(&restored), structured)
+                let code = code();
+                let restored = self.restore(plan, &caller.request(|policy| policy), &code, id, how)?;
+                let back = restored.saved.way_back(&code);
+                let structured = json!({
+                    "id": restored.saved.id,
+                    "reopened": restored.reopened,
+                    "next": restored.next,
+                    "git": back,
+                });
+                (told(&restored, &back), structured)
             }
             other => {
                 let what = format!("`{}` is none of save, list, restore", text::clip(other, 40));
@@ -70,7 +77,7 @@ fn line(saved: &Saved) -> String {
     format!("{}: {done} done, {left} left{commit}{}", saved.id, notes.unwrap_or_default())
 }
 
-fn told(restored: &Restored) -> String {
+fn told(restored: &Restored, back: &[String]) -> String {
     let mut out = vec![format!("Restored {}. Files are as they were.", restored.saved.id)];
     let names = |ids: &[String]| -> String {
         let shown: Vec<String> = ids.iter().take(30).map(|id| text::neutral(id).into_owned()).collect();
@@ -80,12 +87,15 @@ fn told(restored: &Restored) -> String {
     let stale = restored.judged.iter().filter(|judged| judged.verdict == crate::Verdict::Stale);
     let stale: Vec<String> = stale.map(|judged| judged.id.clone()).collect();
     if !stale.is_empty() {
-        out.push(format!("Not in the history of the head any more: {}", names(&stale)));
+        out.push(format!("Git does not vouch for them any more: {}", names(&stale)));
     }
     if !restored.reopened.is_empty() {
         out.push(format!("Open again: {}", names(&restored.reopened)));
     }
     out.extend(restored.safety.iter().map(|id| format!("The state before is {id}.")));
+    if !back.is_empty() {
+        out.push(format!("The code of the checkpoint comes back with: {}", back.join("; ")));
+    }
     out.extend(restored.next.iter().map(|id| format!("Next: {}", text::neutral(id))));
     out.join("\n")
 }

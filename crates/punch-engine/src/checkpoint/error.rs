@@ -18,6 +18,8 @@ pub enum CheckpointError {
         id: String,
         /// What differs.
         what: String,
+        /// The command that brings the code back, where one does.
+        back: Option<String>,
     },
     /// The checkpoint cannot be read.
     Damaged {
@@ -45,7 +47,7 @@ impl CheckpointError {
                 let near: Vec<String> = near.iter().map(|id| format!("`{}`", name(id))).collect();
                 format!("no checkpoint `{}`; did you mean {}?", name(id), near.join(", "))
             }
-            Self::Elsewhere { id, what } => format!("`{}` is not restored: {}", name(id), text::neutral(what)),
+            Self::Elsewhere { id, what, .. } => format!("`{}` is not restored: {}", name(id), text::neutral(what)),
             Self::Damaged { id } => format!("the checkpoint `{}` cannot be read", name(id)),
         }
     }
@@ -54,10 +56,11 @@ impl CheckpointError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { .. } => "`punch checkpoint list` shows what there is".into(),
-            Self::Elsewhere { id, .. } => {
+            Self::Elsewhere { id, back, .. } => {
+                let back = back.as_ref().map(|command| format!(" with `{command}`")).unwrap_or_default();
+                let id = text::shell(id);
                 format!(
-                    "bring the code back first, or restore the plan alone with `punch checkpoint restore {} --force`",
-                    text::shell(id)
+                    "bring the code back first{back}, or restore the plan alone: `punch checkpoint restore {id} --force`"
                 )
             }
             Self::Damaged { .. } => "restore another one; `punch doctor` checks the store".into(),

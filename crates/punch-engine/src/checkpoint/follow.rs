@@ -32,6 +32,14 @@ impl Due {
         let over = batch::is_over(tx, plan, when(request), &done)?;
         Ok(Self { files, ended: over.then_some(done) })
     }
+
+    /// What a later transaction has left to do as well.
+    pub(crate) fn add(&mut self, later: Self) {
+        self.files.extend(later.files);
+        if let Some(done) = later.ended {
+            self.ended.get_or_insert_default().extend(done);
+        }
+    }
 }
 
 impl Engine {

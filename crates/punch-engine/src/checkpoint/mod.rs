@@ -2,6 +2,7 @@
 //! git is asked before. The work tree itself is never touched (docs/checkpoints.md).
 
 mod automatic;
+mod back;
 mod batch;
 mod blobs;
 mod error;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use punch_core::{Dep, Footprint, Op, Plan, Ref, Status, Todo, Uid, Work};
+use punch_core::{Dep, Footprint, Op, Plan, Ref, Status, Todo, Uid, Work, text};
 use punch_store::PlanId;
 use serde::Serialize;
 
@@ -31,6 +31,9 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The commit that its completion was recorded with.
     pub commit: Option<String>,
+    /// The commit does not speak against it, but its files have lost what was done.
+    #[serde(rename = "filesLost", skip_serializing_if = "std::ops::Not::not")]
+    pub files_lost: bool,
 }
 
 /// What a restore did.
@@ -98,14 +101,17 @@ impl Engine {
 
 /// The code is where it was, or further along on the same branch.
 fn in_place(saved: &Saved, code: &Code) -> Result<(), CheckpointError> {
-    let elsewhere = |what: String| Err(CheckpointError::Elsewhere { id: saved.id.clone(), what });
+    let elsewhere = |what: String, back| Err(CheckpointError::Elsewhere { id: saved.id.clone(), what, back });
     let Some(then) = &saved.git else { return Ok(()) };
     let (Some(now), Some(git)) = (&code.state, &code.git) else {
-        return elsewhere("git has nothing to say about the code here".into());
+        return elsewhere("git has nothing to say about the code here".into(), None);
     };
     if then.branch != now.branch {
         let name = |branch: &Option<String>| branch.clone().unwrap_or_else(|| "a detached head".into());
-        return elsewhere(format!("it was made on {}, this is {}", name(&then.branch), name(&now.branch)));
+        let what = format!("it was made on {}, this is {}", name(&then.branch), name(&now.branch));
+        let detached = then.commit.as_ref().map(|commit| format!("git switch --detach {commit}"));
+        let back = then.branch.as_ref().map(|branch| format!("git switch {}", text::shell(branch)));
+        return elsewhere(what, back.or(detached));
     }
     match &then.commit {
         Some(commit) if now.commit.as_ref() != Some(commit) => {
@@ -113,7 +119,8 @@ fn in_place(saved: &Saved, code: &Code) -> Result<(), CheckpointError> {
             if behind.get(commit) == Some(&Verdict::Valid) {
                 return Ok(());
             }
-            elsewhere(format!("its commit {} is not in the history of the head", commit.get(..12).unwrap_or(commit)))
+            let commit = commit.get(..12).unwrap_or(commit);
+            elsewhere(format!("its commit {commit} is not in the history of the head"), None)
         }
         _ => Ok(()),
     }
@@ -144,8 +151,9 @@ fn judge(
         let commit = commit_of(todo, saved);
         let verdict = commit.as_ref().and_then(|commit| verdicts.get(commit)).copied().unwrap_or(Verdict::Unknown);
         // A commit may be there, and what it brought taken back since.
-        let verdict = if lost.contains(&todo.uid) { Verdict::Stale } else { verdict };
-        (todo.uid, Judged { id: todo.id.clone(), verdict, commit })
+        let files_lost = verdict != Verdict::Stale && lost.contains(&todo.uid);
+        let verdict = if files_lost { Verdict::Stale } else { verdict };
+        (todo.uid, Judged { id: todo.id.clone(), verdict, commit, files_lost })
     };
     completed(whole, saved).map(one).collect()
 }

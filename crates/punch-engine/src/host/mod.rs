@@ -14,6 +14,7 @@ mod stop;
 mod switch;
 
 use std::cell::OnceCell;
+use std::path::PathBuf;
 
 use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
 use punch_core::{Op, Ref};
@@ -55,6 +56,8 @@ pub struct Moment {
     /// The host's marker of the turn in which the conversation stands, where it has one that stays the same when the
     /// conversation is wound back to it.
     pub turn: Option<String>,
+    /// The work tree that the agent is in, where there is one.
+    pub tree: Option<PathBuf>,
     /// The runner asks itself, for an agent that it drives.
     pub by_runner: bool,
 }
@@ -133,7 +136,8 @@ impl Engine {
         // What people wrote into the plan file is part of what is told.
         let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if told {
-            self.read_back(plan.id, PERSON);
+            let (settings, tree) = (Some(settings), moment.tree.as_deref());
+            self.read_back(plan.id, &Request { settings, tree, ..Request::by(PERSON, None) });
         }
         // Only a conversation that begins is told of other plans.
         let others = match moment.event {

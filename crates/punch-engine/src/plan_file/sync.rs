@@ -7,6 +7,7 @@ use punch_core::plan_file::{Conflict, Item, PlanFile, Write, items_of, merge, se
 use punch_store::PlanId;
 
 use super::{FileError, Link, disk, take::Taken, understood};
+use crate::checkpoint::Due;
 use crate::{Engine, EngineError, Request};
 
 /// How often a file is read again that somebody changes meanwhile.
@@ -56,6 +57,20 @@ impl Synced {
 impl Engine {
     /// Brings a plan and its file together.
     pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: How) -> Result<Synced, EngineError> {
+        let mut due = Due::default();
+        let synced = self.bring_together(plan, request, how, &mut due);
+        // Only now that the file is let go: what follows is a write too, and tells the file.
+        self.follow(plan, request, &due);
+        synced
+    }
+
+    fn bring_together(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        how: How,
+        due: &mut Due,
+    ) -> Result<Synced, EngineError> {
         let path = self.plan_file(plan)?.ok_or(FileError::NotLinked)?.path;
         let _turn = disk::turn(&path)?;
         // Somebody else may have written while we waited.
@@ -65,7 +80,7 @@ impl Engine {
             let before = disk::read(&path)?;
             let file = understood(&path, &before)?;
             let merged = merge(&link.base, file.items(), &items_of(&self.whole(plan)?));
-            let taken = self.take(plan, request, &file, &merged)?;
+            let taken = self.take(plan, request, &file, &merged, due)?;
             out.take(taken);
             for conflict in merged.conflicts {
                 if !out.conflicts.contains(&conflict) {
@@ -86,11 +101,11 @@ impl Engine {
     }
 
     /// Reads what people changed in the file, if it looks changed; for the moments when an agent is told of it.
-    pub(crate) fn read_back(&self, plan: PlanId, by: &str) {
+    pub(crate) fn read_back(&self, plan: PlanId, request: &Request<'_>) {
         let back = || -> Result<(), EngineError> {
             let Some(link) = self.plan_file(plan)? else { return Ok(()) };
             if disk::look(&link.path) != link.look {
-                self.sync_plan_file(plan, &Request::by(by, None), How::default())?;
+                self.sync_plan_file(plan, request, How::default())?;
             }
             Ok(())
         };

@@ -7,6 +7,7 @@ use punch_core::plan_file::{Conflict, Field, Item, Merged, PlanFile, Side, docum
 use punch_core::{Footprint, Keep, Op, PhaseRef, Plan, Ref, Stop, Todo, Uid, text};
 use punch_store::PlanId;
 
+use crate::checkpoint::Due;
 use crate::exchange::lenient;
 use crate::{Changed, Engine, EngineError, Request};
 
@@ -24,12 +25,14 @@ pub(super) struct Taken {
 }
 
 impl Engine {
+    /// What is left to do behind it is added to `due`, whatever comes of the rest.
     pub(super) fn take(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         file: &PlanFile<'_>,
         merged: &Merged,
+        due: &mut Due,
     ) -> Result<Taken, EngineError> {
         let mut taken = Taken::default();
         let phases: Vec<Option<&str>> = merged.places.iter().map(|at| file.phase(*at)).collect();
@@ -37,7 +40,7 @@ impl Engine {
         if wish.is_empty() {
             return Ok(taken);
         }
-        match self.grant(plan, request, &wish) {
+        match self.grant(plan, request, &wish, due) {
             Ok(changed) => taken.count(&changed),
             Err(EngineError::Refused(refusals)) => {
                 // Words, order and what is new first, then every status by itself.
@@ -50,7 +53,8 @@ impl Engine {
                 if after == merged.after {
                     return Err(EngineError::Refused(refusals));
                 }
-                taken.count(&self.grant(plan, request, &Wish { after: &after, conflicts: &[], ..wish })?);
+                let calm = Wish { after: &after, conflicts: &[], ..wish };
+                taken.count(&self.grant(plan, request, &calm, due)?);
                 for wanted in &merged.after {
                     let Some(old) = current.get(wanted.id.as_str()).filter(|old| old.status != wanted.status) else {
                         continue;
@@ -60,7 +64,7 @@ impl Engine {
                     let conflicts: Vec<Conflict> = own.into_iter().cloned().collect();
                     let after = std::slice::from_ref(wanted);
                     let wish = Wish { before: &before, after, phases: &[None], conflicts: &conflicts };
-                    match self.grant(plan, request, &wish) {
+                    match self.grant(plan, request, &wish, due) {
                         Ok(changed) => taken.count(&changed),
                         Err(EngineError::Refused(refusals)) => {
                             let why = EngineError::Refused(refusals).message();
@@ -78,7 +82,13 @@ impl Engine {
         Ok(taken)
     }
 
-    fn grant(&self, plan: PlanId, request: &Request<'_>, wish: &Wish<'_>) -> Result<Changed, EngineError> {
+    fn grant(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        wish: &Wish<'_>,
+        due: &mut Due,
+    ) -> Result<Changed, EngineError> {
         let request = Request { preset: lenient, ..request.clone() };
         let (before, after) = (document(wish.before), document(wish.after));
         let known: HashSet<&str> = wish.before.iter().map(|item| item.id.as_str()).collect();
@@ -98,7 +108,7 @@ impl Engine {
             ops.extend(noted.map(|conflict| Op::Note(Ref::Id(conflict.id.clone()), note(conflict))));
             Ok(ops)
         };
-        self.submit_unheard(plan, &request, &Footprint::everything(), &mut ask)
+        self.submit_unheard(plan, &request, &Footprint::everything(), &mut ask, due)
     }
 }
 

@@ -7,6 +7,9 @@ use punch_core::{Verify, text};
 use super::words;
 use crate::config::print_duration;
 
+/// Lines of output that a message shows; all that is kept is with the todo.
+const LINES: usize = 50;
+
 /// Why a check did not speak for a todo. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerifyError {
@@ -78,8 +81,11 @@ impl VerifyError {
         let clip = |text: &str, limit| text::clip(&text::neutral(text), limit).into_owned();
         let line = |command: &Verify| clip(&words(command), 500);
         let below = |tail: &str| {
-            let lines: Vec<String> = tail.trim_end().lines().map(|line| text::neutral(line).into_owned()).collect();
-            if lines.is_empty() { String::new() } else { format!("\n{}", lines.join("\n")) }
+            let lines: Vec<&str> = tail.trim_end().lines().collect();
+            let (more, last) = lines.split_at(lines.len().saturating_sub(LINES));
+            let more = (!more.is_empty()).then(|| format!("\n… {} lines before", more.len()));
+            let last = last.iter().map(|line| format!("\n{}", text::neutral(line)));
+            more.into_iter().chain(last).collect::<String>()
         };
         let id = clip(self.id(), 80);
         match self {

@@ -72,6 +72,7 @@ impl Hook<'_> {
             context: matches!(heard.event, HostEvent::Stopping { .. }).then(|| context_use(heard)).flatten(),
             host_cap: self.host_cap,
             turn: None,
+            tree: self.root.clone(),
             by_runner: false,
         };
         if heard.meaning == Meaning::TaskEnd {
@@ -131,10 +132,10 @@ impl Hook<'_> {
 
     /// Who copies the host's list, which may finish something.
     fn caller(&self, heard: &Heard) -> Caller<'_> {
-        let root = self.root.as_ref().filter(|_| Work::finishes(&heard.input));
+        let root = self.root.as_ref();
         Caller {
             work: Work {
-                commit: root.and_then(|root| locate::head_commit(root)),
+                commit: root.filter(|_| Work::finishes(&heard.input)).and_then(|root| locate::head_commit(root)),
                 tree: root.map(|root| WorkTree { root: root.clone(), consents: None }),
                 ..Work::default()
             },

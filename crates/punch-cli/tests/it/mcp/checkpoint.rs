@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::client::{Client, project};
+use crate::world::World;
 
 #[test]
 fn an_agent_saves_lists_and_restores() {
@@ -23,6 +24,21 @@ fn an_agent_saves_lists_and_restores() {
     let mut worker = Client::ready(folder.path(), &["--tools", "checkpoint", "--role", "worker"]);
     let refused = worker.call("todo_checkpoint", json!({"action": "restore"}));
     assert!(refused.starts_with("Error not_allowed"), "{refused}");
+}
+
+#[test]
+fn an_agent_that_restores_is_told_how_the_code_comes_back() {
+    let world = World::with_git();
+    let mut client = Client::ready(&world.project, &["--tools", "checkpoint"]);
+    client.call("todo_write", json!({"ops": [{"op": "add", "content": "one"}]}));
+    client.call("todo_checkpoint", json!({"action": "save"}));
+    let commit = world.git(&["rev-parse", "HEAD"]);
+    let restored = client.call("todo_checkpoint", json!({"action": "restore"}));
+    assert!(!restored.contains("git restore"), "it is there: {restored}");
+    world.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
+    let restored = client.call("todo_checkpoint", json!({"action": "restore"}));
+    let command = format!("comes back with: git restore --source={} --worktree --staged :/\n", commit.trim());
+    assert!(restored.contains(&command), "{restored}");
 }
 
 #[test]

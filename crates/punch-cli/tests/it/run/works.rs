@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Stage;
+use crate::world::World;
 
 #[test]
 fn a_plan_is_worked_to_its_end_in_the_order_of_its_dependencies() {
@@ -46,6 +47,18 @@ fn what_fails_is_tried_once_more_with_the_failure_told_and_the_rest_goes_on() {
     assert_eq!((stage.status("T-2"), stage.status("T-3")), ("failed".into(), "completed".into()));
     let count = |id: &str| stage.trace("begun").iter().filter(|line| *line == id).count();
     assert_eq!((count("T-1"), count("T-2"), count("T-3"), count("T-4")), (2, 2, 1, 0));
+}
+
+#[test]
+fn a_run_that_fails_the_last_of_a_batch_leaves_a_checkpoint() {
+    let stage = Stage::on(World::with_git());
+    stage.add(&["work on", "refuse it"]);
+    stage.world.ok(&["next", "--budget", "100000"]);
+    stage.ends(&["--agents", "1"], 1);
+    assert_eq!((stage.status("T-1"), stage.status("T-2")), ("completed".into(), "failed".into()));
+    let saved = stage.world.json(&["checkpoint", "show"])["checkpoint"].clone();
+    assert_eq!((&saved["why"], &saved["todos"]["failed"]), (&"batch".into(), &serde_json::json!(["T-2"])));
+    assert_eq!(saved["git"]["commit"].as_str().map(str::len), Some(40));
 }
 
 #[test]

@@ -38,6 +38,26 @@ fn tiny_windows_hold_one_oversize_todo_each() {
 }
 
 #[test]
+fn what_takes_no_time_lets_the_urgent_go_before_others_are_begun() {
+    let mut tasks = vec![task(0, &[]), task(10, &[]), task(10, &[0]), task(10, &[0])];
+    (tasks[0].priority, tasks[1].priority, tasks[2].priority, tasks[3].priority) = (1, 2, 1, 1);
+    let made = made(&tasks, Ask { agents: 2, ..Ask::default() });
+    assert_eq!(windows(&made), [vec!["0", "2", "1"], vec!["3"]]);
+}
+
+#[test]
+fn thousands_of_todos_about_one_file_take_turns() {
+    let mut tasks: Vec<Task> = (0..3_000).map(|n| task(1 + n % 7, &[])).collect();
+    for (at, task) in tasks.iter_mut().enumerate() {
+        task.files = if at % 10 == 0 { vec!["src/*"] } else { vec!["src/a.rs"] };
+    }
+    for order in Order::ALL {
+        let made = schedule(&plan(&tasks), &Ask { order, agents: 300, context: 30, ..Ask::default() }, NOW);
+        assert_eq!(made.makespan, tasks.iter().map(|task| task.tokens).sum::<u64>());
+    }
+}
+
+#[test]
 fn enormous_estimates_and_many_agents_end() {
     let mut tasks: Vec<Task> = (0..300).map(|_| task(1_000_000_000_000_000, &[])).collect();
     tasks.push(task(u64::MAX / 2, &[0]));

@@ -95,17 +95,15 @@ fn busy(tasks: &[Task], ask: &Ask, made: &Schedule) {
         let before = &runs[..place];
         let going = |other: &&Run<'_>| other.slot.start <= time && time < other.slot.end;
         let in_the_way = |todo: usize| before.iter().filter(going).any(|o| clash(&tasks[o.todo], &tasks[todo]));
-        let used: u64 = before
-            .iter()
-            .filter(|o| o.slot.agent == run.slot.agent && o.slot.window == run.slot.window)
-            .map(|o| tasks[o.todo].tokens)
-            .sum();
+        let beside = |o: &&Run<'_>| o.slot.agent == run.slot.agent && o.slot.window == run.slot.window;
+        let new = !before.iter().any(|o| beside(&o));
+        let used: u64 = before.iter().filter(beside).map(|o| tasks[o.todo].tokens).sum();
         for other in &runs[place + 1..] {
             if !ready(other.todo, time) || in_the_way(other.todo) {
                 continue;
             }
             // It was given out later although it could have been now: nothing more urgent that fitted.
-            let fits = used == 0 || tasks[other.todo].tokens <= budget.saturating_sub(used) && used <= budget;
+            let fits = new || tasks[other.todo].tokens <= budget.saturating_sub(used) && used <= budget;
             let begun = tasks[run.todo].status == Status::InProgress;
             let urgent = effective[other.todo] < effective[run.todo];
             assert!(!(fits && urgent && !begun), "{} before the more urgent {}", run.todo, other.todo);

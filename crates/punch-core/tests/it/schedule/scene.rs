@@ -39,7 +39,8 @@ pub fn tasks() -> impl Strategy<Value = Vec<Task>> {
     let files = prop_oneof![3 => Just(vec![]), 2 => files];
     let deps = prop::collection::vec(any::<prop::sample::Index>(), 0..3);
     let held = prop::bool::weighted(0.05);
-    let task = (1u64..60, 1u8..=5, deps, files, status, held);
+    let tokens = prop_oneof![1 => Just(0u64), 9 => 1u64..60];
+    let task = (tokens, 1u8..=5, deps, files, status, held);
     prop::collection::vec(task, 0..16).prop_map(|tasks| {
         let mut out = Vec::new();
         for (at, (tokens, priority, deps, files, status, held)) in tasks.into_iter().enumerate() {

@@ -1,8 +1,11 @@
 //! A batch that somebody was given leaves a checkpoint when the last of it is done: once, whatever closes it.
 
+use punch_core::drive::HostEvent;
 use punch_core::{Op, Ref};
 use punch_engine::config::{Config, Inputs};
-use punch_engine::{Saved, Why};
+use punch_engine::plan_file::How;
+use punch_engine::{Choice, Moment, Request, Saved, Why};
+use punch_store::SessionKey;
 
 use super::World;
 
@@ -17,6 +20,11 @@ impl World {
         let flags = vec![("checkpoint.batches".to_owned(), batches.to_owned())];
         let config = Config::load(&Inputs { flags, ..Inputs::default() }).unwrap();
         self.submit_under(Some(&config.settings), &[op]).unwrap();
+        self.news()
+    }
+
+    /// The checkpoint that nobody asked for since the last look.
+    fn news(&self) -> Option<Saved> {
         let mut saved = std::mem::take(&mut *self.saved.lock().unwrap());
         assert!(saved.len() <= 1);
         saved.pop()
@@ -106,4 +114,59 @@ fn a_parallel_group_ends_with_its_last_todo_if_that_is_wanted() {
     let saved = world.closing("groups", done("T-2")).unwrap();
     assert_eq!(saved.notes.as_deref(), Some("parallel group 1 is done"));
     assert!(world.closing("groups", done("T-3")).is_some());
+}
+
+/// Two todos of a plan file that were given as a batch.
+fn of_a_file() -> (World, std::path::PathBuf) {
+    let world = World::new();
+    let path = world.sandbox.path("p").join("a.plan.md");
+    let todo = |id: &str| format!("  - id: {id}\n    content: {id}\n    status: pending\n");
+    std::fs::write(&path, format!("---\nname: x\ntodos:\n{}{}---\n", todo("a"), todo("b"))).unwrap();
+    world.engine.link_plan_file(world.plan, &Request::by("user", None), &path, How::default()).unwrap();
+    world.give("s", &["a", "b"]);
+    (world, path)
+}
+
+/// A person writes into the file that everything is done.
+fn all_done(path: &std::path::Path) {
+    let text = std::fs::read_to_string(path).unwrap();
+    std::fs::write(path, text.replace("pending", "completed")).unwrap();
+}
+
+#[test]
+fn a_plan_file_that_closes_the_last_of_a_batch_leaves_a_checkpoint() {
+    let (world, path) = of_a_file();
+    all_done(&path);
+    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let tree = world.tree();
+    let request = Request { settings: Some(&settings), tree: Some(&tree.root), ..Request::by("user", None) };
+    let synced = world.engine.sync_plan_file(world.plan, &request, How::default()).unwrap();
+    assert_eq!(synced.changed, ["a", "b"]);
+    let saved = world.news().unwrap();
+    assert_eq!((saved.why, saved.todos.completed.len()), (Why::Batch, 2));
+    assert!(saved.git.is_some_and(|git| git.commit.is_some()));
+    world.engine.sync_plan_file(world.plan, &request, How::default()).unwrap();
+    assert_eq!(world.news(), None);
+}
+
+#[test]
+fn a_plan_file_that_an_agent_is_told_of_leaves_one_too() {
+    let (world, path) = of_a_file();
+    all_done(&path);
+    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let moment = Moment {
+        agent: "claude".into(),
+        key: SessionKey::new("s-1", None),
+        choice: Choice::default(),
+        event: HostEvent::Prompted { by_person: true },
+        context: None,
+        host_cap: None,
+        turn: None,
+        tree: Some(world.tree().root),
+        by_runner: false,
+    };
+    world.engine.observe(&moment, &settings).unwrap();
+    let saved = world.news().unwrap();
+    assert_eq!((saved.why, saved.by.as_str()), (Why::Batch, "user"));
+    assert!(saved.git.is_some_and(|git| git.commit.is_some()));
 }

@@ -49,6 +49,8 @@ fn a_reverted_commit_is_behind_the_head_and_what_it_brought_is_not() {
     let restored = world.restore(&saved.id, GENTLY).unwrap();
     assert_eq!(verdicts(&restored), ["T-1 stale", "T-2 valid"]);
     assert_eq!(restored.reopened, ["T-1"]);
+    let lost: Vec<bool> = restored.judged.iter().map(|judged| judged.files_lost).collect();
+    assert_eq!(lost, [true, false], "the commit does not speak against it");
     // Restoring twice is restoring once.
     assert_eq!(world.restore(&saved.id, GENTLY).unwrap().reopened, [""; 0]);
 }

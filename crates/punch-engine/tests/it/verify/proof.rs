@@ -35,6 +35,14 @@ fn a_check_that_fails_leaves_the_todo_open_and_shows_the_end_of_its_output() {
 }
 
 #[test]
+fn of_many_lines_the_last_are_shown() {
+    let error = World::with("seq 1 3000; exit 1").done().unwrap_err().message();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!((lines.len(), lines[2], lines[51]), (52, "2951", "3000"));
+    assert!(lines[1].starts_with("… ") && lines[1].ends_with(" lines before"), "{}", lines[1]);
+}
+
+#[test]
 fn a_command_without_consent_never_runs() {
     let world = World::new();
     world.add("touch ran");
