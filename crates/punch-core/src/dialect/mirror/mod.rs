@@ -76,6 +76,9 @@ pub struct Row {
     pub description: Option<String>,
     /// How far it is.
     pub status: Word,
+    /// The host did not say how far it is; of a known row that stays.
+    #[serde(skip)]
+    pub unsaid: bool,
     /// 1 to 5, where the host has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
