@@ -141,6 +141,7 @@ impl Session {
             context,
             host_cap: None,
             turn: None,
+            earlier: Default::default(),
             by_runner: false,
         })
     }

@@ -43,6 +43,17 @@ impl Listener<'_> {
         Ok(Some(text))
     }
 
+    /// The open todos for a conversation that was branched off another one: told, not shown (rule 8), because what it
+    /// leaves out of a list of its own is the other one's.
+    pub(super) fn branched(&self) -> Result<Option<String>, EngineError> {
+        let open = self.snapshot.row()?.counts.open();
+        if open == 0 {
+            return self.offer();
+        }
+        let todos = self.snapshot.list(Which::Open, None, LINES)?;
+        Ok(Some(drive::branched(&self.plan.name, &todos, open, self.now)))
+    }
+
     /// Open plans, for a session that has none: offered, not shown.
     pub(super) fn offer(&self) -> Result<Option<String>, EngineError> {
         let row = self.snapshot.row()?;

@@ -2,6 +2,7 @@
 //! read; what is written is chatter and written as such.
 
 mod changes;
+mod earlier;
 mod facts;
 mod lease;
 mod listen;
@@ -24,6 +25,7 @@ use crate::link::own_name;
 use crate::submit::settle;
 use crate::{Choice, Engine, EngineError, Request, SessionState, session};
 use changes::PERSON;
+pub use earlier::{Earlier, Find};
 use listen::{Heard, Listener};
 use metering::Measured;
 
@@ -50,9 +52,10 @@ pub struct Moment {
     pub context: Option<ContextUse>,
     /// The host's own limit of continuations in a row that must not be reached.
     pub host_cap: Option<u32>,
-    /// The host's marker of the turn in which the conversation stands, where it has one that stays the same when the
-    /// conversation is wound back to it.
+    /// The host's marker of the turn in which the conversation stands, where it has one.
     pub turn: Option<String>,
+    /// What came before that turn, so that a conversation is noticed that was wound back.
+    pub earlier: Earlier,
     /// The runner asks itself, for an agent that it drives.
     pub by_runner: bool,
 }
@@ -138,6 +141,7 @@ impl Engine {
             HostEvent::SessionStarted { .. } => self.others(&plan)?,
             _ => Vec::new(),
         };
+        let before = &moment.before(&state.drive);
         let (plan, others, reads) = (&plan, &others[..], read.is_some());
         let measure = |from: Mark| Measured { reading: read.and_then(|read| read(&from)), from };
         let stops = matches!(moment.event, HostEvent::Stopping { .. });
@@ -150,7 +154,7 @@ impl Engine {
             // Everything else is looked at first without taking a turn at the store.
             let heard = self.read(plan.id, |snapshot| {
                 let now = self.now().max(snapshot.row()?.last_time);
-                Listener { snapshot, plan, others, moment, settings, reads, now }.listen(None)
+                Listener { snapshot, plan, others, moment, settings, reads, before, now }.listen(None)
             })?;
             if !heard.writes() && heard.unread.is_none() {
                 return Ok(heard);
@@ -159,7 +163,7 @@ impl Engine {
         }
         let listen = |tx: &mut dyn Tx, now: i64| {
             let now = now.max(tx.row()?.last_time);
-            let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now };
+            let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, before, now };
             let heard = listener.listen(measured.as_ref())?;
             put(tx, &heard, plan, moment, now)?;
             Ok(heard)
@@ -178,7 +182,7 @@ impl Engine {
             let measured = measure(from);
             self.write(plan.id, Durability::Relaxed, |tx, now| {
                 let now = now.max(tx.row()?.last_time);
-                let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now };
+                let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, before, now };
                 let entered = listener.only_enter(&measured)?;
                 put(tx, &entered, plan, moment, now)
             })?;

@@ -94,6 +94,7 @@ impl Runner<'_, '_> {
             context: None,
             host_cap: None,
             turn: None,
+            earlier: Default::default(),
             by_runner: true,
         };
         let effect = self.persist(|engine| engine.observe(&moment, &settings))?;

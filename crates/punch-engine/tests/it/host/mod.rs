@@ -101,6 +101,7 @@ impl World {
             context: None,
             host_cap: None,
             turn: None,
+            earlier: Default::default(),
             by_runner: false,
         }
     }

@@ -106,6 +106,7 @@ fn report(world: &World, event: HostEvent) -> Option<String> {
         context: None,
         host_cap: None,
         turn: None,
+        earlier: Default::default(),
         by_runner: false,
     };
     world.engine.observe(&moment, &settings).unwrap().context
