@@ -27,6 +27,7 @@ use serde_json::Value;
 use crate::config::{Batches, Settings, Subagents};
 use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link, owner_of};
 
+pub(crate) use mirror::left_out;
 pub use mirror::{Family, TodoUse};
 pub use render::TEXT_CAP;
 pub use veto::Task;

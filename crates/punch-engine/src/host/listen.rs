@@ -77,7 +77,11 @@ impl Who {
     /// Which todos it answers for: those who think in lists for their list, workers for what they were given.
     pub fn cover(&self) -> Cover {
         match self.thinks_in_lists() || self.state.role == Role::Worker {
-            true => Cover::List(self.state.scope.clone()),
+            true => {
+                let scope = &self.state.scope;
+                let beyond = self.state.beyond.iter().filter(|uid| !scope.contains(uid));
+                Cover::List(scope.iter().chain(beyond).copied().collect())
+            }
             false => Cover::Plan,
         }
     }
@@ -172,6 +176,7 @@ impl Listener<'_> {
             // A person emptied the conversation on purpose: the plan stays, this session no longer answers for it.
             (who.state.bound, who.state.shown) = (false, 0);
             who.state.scope.clear();
+            who.state.beyond.clear();
         }
         match who.bound() {
             true => self.put_back(who),

@@ -61,6 +61,7 @@ fn row(item: &Value) -> Option<Row> {
         status: string(item, &["status"]).map(Word::read).unwrap_or_default(),
         priority: priority(item),
         blocked_by: keys(item, "blockedBy").or_else(|| keys(item, "dependencies")),
+        unshown: false,
         unsaid: string(item, &["status"]).is_none_or(str::is_empty),
     })
 }

@@ -1,8 +1,9 @@
 //! What a conversation is given back, offered and told.
 
 use punch_core::Op;
+use punch_core::dialect::mirror::{Row, Told, Word};
 use punch_core::drive::{Before, HostEvent, Start, ToolKind, ToolUse, estimate};
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Caller, Family, Surface, TodoUse, Tool};
 use punch_engine::{Earlier, Find, Moment};
 use punch_store::SessionKey;
 use serde_json::json;
@@ -56,6 +57,20 @@ fn compaction_brings_the_list_back_and_counts_as_shown() {
 }
 
 impl super::World {
+    /// The host's own list, as it is copied.
+    fn host_list(&self, session: &str, rows: &[(String, &str)]) {
+        self.pass(1);
+        let caller = Caller::under(&self.settings, SessionKey::new(session, None), "claude".into());
+        let row = |(content, status): &(String, &str)| Row {
+            content: content.clone(),
+            status: Word::read(status),
+            ..Row::default()
+        };
+        let told = Told::List(rows.iter().map(row).collect());
+        let family = Family { name: "TodoWrite", shared: false };
+        self.engine.mirror(self.plan, &TodoUse { caller: &caller, family, told: &told, key: None }).unwrap();
+    }
+
     fn stop_code(&self) -> String {
         self.report("s", stop());
         self.decided("s")
@@ -83,6 +98,28 @@ fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
     );
     let left = world.engine.whole(world.plan).unwrap().live().len();
     assert_eq!(left, 301 - state.scope.len(), "only what was shown is archived by being left out");
+}
+
+#[test]
+fn what_found_no_room_when_the_list_was_put_back_is_still_to_be_done() {
+    let world = world();
+    let rows: Vec<_> = (0..300).map(|n| (format!("task {n}"), "pending")).collect();
+    let told = |rows: &[(String, &str)]| world.host_list("s", rows);
+    told(&rows);
+    world.report("s", started(Start::Compact)).context.unwrap();
+    let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
+    let shown = state.scope.len();
+    assert_eq!(shown + state.beyond.len(), 300);
+    // All that the model still knows is done.
+    let done: Vec<_> = rows[..shown].iter().map(|(content, _)| (content.clone(), "completed")).collect();
+    told(&done);
+    let counts = world.engine.whole(world.plan).unwrap().row.counts;
+    assert_eq!((counts.completed, counts.pending), (shown as u64, 300 - shown as u64), "nothing was archived");
+    assert_eq!(world.stop_code(), "continue");
+    let text = world.report("s", started(Start::Compact)).context.unwrap();
+    assert!(text.contains(&format!("task {shown}")) && !text.contains("task 0\n"), "{text}");
+    told(&rows[shown..].iter().map(|(content, _)| (content.clone(), "completed")).collect::<Vec<_>>());
+    assert_eq!(world.stop_code(), "finished");
 }
 
 #[test]
