@@ -157,7 +157,7 @@ fn a_part_of_a_list_changes_what_it_says_and_nothing_else() {
         json!([{"id": "1", "content": "x, better"}, {"id": "2", "content": "", "status": "", "dependencies": []}]),
     );
     let text = |content: &str, status: &str| (content.to_owned(), status.to_owned());
-    assert_eq!(contents(&world), [text("x, better", "in_progress"), text("y", "pending")]);
+    assert_eq!(contents(&world), [text("x, better", "in_progress"), text("y", "blocked")]);
     assert_eq!(waits(), json!(["T-1"]), "an empty field says nothing");
 }
 
