@@ -8,6 +8,10 @@ const PATIENCE_MS = 10_000
 const LARGEST_ANSWER = 64 * 1024
 const LARGEST_OUTPUT = 256 * 1024
 const SESSIONS = 1_000
+const TURNS = 20
+
+const OURS = /(^|[_.:-])punch.*(todo_write|todo_read|todo_claim|TodoWrite)$/
+const TODOS = /^todowrite$|(^|[_.:-])punch.*(todo_write|todo_read|TodoWrite)$/
 
 // Runs the hook; `{}` for whatever goes wrong.
 const ask = (directory, event, report) =>
@@ -134,6 +138,10 @@ export const Punch = async ({ client, directory, worktree }) => {
         if (info.finish) of(id).finish = info.finish
         return
       }
+      case "message.removed":
+        // A person went back to before it.
+        if (id && sessions.has(id)) of(id).turns = of(id).turns?.filter((turn) => turn !== properties.messageID)
+        return
       case "session.idle":
         return id ? idle(id) : undefined
       case "session.compacted":
@@ -185,7 +193,11 @@ export const Punch = async ({ client, directory, worktree }) => {
       known.interrupted = false
       if (input.agent) known.agent = input.agent
       if (input.model) known.model = input.model
-      known.prompt = text((await report(id, "chat.message", { prompt, by_person: byPerson })).context)
+      const turn = byPerson ? text(output?.message?.id ?? input.messageID) : undefined
+      // Of what was before the first turn we saw nothing is known.
+      const more = turn ? { turn_id: turn, turns_before: known.turns } : {}
+      if (turn) known.turns = [...(known.turns ?? []).slice(1 - TURNS), turn]
+      known.prompt = text((await report(id, "chat.message", { prompt, by_person: byPerson, ...more })).context)
     }),
     "chat.params": safely(async (input) => {
       const limit = input?.model?.limit?.context
@@ -211,19 +223,22 @@ export const Punch = async ({ client, directory, worktree }) => {
       const refuse = text(answer.refuse)
       if (refuse) throw Object.assign(new Error(refuse), { punch: true })
       // Our server cannot know which of the sessions behind it calls; here it is known.
-      if (/(^|[_.:-])punch.*(todo_write|todo_read|todo_claim|TodoWrite)$/.test(input?.tool ?? "") && output?.args) {
+      if (OURS.test(input?.tool ?? "") && output?.args) {
         const { session_id, agent_id } = who(id)
         output.args.session ??= session_id
         if (agent_id) output.args.subagent ??= agent_id
       }
     }),
     "tool.execute.after": safely(async (input, output) => {
-      const answer = await report(input?.sessionID, "tool.execute.after", {
+      const id = input?.sessionID
+      const answer = await report(id, "tool.execute.after", {
         tool: input?.tool,
         callID: input?.callID,
         args: input?.args,
         output: (typeof output?.output === "string" ? output.output : said(output?.content)).slice(-LARGEST_OUTPUT),
       })
+      // From here on the conversation itself has the list, and newer than it was at the start.
+      if (id && TODOS.test(input?.tool ?? "")) of(id).start = undefined
       const given = text(answer.context)
       if (!given) return
       // A tool of a server answers in parts.

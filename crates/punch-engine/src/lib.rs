@@ -42,7 +42,9 @@ pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
 pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitState, Verdict, program as git_program};
 pub use history::{Entry, at_revision};
-pub use host::{Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switches, Told, TurnStart, owner_of};
+pub use host::{
+    Earlier, Find, Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switches, Told, TurnStart, owner_of,
+};
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;

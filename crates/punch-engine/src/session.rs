@@ -33,6 +33,10 @@ pub struct SessionState {
     /// The todos it was shown: written by it, put back for it, or assigned to it. A replacement archives only these
     /// (rule 8).
     pub scope: Vec<Uid>,
+    /// Open todos of its list that found no room in the text when it was put back: it answers for them, but leaving
+    /// them out of the next list says nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<Uid>,
     /// The revision at which it was last shown them (rule 9).
     pub shown: u64,
     /// It wrote, started or claimed something; keep-going acts only for such sessions.

@@ -13,6 +13,7 @@ pub mod hook;
 mod http;
 mod identity;
 mod log;
+pub mod mend;
 mod problem;
 mod resources;
 mod server;

@@ -142,6 +142,7 @@ impl Session {
             host_cap: None,
             turn: None,
             tree: self.tree.as_ref().map(|tree| tree.root.clone()),
+            earlier: Default::default(),
             by_runner: false,
         })
     }

@@ -83,13 +83,15 @@ fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Resul
         (Switch::Off, _) => "Keep-going is off; `punch keep-going on` switches it on.".to_owned(),
         (Switch::Paused, _) => "Keep-going is paused; `punch keep-going resume` goes on.".to_owned(),
         (Switch::On, false) => {
-            "Keep-going is off in the settings; `punch config set keep_going.enabled true` switches it on.".to_owned()
+            "Keep-going is off in the settings; `punch config show` says where that is set.".to_owned()
         }
         (Switch::On, true) => "Keep-going is on.".to_owned(),
     }];
     if let Some(key) = key.filter(|_| switches.session != Switch::On) {
         let word = word(switches.session);
-        lines.push(format!("For session {} it is {word}.", text::clip(&text::neutral(key.host()), 80)));
+        let seen = engine.find_session(key.host())?.is_some();
+        let remark = if seen { "" } else { " No such session has been seen yet." };
+        lines.push(format!("For session {} it is {word}.{remark}", text::clip(&text::neutral(key.host()), 80)));
     }
     let going = engine.going()?;
     lines.extend(going.iter().map(|going| line(going, project)));

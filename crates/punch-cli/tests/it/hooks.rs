@@ -138,6 +138,84 @@ fn the_lists_of_all_hosts_are_copied() {
 }
 
 #[test]
+fn a_part_of_a_list_changes_what_it_says_and_nothing_else() {
+    let world = World::with_git();
+    let write = |call: &str, merge: bool, todos: Value| {
+        let input = json!({"merge": merge, "todos": todos});
+        let report =
+            json!({"conversation_id": "s", "tool_name": "TodoWrite", "tool_use_id": call, "tool_input": input});
+        hook(&world, "cursor", "postToolUse", &report.to_string());
+    };
+    let first = json!([{"id": "1", "content": "x", "status": "in_progress", "dependencies": []},
+        {"id": "2", "content": "y", "status": "pending", "dependencies": ["1"]}]);
+    write("a", false, first);
+    let waits = || world.json(&["list", "--all"])["todos"][1]["dependsOn"].clone();
+    assert_eq!(waits(), json!(["T-1"]), "dependencies are copied");
+    write(
+        "b",
+        true,
+        json!([{"id": "1", "content": "x, better"}, {"id": "2", "content": "", "status": "", "dependencies": []}]),
+    );
+    let text = |content: &str, status: &str| (content.to_owned(), status.to_owned());
+    assert_eq!(contents(&world), [text("x, better", "in_progress"), text("y", "blocked")]);
+    assert_eq!(waits(), json!(["T-1"]), "an empty field says nothing");
+}
+
+#[test]
+fn half_a_character_costs_a_character_and_not_the_report() {
+    let world = World::with_git();
+    let report = todo_write("s", "1", &[("smile HALF", "in_progress")]).replace("HALF", "\\ud83d");
+    hook(&world, "claude", "PostToolUse", &report);
+    assert_eq!(contents(&world), [("smile \u{fffd}".to_owned(), "in_progress".to_owned())]);
+    assert_eq!(log(&world), "");
+    let stop = world.feed(
+        &["hook", "--agent", "claude", "Stop"],
+        r#"{"session_id":"s","last_assistant_message":"cut in the middle of \ud83d"}"#,
+    );
+    assert!(stop.stdout.contains("Continuation 1/10"), "{}", stop.stdout);
+}
+
+/// A line as Claude Code writes it.
+fn said(uuid: &str, parent: Option<&str>, prompt: &str) -> String {
+    format!(
+        "{}\n",
+        json!({"uuid": uuid, "parentUuid": parent, "promptId": prompt, "isSidechain": false, "type": "user"})
+    )
+}
+
+#[test]
+fn a_conversation_that_was_wound_back_hears_what_the_plan_did_meanwhile() {
+    let world = World::with_git();
+    let file = world.root.join("talk.jsonl");
+    let report = |event: &str, prompt: &str, more: Value| {
+        let mut report = json!({"session_id": "s", "prompt_id": prompt, "transcript_path": file, "prompt": "go"});
+        report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        world.feed(&["hook", "--agent", "claude", event], &report.to_string()).stdout
+    };
+    let list = |prompt: &str, a: &str, b: &str| {
+        let call = json!({"tool_name": "TodoWrite", "tool_use_id": format!("{prompt}{a}{b}"), "tool_response": {},
+            "tool_input": {"todos": [{"content": "a", "status": a, "activeForm": "a"},
+                {"content": "b", "status": b, "activeForm": "b"}]}});
+        report("PostToolUse", prompt, call)
+    };
+    let bash = json!({"tool_name": "Bash", "tool_input": {}, "tool_response": "x"});
+    world.punch(&["init"]);
+    report("UserPromptSubmit", "p1", json!({}));
+    fs::write(&file, said("1", None, "p1")).unwrap();
+    assert_eq!(list("p1", "in_progress", "pending"), "");
+    report("UserPromptSubmit", "p2", json!({}));
+    let second = fs::read_to_string(&file).unwrap() + &said("2", Some("1"), "p2");
+    fs::write(&file, &second).unwrap();
+    assert_eq!(list("p2", "completed", "in_progress"), "");
+    // Wound back to the end of the first turn.
+    assert_eq!(report("UserPromptSubmit", "p3", json!({})), "", "not written down yet");
+    fs::write(&file, second + &said("3", Some("1"), "p3")).unwrap();
+    let told = report("PostToolUse", "p3", bash.clone());
+    assert!(told.contains("went back to an earlier point") && told.contains("- T-1 is completed now"), "{told}");
+    assert_eq!(report("PostToolUse", "p3", bash), "", "told once");
+}
+
+#[test]
 fn a_damaged_store_and_bad_settings_are_logged_and_told_to_nobody() {
     let world = World::with_git();
     world.punch(&["add", "a"]);

@@ -27,6 +27,7 @@ fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
         host_cap: None,
         turn: None,
         tree: None,
+        earlier: Default::default(),
         by_runner: false,
     };
     let settings = Config::load(&Inputs::default()).unwrap().settings;
@@ -201,7 +202,7 @@ Keep-going is on.
 For session 1a2b3c4d it is paused.
 $ punch keep-going off --session unseen
 Keep-going is on.
-For session unseen it is off.
+For session unseen it is off. No such session has been seen yet.
 $ punch keep-going maybe
 2> error: invalid value 'maybe' for '[WHAT]'
 2>   [possible values: on, off, pause, resume, status]

@@ -3,10 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Facts, HostEvent, Start, ToolKind};
+use super::{Decision, Facts, HostEvent, Start, ToolKind, Turn};
 
-/// Turns whose beginnings are remembered.
-const TURNS: usize = 20;
 /// After so long a failed turn is forgotten.
 const FORGET_FAILURES_MS: i64 = 5 * 60 * 1000;
 
@@ -99,18 +97,6 @@ pub struct ToolTrouble {
     pub times: u32,
 }
 
-/// The beginning of a turn of a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
-    /// The host's marker for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marker: Option<String>,
-    /// The plan's revision then (rule 41).
-    pub revision: u64,
-    /// When.
-    pub at: i64,
-}
-
 impl Counters {
     /// What every report means for the counters; decisions and reminders are counted when they are made.
     pub fn observe(&mut self, event: &HostEvent, now: i64) {
@@ -168,26 +154,6 @@ impl Counters {
         (self.failures, self.failed_at, self.trouble) = (0, None, None);
         (self.asked, self.interrupted, self.ended, self.going) = (false, false, false, false);
         self.since = Some(now);
-    }
-
-    /// Notes where a turn began.
-    pub fn begin_turn(&mut self, marker: Option<&str>, revision: u64, now: i64) {
-        if self.turns.len() >= TURNS {
-            self.turns.remove(0);
-        }
-        self.seen = revision;
-        self.turns.push(Turn { marker: marker.map(str::to_owned), revision, at: now });
-    }
-
-    /// The turn to which a conversation was wound back: an earlier one than the last with that marker. Later ones are
-    /// forgotten.
-    pub fn rewind(&mut self, marker: &str) -> Option<Turn> {
-        let at = self.turns.iter().rposition(|turn| turn.marker.as_deref() == Some(marker))?;
-        if at + 1 == self.turns.len() {
-            return None;
-        }
-        self.turns.truncate(at + 1);
-        self.turns.last().cloned()
     }
 
     /// Counts progress that was found since the last decision.

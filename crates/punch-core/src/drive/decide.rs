@@ -25,6 +25,23 @@ pub enum Switch {
     Off,
 }
 
+/// What the tools of a session can say about a todo.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Words {
+    /// Everything, also that it failed or is held.
+    #[default]
+    All,
+    /// How far it is.
+    Plain,
+}
+
+impl Words {
+    fn are_all(&self) -> bool {
+        *self == Self::All
+    }
+}
+
 /// Where the question comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -45,6 +62,9 @@ pub struct Scene {
     /// The host's own limit of continuations in a row, which must not be reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_cap: Option<u32>,
+    /// What its tools can say.
+    #[serde(skip_serializing_if = "Words::are_all")]
+    pub words: Words,
 }
 
 /// Everything that a decision follows from.
@@ -96,7 +116,7 @@ pub fn decide(input: &Input) -> Decision {
     }
     let counters = input.counters.progressed(facts);
     let n = counters.continuations + 1;
-    match continuation(facts, &counters, n, policy.max_continuations) {
+    match continuation(facts, &counters, input.scene.words, n, policy.max_continuations) {
         Some(text) => Decision::Continue { text, n, of: policy.max_continuations },
         None => Decision::Allow { reason: Reason::NothingActionable { roots: facts.roots.clone() } },
     }

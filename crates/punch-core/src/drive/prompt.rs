@@ -1,8 +1,9 @@
 //! The text of a continuation: which one it is, what is open, what to do next. Todo text stands in it as quoted data.
+//! It asks for nothing that the session's tools cannot do: most lists know neither failed todos nor held ones.
 
 use std::fmt::Write;
 
-use super::{Counters, Facts, Named, quote};
+use super::{Counters, Facts, Named, Words, quote};
 
 /// Bytes of a todo's content in it.
 const CONTENT: usize = 200;
@@ -11,18 +12,23 @@ const ID: usize = 40;
 
 /// The text, or nothing if there is nothing to go on with. The first after a person's message says how to work; later
 /// ones are never longer.
-pub fn continuation(facts: &Facts, counters: &Counters, n: u32, of: u32) -> Option<String> {
+pub fn continuation(facts: &Facts, counters: &Counters, words: Words, n: u32, of: u32) -> Option<String> {
     let next = facts.next.as_ref()?;
     let (open, total) = (facts.open, facts.total);
     let first = counters.total == 0 || counters.first == 0;
     let limit = if first { usize::MAX } else { counters.first };
     let mut head = format!("Continuation {n}/{of} by punch: {open} of {total} todos are open");
     head += if first { ", so the work is not finished.\n" } else { ".\n" };
-    let tail = if first { FIRST } else { LATER };
+    let tail = match (words, first) {
+        (Words::All, true) => FIRST,
+        (Words::All, false) => LATER,
+        (Words::Plain, true) => FIRST_PLAIN,
+        (Words::Plain, false) => LATER_PLAIN,
+    };
     let around = |content: &str| block(&head, next, content, tail);
     let room = limit.saturating_sub(around("").len()).min(CONTENT);
     let mut text = around(&quote(&next.content, room));
-    for extra in extras(facts, next, counters) {
+    for extra in extras(facts, next, counters, words) {
         if text.len() + extra.len() < limit {
             text.push('\n');
             text += &extra;
@@ -38,6 +44,13 @@ for, and go on with the next.";
 
 const LATER: &str = "Go on; fail what cannot be done, hold what needs a person.";
 
+const FIRST_PLAIN: &str = "\
+Work on it and mark it completed when it is done, then take the next one, until none is left. What cannot be done after \
+one more try, or needs a person: never call it completed; say so and go on with the next. In a shell, `punch fail ID \
+--error WHY` and `punch hold ID WHY` put it on record.";
+
+const LATER_PLAIN: &str = "Go on; say what cannot be done or needs a person, and take the next one.";
+
 fn block(head: &str, next: &Named, content: &str, tail: &str) -> String {
     let status = if next.running { "in_progress" } else { "pending" };
     let id = quote(&next.id, ID);
@@ -45,11 +58,14 @@ fn block(head: &str, next: &Named, content: &str, tail: &str) -> String {
 }
 
 /// What else is worth knowing, most important first.
-fn extras(facts: &Facts, next: &Named, counters: &Counters) -> Vec<String> {
+fn extras(facts: &Facts, next: &Named, counters: &Counters, words: Words) -> Vec<String> {
     let mut out = Vec::new();
     match counters.trouble.as_ref().filter(|trouble| trouble.todo == next.id).map(|trouble| trouble.times) {
         Some(1) => out.push("A tool failed on it: try once more, in another way.".to_owned()),
-        Some(_) => out.push("Tools failed on it again and again: mark it failed and take the next one.".to_owned()),
+        Some(_) => out.push(match words {
+            Words::All => "Tools failed on it again and again: mark it failed and take the next one.".to_owned(),
+            Words::Plain => "Tools failed on it again and again: say so and take the next one.".to_owned(),
+        }),
         None if next.again => out.push("It was tried before; after another failure it ends as failed.".to_owned()),
         None => {}
     }

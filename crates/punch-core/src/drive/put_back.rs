@@ -10,6 +10,9 @@ pub const SMALL: usize = 20;
 /// Tokens that any list may cost.
 pub const PUT_BACK_TOKENS: usize = 1_200;
 
+/// How a model sees the list; not every dialect has a tool for it.
+pub const READ: &str = "`todo_read`, or `punch list` in a shell,";
+
 /// Bytes of a line's content.
 const CONTENT: usize = 160;
 /// Bytes below which a line says nothing.
@@ -26,9 +29,25 @@ pub fn put_back(plan: &str, todos: &[Todo], open: u64, current: Option<&Todo>, n
     if let Some(todo) = current {
         head += &format!("You were working on {}.\n", quote(&todo.id, 60));
     }
+    listed(head, todos, open, budget, now)
+}
+
+/// The list for a conversation that was branched off another one and has not written anything yet. It knows that list,
+/// as it was then.
+pub fn branched(plan: &str, todos: &[Todo], open: u64, now: i64) -> String {
+    let budget = if open as usize <= SMALL { PUT_BACK_TOKENS_SMALL } else { PUT_BACK_TOKENS };
+    let head = format!(
+        "This conversation was branched off another one, which may go on with the same todos; what is in progress may be \
+         its work. The plan {} as it is now, {open} open:\n",
+        quote(plan, 60)
+    );
+    listed(head, todos, open, budget, now).0
+}
+
+fn listed(mut head: String, todos: &[Todo], open: u64, budget: usize, now: i64) -> (String, usize) {
     head += "<todos note=\"quoted as data; [>] in progress, [ ] ready, [.] waits\">\n";
     let tail = "</todos>";
-    let more = |left: u64| format!("… {left} more; the reading tool has them\n");
+    let more = |left: u64| format!("… {left} more; {READ} shows them\n");
     let room = budget.saturating_sub(estimate(&head) + estimate(tail) + estimate(&more(open)) + 10);
     // What does not fit at full length is first tried shorter, then left out.
     for content in [CONTENT, CONTENT / 2, 48, LEAST] {
@@ -74,7 +93,7 @@ pub fn offer(plans: &[(String, u64, u64)], next: Option<&Todo>) -> String {
     let next = next.map(|t| format!(" Next there: {} \"{}\".", quote(&t.id, 40), quote(&t.content, 100)));
     format!(
         "punch keeps todo lists of this project; open: {}.{}\n\
-         They are offered, not assigned: read them with the reading tool if this conversation goes on with that work.",
+         They are offered, not assigned: if this conversation goes on with that work, {READ} shows them.",
         names.join(", "),
         next.unwrap_or_default()
     )

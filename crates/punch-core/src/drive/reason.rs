@@ -160,9 +160,9 @@ impl Reason {
             Self::FailedTurns { failures } => format!("{failures} turns failed one after the other"),
             Self::CoolingDown { seconds } => format!("a turn has just failed; {seconds} s of rest are left"),
             Self::ContextFull { used, limit } => format!("the context is nearly full ({used} of {limit} tokens)"),
-            Self::HostCap { cap } => format!("the host allows {cap} continuations in a row"),
-            Self::MaxContinuations { limit } => format!("{limit} continuations since the last progress are the limit"),
-            Self::AbsoluteCap { limit } => format!("{limit} continuations after one message are the limit"),
+            Self::HostCap { cap } => format!("the host allows {} in a row", continuations(*cap)),
+            Self::MaxContinuations { limit } => format!("the limit is {} without progress", continuations(*limit)),
+            Self::AbsoluteCap { limit } => format!("the limit is {} after one message", continuations(*limit)),
             Self::TooLong { minutes } => format!("nobody has said anything for {minutes} minutes"),
             Self::NoProgress { times: 1 } => "a continuation changed no status".into(),
             Self::NoProgress { times } => format!("{times} continuations changed no status"),
@@ -172,7 +172,7 @@ impl Reason {
     /// What a person can do about it; empty where there is nothing to do.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Disabled => "`punch config set keep_going.enabled true` switches it on",
+            Self::Disabled => "`punch config show` says where that is set",
             Self::SwitchedOff => "`punch keep-going on` switches it on",
             Self::Paused => "`punch keep-going resume` goes on",
             Self::Subagent => "`punch config set keep_going.subagents true` includes them",
@@ -212,6 +212,10 @@ impl Reason {
         let todos = if facts.open == 1 { "1 todo is".to_owned() } else { format!("{} todos are", facts.open) };
         Some(format!("punch: stopped, {todos} open: {}.\nWhat to do: {}.", self.text(), self.hint()))
     }
+}
+
+fn continuations(n: u32) -> String {
+    if n == 1 { "1 continuation".to_owned() } else { format!("{n} continuations") }
 }
 
 fn blocks(roots: &Roots) -> String {

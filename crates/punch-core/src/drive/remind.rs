@@ -1,6 +1,6 @@
 //! Reminders: few, short, and silent while items move. Each has a reason, all of them share one budget.
 
-use super::{Counters, Facts, HostEvent, Named, Reminding, ToolKind, estimate, quote};
+use super::{Counters, Facts, HostEvent, Named, Reminding, ToolKind, Words, estimate, quote};
 
 /// Uses of tools without a change of the list after which it is remembered.
 const QUIET: u32 = 10;
@@ -71,13 +71,17 @@ pub fn nudge(nudge: Nudge, facts: &Facts, counters: &mut Counters, rules: Remind
 }
 
 /// What to do after a tool failed `times` in a row on the todo in progress (seed 004: one retry).
-pub fn advice(todo: &Named, times: u32, counters: &mut Counters, rules: Reminding) -> Option<String> {
+pub fn advice(todo: &Named, times: u32, words: Words, counters: &mut Counters, rules: Reminding) -> Option<String> {
     let id = quote(&todo.id, 60);
     let text = match times {
         1 => format!("A tool failed while {id} is in progress. Try once more, in another way."),
-        2 => format!(
-            "Tools failed twice while {id} is in progress. If it cannot be done, mark it failed with the reason and take the next todo."
-        ),
+        2 => {
+            let how = match words {
+                Words::All => "mark it failed with the reason".to_owned(),
+                Words::Plain => format!("say so (`punch fail {id} --error WHY` in a shell puts it on record)"),
+            };
+            format!("Tools failed twice while {id} is in progress. If it cannot be done, {how} and take the next todo.")
+        }
         _ => return None,
     };
     within(Some(text), counters, rules)

@@ -81,7 +81,7 @@ fn roots() -> Value {
 
 fn counters() -> Value {
     let trouble = object(&[("todo", text()), ("tool", text()), ("times", count())], &[]);
-    let turn = object(&[("revision", count()), ("at", time())], &[("marker", text())]);
+    let turn = object(&[("revision", count()), ("at", time())], &[("marker", text()), ("placed", yes_no())]);
     let maybe = [
         ("going", yes_no()),
         ("continuations", count()),
@@ -143,5 +143,6 @@ fn scene() -> Value {
         ("foreign", yes_no()),
         ("switch", word(["on", "paused", "off"])),
     ];
-    object(&always, &[("context", or_null(context)), ("host_cap", or_null(count()))])
+    let words = word(["all", "plain"]);
+    object(&always, &[("context", or_null(context)), ("host_cap", or_null(count())), ("words", words)])
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use punch_core::drive::{
     Block, Cause, ContextUse, Counters, Facts, Finish, HostEvent, Input, KeepGoing, Named, Reason, Roots, Scene,
-    Switch, decide,
+    Switch, Words, decide,
 };
 use punch_core::schedule::{Ask, Order, schedule};
 use punch_core::{Document, Record, schema};
@@ -57,6 +57,7 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
             switch: [Switch::On, Switch::On, Switch::On, Switch::Paused, Switch::Off][choice as usize % 5],
             context: Some(ContextUse { used: u64::from(choice % 100), limit: 100 }),
             host_cap: every(7).then_some(8),
+            words: if every(3) { Words::Plain } else { Words::All },
         },
         now: i64::from(choice) * 60_000,
     }

@@ -126,6 +126,18 @@ pub(super) fn kept(state: &SessionState) -> Copied {
     state.more.get(KEPT).and_then(|body| serde_json::from_value(body.clone()).ok()).unwrap_or_default()
 }
 
+/// The rows of todos that a model was not shown are no longer its to leave out.
+pub(crate) fn left_out(state: &mut SessionState) {
+    let mut copied = kept(state);
+    let beyond: HashSet<Uid> = state.beyond.iter().copied().collect();
+    for row in &mut copied.rows {
+        row.unshown = row.uid.is_some_and(|uid| beyond.contains(&uid));
+    }
+    if !copied.rows.is_empty() {
+        state.more.insert(KEPT.to_owned(), serde_json::to_value(&copied).unwrap_or_default());
+    }
+}
+
 /// One source per session: the first family it used, or our own tools if they came first.
 fn reach(state: &SessionState, copied: &Copied, caller: &Caller<'_>, family: Family<'_>) -> Reach {
     let ours_first = copied.family.is_empty() && state.dialect.is_some();

@@ -27,8 +27,8 @@ use serde_json::Value;
 use crate::config::{Batches, Settings, Subagents};
 use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link, owner_of};
 
-pub(crate) use mirror::Made;
 pub use mirror::{Family, TodoUse};
+pub(crate) use mirror::{Made, left_out};
 pub use render::TEXT_CAP;
 pub use veto::Task;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use punch_core::drive::{estimate, quote};
+use punch_core::drive::{READ, estimate, quote};
 use punch_core::{Event, Footprint, Kind, Patch, Plan, Todo, Uid};
 
 use super::listen::Listener;
@@ -28,7 +28,8 @@ impl Listener<'_> {
 
     /// Everything that a conversation forgot when it was wound back.
     pub(super) fn since_rewind(&self, since: u64) -> Result<Option<String>, EngineError> {
-        let head = "The conversation went back to an earlier point, the plan did not. Since then:";
+        let head =
+            "The conversation went back to an earlier point, the plan did not: work with it as it is now. Since then:";
         self.told(since, head, &|_| true)
     }
 
@@ -60,7 +61,7 @@ impl Listener<'_> {
             left -= 1;
         }
         if left > 0 {
-            out += &format!("\n- {left} more; the reading tool shows the list as it is");
+            out += &format!("\n- {left} more; {READ} shows the list as it is");
         }
         Ok(Some(out))
     }
@@ -78,7 +79,7 @@ impl Listener<'_> {
             Some(hold) if kinds.contains(&Kind::Held) => format!("{id} is held: \"{}\"", quote(&hold.reason, 80)),
             _ if kinds.contains(&Kind::Edited) => format!("{id} was edited ({status}): \"{content}\""),
             _ if kinds.iter().all(|kind| matches!(kind, Kind::Moved)) => format!("{id} was moved"),
-            _ => format!("{id} is {status} now"),
+            _ => format!("{id} is {status} now: \"{content}\""),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::cell::OnceCell;
 
-use punch_core::drive::{Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, advice, due, nudge};
+use punch_core::drive::{
+    Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Words, advice, due, nudge,
+};
 use punch_core::{Status, Todo, Uid};
 use punch_store::{PlanInfo, Snapshot, Spent, Which};
 use serde_json::json;
@@ -26,6 +28,8 @@ pub(super) struct Listener<'a> {
     pub settings: &'a Settings,
     /// What the conversation used can be read.
     pub reads: bool,
+    /// What came before the turn in which the conversation stands.
+    pub before: &'a Before,
     pub now: i64,
     /// What is in progress, once somebody has asked.
     pub running: OnceCell<Vec<Todo>>,
@@ -75,9 +79,23 @@ impl Who {
 
     /// Which todos it answers for: those who think in lists for their list, workers for what they were given.
     pub fn cover(&self) -> Cover {
-        let state = &self.state;
-        let lists = matches!(state.dialect.as_deref(), Some("cursor" | "phases" | "todowrite"));
-        if lists || state.role == Role::Worker { Cover::List(state.scope.clone()) } else { Cover::Plan }
+        match self.thinks_in_lists() || self.state.role == Role::Worker {
+            true => {
+                let scope = &self.state.scope;
+                let beyond = self.state.beyond.iter().filter(|uid| !scope.contains(uid));
+                Cover::List(scope.iter().chain(beyond).copied().collect())
+            }
+            false => Cover::Plan,
+        }
+    }
+
+    /// What its tools can say about a todo.
+    pub fn words(&self) -> Words {
+        if self.thinks_in_lists() { Words::Plain } else { Words::All }
+    }
+
+    fn thinks_in_lists(&self) -> bool {
+        matches!(self.state.dialect.as_deref(), Some("cursor" | "phases" | "todowrite"))
     }
 }
 
@@ -99,24 +117,20 @@ impl Listener<'_> {
         }
         who.state.drive.observe(&self.moment.event, self.now);
         let mut context: Vec<String> = Vec::new();
-        if let Some(marker) = self.moment.turn.as_deref()
-            && let Some(turn) = who.state.drive.rewind(marker)
-        {
-            context.extend(self.since_rewind(turn.revision)?);
-            who.state.drive.told = self.snapshot.row()?.revision;
-        }
         match &self.moment.event {
             HostEvent::SessionStarted { how } => context.extend(self.started(*how, &mut who)?),
             HostEvent::Prompted { by_person: true } => context.extend(self.prompted(&mut who)?),
             HostEvent::Prompted { by_person: false } | HostEvent::Asked => {}
             HostEvent::ToolStarting { tool } => {
                 self.renew(&who, &mut heard)?;
+                context.extend(self.wound_back(&mut who)?);
                 if tool.kind == ToolKind::Ours {
                     heard.effect.refuse = self.keep_out(&tool.name, &who);
                 }
             }
             HostEvent::ToolEnded { .. } => {
                 self.renew(&who, &mut heard)?;
+                context.extend(self.wound_back(&mut who)?);
                 context.extend(self.remind(&mut who, &before)?);
             }
             HostEvent::ToolFailed { tool, error, interrupted } => {
@@ -170,11 +184,13 @@ impl Listener<'_> {
             // A person emptied the conversation on purpose: the plan stays, this session no longer answers for it.
             (who.state.bound, who.state.shown) = (false, 0);
             who.state.scope.clear();
+            who.state.beyond.clear();
         }
         match who.bound() {
             true => self.put_back(who),
             // It was offered when the conversation began.
             false if how == Start::Compact => Ok(None),
+            false if how == Start::Fork => self.branched(),
             false => self.offer(),
         }
     }
@@ -186,9 +202,23 @@ impl Listener<'_> {
         if !who.bound() {
             return Ok(None);
         }
+        if let Some(told) = self.wound_back(who)? {
+            return Ok(Some(told));
+        }
         let since = who.state.shown.max(who.state.drive.told);
         who.state.drive.told = revision;
         self.changed_by_people(since)
+    }
+
+    /// What a conversation does not know any more that was wound back.
+    fn wound_back(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
+        let unplaced = self.moment.turn.as_deref().is_some_and(|turn| who.state.drive.is_unplaced(turn));
+        if !who.bound() || !unplaced || !self.moment.places() {
+            return Ok(None);
+        }
+        let Some(since) = who.state.drive.place(self.before) else { return Ok(None) };
+        who.state.drive.told = self.snapshot.row()?.revision;
+        self.since_rewind(since)
     }
 
     /// A runner drives this agent, and this is not the runner that asks.
@@ -243,7 +273,8 @@ impl Listener<'_> {
         }
         let Some(todo) = self.current(who)? else { return Ok(None) };
         let times = who.state.drive.tool_failed(&todo.id, tool);
-        Ok(advice(&Named::of(&todo, self.now), times, &mut who.state.drive, rules))
+        let words = who.words();
+        Ok(advice(&Named::of(&todo, self.now), times, words, &mut who.state.drive, rules))
     }
 
     /// What is in progress, whoever works on it.

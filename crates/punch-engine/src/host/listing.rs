@@ -1,7 +1,7 @@
 //! The list put back into a conversation that lost it, and plans offered to a new one.
 
 use punch_core::drive::{self, Cover};
-use punch_core::{Footprint, Plan, Todo};
+use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::Which;
 
 use super::listen::{Listener, Who};
@@ -15,6 +15,7 @@ impl Listener<'_> {
     pub(super) fn put_back(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
         let row = self.snapshot.row()?;
         let cover = who.cover();
+        let mut beyond: Vec<Uid> = Vec::new();
         let (todos, open) = match &cover {
             Cover::Plan => (self.snapshot.list(Which::Open, None, LINES)?, row.counts.open()),
             Cover::List(uids) => {
@@ -23,7 +24,7 @@ impl Listener<'_> {
                 self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut slice)?;
                 let mut open: Vec<Todo> = slice.live().into_iter().filter(|t| t.status.is_open()).cloned().collect();
                 let count = open.len() as u64;
-                open.truncate(LINES);
+                beyond = open.split_off(open.len().min(LINES)).iter().map(|t| t.uid).collect();
                 (open, count)
             }
         };
@@ -37,10 +38,23 @@ impl Listener<'_> {
         if let (Cover::List(_), false) = (&cover, worker) {
             // What is not in the text must not be archived by being left out of the next list.
             writer.scope = todos.iter().take(shown).map(|t| t.uid).collect();
+            writer.beyond = todos.iter().skip(shown).map(|t| t.uid).chain(beyond).collect();
+            crate::call::left_out(writer);
         }
         writer.shown = row.revision;
         who.state.drive.told = row.revision;
         Ok(Some(text))
+    }
+
+    /// The open todos for a conversation that was branched off another one: told, not shown (rule 8), because what it
+    /// leaves out of a list of its own is the other one's.
+    pub(super) fn branched(&self) -> Result<Option<String>, EngineError> {
+        let open = self.snapshot.row()?.counts.open();
+        if open == 0 {
+            return self.offer();
+        }
+        let todos = self.snapshot.list(Which::Open, None, LINES)?;
+        Ok(Some(drive::branched(&self.plan.name, &todos, open, self.now)))
     }
 
     /// Open plans, for a session that has none: offered, not shown.

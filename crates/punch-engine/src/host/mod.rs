@@ -2,6 +2,7 @@
 //! read; what is written is chatter and written as such.
 
 mod changes;
+mod earlier;
 mod facts;
 mod lease;
 mod listen;
@@ -27,6 +28,7 @@ use crate::link::own_name;
 use crate::submit::settle;
 use crate::{Choice, Engine, EngineError, Request, SessionState, session};
 use changes::PERSON;
+pub use earlier::{Earlier, Find};
 use listen::{Heard, Listener};
 use metering::Measured;
 
@@ -53,11 +55,12 @@ pub struct Moment {
     pub context: Option<ContextUse>,
     /// The host's own limit of continuations in a row that must not be reached.
     pub host_cap: Option<u32>,
-    /// The host's marker of the turn in which the conversation stands, where it has one that stays the same when the
-    /// conversation is wound back to it.
+    /// The host's marker of the turn in which the conversation stands, where it has one.
     pub turn: Option<String>,
     /// The work tree that the agent is in, where there is one.
     pub tree: Option<PathBuf>,
+    /// What came before that turn, so that a conversation is noticed that was wound back.
+    pub earlier: Earlier,
     /// The runner asks itself, for an agent that it drives.
     pub by_runner: bool,
 }
@@ -144,6 +147,7 @@ impl Engine {
             HostEvent::SessionStarted { .. } => self.others(&plan)?,
             _ => Vec::new(),
         };
+        let before = &moment.before(&state.drive);
         let (plan, others, reads) = (&plan, &others[..], read.is_some());
         let measure = |from: Mark| Measured { reading: read.and_then(|read| read(&from)), from };
         let stops = matches!(moment.event, HostEvent::Stopping { .. });
@@ -156,7 +160,7 @@ impl Engine {
             // Everything else is looked at first without taking a turn at the store.
             let heard = self.read(plan.id, |snapshot| {
                 let now = self.now().max(snapshot.row()?.last_time);
-                Listener { snapshot, plan, others, moment, settings, reads, now, running: OnceCell::new() }
+                Listener { snapshot, plan, others, moment, settings, reads, before, now, running: OnceCell::new() }
                     .listen(None, None)
             })?;
             if !heard.writes() && heard.unread.is_none() {
@@ -167,7 +171,7 @@ impl Engine {
         let listen = |tx: &mut dyn Tx, now: i64, known: Option<SessionState>| {
             let now = now.max(tx.row()?.last_time);
             let running = OnceCell::new();
-            let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now, running };
+            let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, before, now, running };
             let heard = listener.listen(measured.as_ref(), known)?;
             put(tx, &heard, plan, moment, now)?;
             Ok(heard)
@@ -194,7 +198,7 @@ impl Engine {
             self.write(plan.id, Durability::Relaxed, |tx, now| {
                 let now = now.max(tx.row()?.last_time);
                 let running = OnceCell::new();
-                let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, now, running };
+                let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, before, now, running };
                 let entered = listener.only_enter(&measured)?;
                 put(tx, &entered, plan, moment, now)
             })?;

@@ -27,6 +27,7 @@ impl Listener<'_> {
             switch: super::switch::of(self.snapshot, key)?,
             context: self.moment.context,
             host_cap: self.moment.host_cap,
+            words: who.words(),
         };
         let mut counters = who.state.drive.clone();
         counters.turns.clear();

@@ -95,6 +95,7 @@ impl Runner<'_, '_> {
             host_cap: None,
             turn: None,
             tree: Some(self.world.root.clone()),
+            earlier: Default::default(),
             by_runner: true,
         };
         let effect = self.persist(|engine| engine.observe(&moment, &settings))?;

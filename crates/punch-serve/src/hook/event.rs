@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use punch_core::drive::{ContextUse, Finish, HostEvent, Start, ToolKind, ToolUse};
 use punch_core::text;
 use punch_store::SessionKey;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::field::{name, number, object, short, string, truth};
 use super::host::{Host, Meaning};
 use super::{MARK, todos, tool, usage};
+
+/// Earlier turns that are heard of.
+const TURNS: usize = 20;
 
 /// Characters of an error that are kept.
 const ERROR: usize = 500;
@@ -36,6 +39,10 @@ pub struct Heard {
     pub transcript: Option<PathBuf>,
     /// The model, where the report names it.
     pub model: Option<String>,
+    /// The host's marker of the turn.
+    pub turn: Option<String>,
+    /// The turns before that one, the last of them last, where the report itself names them.
+    pub before: Option<Vec<String>>,
     /// What a tool was given.
     pub input: Value,
     /// What it answered.
@@ -54,6 +61,8 @@ pub fn hear(host: Host, event: &str, report: &Value) -> Option<Heard> {
         context: usage::reported(report),
         transcript: transcript(meaning, report),
         model: name(report, &["model"]),
+        turn: name(report, &["prompt_id", "turn_id"]),
+        before: before(report),
         input: Value::Null,
         output: Value::Null,
     };
@@ -108,6 +117,13 @@ fn key(host: Host, meaning: Meaning, report: &Value) -> SessionKey {
 fn transcript(meaning: Meaning, report: &Value) -> Option<PathBuf> {
     let own = string(report, &["agent_transcript_path"]).filter(|_| meaning == Meaning::SubagentStop);
     own.or_else(|| string(report, &["transcript_path"])).filter(|path| path.len() < 4_096).map(PathBuf::from)
+}
+
+fn before(report: &Value) -> Option<Vec<String>> {
+    let turns = report.get("turns_before")?.as_array()?.iter().rev().take(TURNS);
+    let mut turns: Vec<String> = turns.filter_map(|turn| name(&json!({"id": turn}), &["id"])).collect();
+    turns.reverse();
+    Some(turns)
 }
 
 fn start(report: &Value) -> Start {

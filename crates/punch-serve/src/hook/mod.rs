@@ -9,6 +9,7 @@ mod run;
 mod todos;
 mod tool;
 mod transcript;
+mod turns;
 mod usage;
 
 pub use answer::answer;

@@ -9,7 +9,7 @@ use punch_engine::config::Settings;
 use punch_engine::{Choice, Code, Engine, EngineError, Mark, Moment, Observed, WorkTree, locate};
 use punch_store::SessionKey;
 
-use super::{Heard, Meaning, context_use, todos, transcript};
+use super::{Heard, Meaning, context_use, todos, transcript, turns};
 use crate::{Problem, Project};
 
 /// How reports are taken.
@@ -71,8 +71,9 @@ impl Hook<'_> {
             event: heard.event.clone(),
             context: matches!(heard.event, HostEvent::Stopping { .. }).then(|| context_use(heard)).flatten(),
             host_cap: self.host_cap,
-            turn: None,
+            turn: heard.turn.clone(),
             tree: self.root.clone(),
+            earlier: turns::earlier(heard),
             by_runner: false,
         };
         if heard.meaning == Meaning::TaskEnd {

@@ -41,8 +41,13 @@ pub fn receipt(output: &Value) -> Option<u64> {
 
 fn list(input: &Value) -> Option<Told> {
     let rows = input.get("todos").or_else(|| input.get("plan"))?.as_array()?;
-    let rows: Vec<Row> = rows.iter().take(MAX_ROWS).filter_map(row).collect();
-    Some(if truth(input, "merge") { Told::Merge(rows) } else { Told::List(rows) })
+    let mut rows: Vec<Row> = rows.iter().take(MAX_ROWS).filter_map(row).collect();
+    if !truth(input, "merge") {
+        return Some(Told::List(rows));
+    }
+    // In a merge an empty field says nothing (rule 11).
+    rows.iter_mut().for_each(|row| row.blocked_by = row.blocked_by.take().filter(|keys| !keys.is_empty()));
+    Some(Told::Merge(rows))
 }
 
 fn row(item: &Value) -> Option<Row> {
@@ -55,7 +60,9 @@ fn row(item: &Value) -> Option<Row> {
         description: None,
         status: string(item, &["status"]).map(Word::read).unwrap_or_default(),
         priority: priority(item),
-        blocked_by: keys(item, "blockedBy"),
+        blocked_by: keys(item, "blockedBy").or_else(|| keys(item, "dependencies")),
+        unshown: false,
+        unsaid: string(item, &["status"]).is_none_or(str::is_empty),
     })
 }
 

@@ -59,15 +59,42 @@ fn written(heard: &Heard, mark: &Mark) -> Option<Reading> {
 
 /// The last lines of a file.
 pub(super) fn tail(path: &Path) -> Option<String> {
+    Some(end(path, TAIL, u64::MAX)?.0)
+}
+
+/// What `find` finds in the last lines before byte `until` of a file; it is asked with more of them if it finds nothing.
+/// Its second argument says whether they begin with the file.
+pub(super) fn find<T>(path: &Path, until: u64, find: impl Fn(&str, bool) -> Option<T>) -> Option<T> {
+    for room in [TAIL, AT_ONCE] {
+        let (text, whole) = end(path, room, until)?;
+        let found = find(&text, whole);
+        if found.is_some() || whole {
+            return found;
+        }
+    }
+    None
+}
+
+/// The first line of a file, if it is not too long.
+pub(super) fn first_line(path: &Path) -> Option<String> {
     let (mut file, len) = open(path)?;
-    let from = len.saturating_sub(TAIL);
-    let text = String::from_utf8_lossy(&piece(&mut file, from, TAIL)?).into_owned();
+    let text = piece(&mut file, 0, len.min(TAIL))?;
+    let end = text.iter().position(|byte| *byte == b'\n')?;
+    Some(String::from_utf8_lossy(&text[..end]).into_owned())
+}
+
+fn end(path: &Path, room: u64, until: u64) -> Option<(String, bool)> {
+    let (mut file, len) = open(path)?;
+    let until = until.min(len);
+    let from = until.saturating_sub(room);
+    let text = String::from_utf8_lossy(&piece(&mut file, from, until - from)?).into_owned();
     // The first line was cut, unless it is the file's first.
-    Some(match (from, text.split_once('\n')) {
+    let text = match (from, text.split_once('\n')) {
         (0, _) => text,
         (_, Some((_, rest))) => rest.to_owned(),
         (_, None) => String::new(),
-    })
+    };
+    Some((text, from == 0))
 }
 
 fn open(path: &Path) -> Option<(File, u64)> {

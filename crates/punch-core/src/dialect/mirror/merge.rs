@@ -5,7 +5,7 @@ use super::{Change, Row, Told};
 /// The list after the call, before texts are cut.
 pub(super) fn next(before: &[Row], told: &Told) -> Vec<Row> {
     match told {
-        Told::List(rows) => rows.clone(),
+        Told::List(rows) => rows.iter().map(|row| Row { unsaid: false, ..row.clone() }).collect(),
         Told::Merge(rows) => {
             let mut out = before.to_vec();
             rows.iter().for_each(|row| put(&mut out, row));
@@ -26,10 +26,12 @@ pub(super) fn next(before: &[Row], told: &Told) -> Vec<Row> {
 
 fn put(rows: &mut Vec<Row>, row: &Row) {
     let Some(known) = rows.iter_mut().find(|known| known.key.is_some() && known.key == row.key) else {
-        rows.push(row.clone());
+        rows.push(Row { unsaid: false, ..row.clone() });
         return;
     };
-    known.status = row.status;
+    if !row.unsaid {
+        known.status = row.status;
+    }
     if !row.content.trim().is_empty() {
         known.content.clone_from(&row.content);
     }

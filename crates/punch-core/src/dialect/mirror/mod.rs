@@ -5,6 +5,8 @@
 mod merge;
 mod step;
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::hash::fnv1a;
@@ -80,6 +82,12 @@ pub struct Row {
     pub description: Option<String>,
     /// How far it is.
     pub status: Word,
+    /// The host did not say how far it is; of a known row that stays.
+    #[serde(skip)]
+    pub unsaid: bool,
+    /// The model has not seen it since its conversation was shortened: a list without it says nothing about it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unshown: bool,
     /// 1 to 5, where the host has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
@@ -173,7 +181,7 @@ impl Copied {
     /// The list after what was told. Rows without a content are no todos; a key names the first row that has it.
     pub fn next(&self, told: &Told, room: Room) -> Vec<Row> {
         let mut rows = merge::next(&self.rows, told);
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         rows.retain_mut(|row| {
             row.content = one_line(&row.content, room.content);
             row.active_form =
@@ -182,6 +190,14 @@ impl Copied {
             row.key = row.key.take().filter(|key| key.chars().count() <= MAX_KEY && seen.insert(key.clone()));
             !row.content.is_empty()
         });
+        if let Told::List(_) = told {
+            let said: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+            let named = |row: &Row| row.key.as_ref().is_some_and(|key| seen.contains(key));
+            let stays =
+                self.rows.iter().filter(|row| row.unshown && !said.contains(row.content.as_str()) && !named(row));
+            let stays: Vec<Row> = stays.cloned().collect();
+            rows.extend(stays);
+        }
         rows.truncate(MAX_ROWS);
         rows
     }

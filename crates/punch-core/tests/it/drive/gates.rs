@@ -80,12 +80,8 @@ fn gates() -> Vec<Gate> {
             "the context is nearly full (90 of 100 tokens)",
         ),
         ("no_progress", |i| i.counters.idle = 3, "3 continuations changed no status"),
-        (
-            "max_continuations",
-            |i| i.counters.continuations = 10,
-            "10 continuations since the last progress are the limit",
-        ),
-        ("absolute_cap", |i| i.counters.total = 100, "100 continuations after one message are the limit"),
+        ("max_continuations", |i| i.counters.continuations = 10, "the limit is 10 continuations without progress"),
+        ("absolute_cap", |i| i.counters.total = 100, "the limit is 100 continuations after one message"),
         (
             "host_cap",
             |i| (i.counters.in_row, i.scene.host_cap) = (7, Some(8)),

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Roots, Scene, Start, ToolKind, ToolUse,
-    decide,
+    Before, Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Roots, Scene, Start, ToolKind,
+    ToolUse, decide,
 };
 
 fn tool(kind: ToolKind) -> ToolUse {
@@ -149,8 +149,24 @@ fn turns_are_remembered_and_wound_back() {
         counters.begin_turn(Some(&format!("m{n}")), n, n.cast_signed());
     }
     assert_eq!(counters.turns.len(), 20);
-    assert_eq!(counters.rewind("m29"), None, "that is where it stands");
-    assert_eq!(counters.rewind("m3"), None, "forgotten");
-    assert_eq!(counters.rewind("m20").map(|turn| turn.revision), Some(20));
-    assert_eq!(counters.turns.last().and_then(|turn| turn.marker.as_deref()), Some("m20"));
+    let turn = |marker: &str| Before::Turn(marker.into());
+    assert!(counters.is_unplaced("m29") && !counters.is_unplaced("m28"), "only the last one is looked at");
+    let placed = |before: &Before| {
+        let mut counters = counters.clone();
+        let since = counters.place(before);
+        assert!(!counters.is_unplaced("m29"), "once is enough");
+        (since, counters.turns.len())
+    };
+    assert_eq!(placed(&turn("m28")), (None, 20), "nothing is missing");
+    assert_eq!(placed(&turn("m20")), (Some(21), 12), "what the turns after it did is forgotten");
+    assert_eq!(placed(&Before::Nothing), (Some(10), 1), "all of it");
+    assert_eq!(placed(&turn("m3")), (None, 20), "too long ago");
+    assert_eq!(placed(&Before::Unknown), (None, 20));
+    let mut quiet = Counters::default();
+    for marker in ["a", "b", "c"] {
+        quiet.begin_turn(Some(marker), 7, 0);
+    }
+    assert_eq!(quiet.place(&turn("a")), None, "the plan did not change in between");
+    assert_eq!(quiet.turns.len(), 2);
+    assert_eq!(Counters::default().place(&Before::Nothing), None);
 }

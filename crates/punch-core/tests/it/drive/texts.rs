@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Counters, Decision, Facts, HostEvent, Named, Nudge, Reminding, ToolKind, ToolUse, advice, decide, due, estimate,
-    nudge, offer, put_back,
+    Counters, Decision, Facts, HostEvent, Named, Nudge, Reminding, ToolKind, ToolUse, Words, advice, branched, decide,
+    due, estimate, nudge, offer, put_back,
 };
 use punch_core::{Hold, HoldKind, Status, Todo, Uid};
 
@@ -44,6 +44,31 @@ fn the_first_continuation_says_how_to_work_and_later_ones_are_shorter() {
     "#);
 }
 
+#[test]
+fn tools_that_know_no_failure_are_not_asked_for_one() {
+    let mut input = open();
+    input.scene.words = Words::Plain;
+    insta::assert_snapshot!(text_of(&input), @r#"
+    Continuation 1/10 by punch: 3 of 5 todos are open, so the work is not finished.
+    Next, quoted as data:
+    <todo id="T-3" status="in_progress">
+    Write the parser
+    </todo>
+    Work on it and mark it completed when it is done, then take the next one, until none is left. What cannot be done after one more try, or needs a person: never call it completed; say so and go on with the next. In a shell, `punch fail ID --error WHY` and `punch hold ID WHY` put it on record.
+    "#);
+    let facts = input.facts.clone();
+    input.counters.decided(&decide(&input), &facts);
+    input.counters.tool_failed("T-3", "Bash");
+    input.counters.tool_failed("T-3", "Bash");
+    let later = text_of(&input);
+    assert!(!later.contains("mark it failed") && later.contains("say so and take the next one"), "{later}");
+    let todo = Named { id: "T-1".into(), ..Named::default() };
+    let text = advice(&todo, 2, Words::Plain, &mut Counters::default(), Reminding::default()).unwrap();
+    assert!(text.contains("`punch fail T-1 --error WHY`") && !text.contains("mark it failed"), "{text}");
+    let written = serde_json::to_string(&open()).unwrap();
+    assert!(!written.contains("words"), "older decisions and usual ones say nothing about it: {written}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -51,12 +76,14 @@ proptest! {
     fn no_later_text_is_longer_and_ten_cost_at_most_4000(
         todos in proptest::collection::vec((".{0,40}", "\\PC{0,400}", any::<bool>()), 10),
         conflicts in proptest::collection::vec(("\\PC{0,60}", any::<bool>()), 0..3),
+        plain: bool,
     ) {
         let mut counters = Counters::default();
         let mut cost = 0;
         for (id, content, again) in todos {
             let mut input = open();
             input.policy.no_progress = 100;
+            input.scene.words = if plain { Words::Plain } else { Words::All };
             input.counters = counters.clone();
             input.facts.conflicts = conflicts
                 .iter()
@@ -132,12 +159,26 @@ fn a_list_that_is_put_back_keeps_its_price() {
                 let (text, shown) = put_back(&"plan".repeat(40), &todos, open, todos.first(), 9);
                 let most = if open <= 20 { 600 } else { 1_200 };
                 assert!(estimate(&text) <= most, "{} of {n}: {}", open, estimate(&text));
-                assert!(shown > 0 && (shown as u64 == open || text.contains(" more; the reading tool")), "{text}");
+                assert!(shown > 0 && (shown as u64 == open || text.contains(" more; `todo_read`")), "{text}");
             }
         }
     }
     let ordinary: Vec<Todo> = (1..=20).map(|n| todo(n, "Write the parser of the settings and test it")).collect();
     assert_eq!(put_back("main", &ordinary, 20, None, 9).1, 20, "an ordinary list of twenty is whole");
+}
+
+#[test]
+fn a_branched_conversation_is_told_the_list_at_the_same_price() {
+    let text = branched("main", &[todo(1, "Design </todos> it")], 1, 9);
+    insta::assert_snapshot!(text, @r#"
+    This conversation was branched off another one, which may go on with the same todos; what is in progress may be its work. The plan main as it is now, 1 open:
+    <todos note="quoted as data; [>] in progress, [ ] ready, [.] waits">
+    [ ] T-1 Design &lt;/todos&gt; it
+    </todos>
+    "#);
+    let many: Vec<Todo> = (1..=120).map(|uid| todo(uid, &"日本語".repeat(90))).collect();
+    assert!(estimate(&branched(&"x".repeat(400), &many[..20], 20, 9)) <= 600);
+    assert!(estimate(&branched("main", &many, 100_000, 9)) <= 1_200);
 }
 
 #[test]
@@ -218,7 +259,7 @@ fn a_first_failure_asks_for_one_retry_and_a_second_to_give_up() {
     let todo = Named { id: "T-1".into(), ..Named::default() };
     let mut fail = |tool: &str| {
         let times = counters.tool_failed("T-1", tool);
-        advice(&todo, times, &mut counters, rules).unwrap_or_default()
+        advice(&todo, times, Words::All, &mut counters, rules).unwrap_or_default()
     };
     assert_eq!(fail("Bash"), "A tool failed while T-1 is in progress. Try once more, in another way.");
     assert_eq!(

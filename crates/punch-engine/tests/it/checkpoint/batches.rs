@@ -163,6 +163,7 @@ fn a_plan_file_that_an_agent_is_told_of_leaves_one_too() {
         host_cap: None,
         turn: None,
         tree: Some(world.tree().root),
+        earlier: Default::default(),
         by_runner: false,
     };
     world.engine.observe(&moment, &settings).unwrap();

@@ -1,8 +1,10 @@
 //! What a conversation is given back, offered and told.
 
 use punch_core::Op;
-use punch_core::drive::{HostEvent, Start, estimate};
-use punch_engine::call::{Surface, Tool};
+use punch_core::dialect::mirror::{Row, Told, Word};
+use punch_core::drive::{Before, HostEvent, Start, ToolKind, ToolUse, estimate};
+use punch_engine::call::{Caller, Family, Surface, TodoUse, Tool};
+use punch_engine::{Earlier, Find, Moment};
 use punch_store::SessionKey;
 use serde_json::json;
 
@@ -18,13 +20,16 @@ fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
     assert_eq!(world.report("new", started(Start::Startup)), Default::default(), "nothing to offer");
     world.write("old", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
     let before = world.sessions();
-    for how in [Start::Startup, Start::Fork, Start::Resume] {
+    for how in [Start::Startup, Start::Resume] {
         assert_eq!(
             world.report("new", started(how)).context.unwrap(),
             "punch keeps todo lists of this project; open: main (2 of 2 open). Next there: T-1 \"a\".\n\
-             They are offered, not assigned: read them with the reading tool if this conversation goes on with that work."
+             They are offered, not assigned: if this conversation goes on with that work, `todo_read`, or `punch list` in a \
+             shell, shows them."
         );
     }
+    let branch = world.report("new", started(Start::Fork)).context.unwrap();
+    assert!(branch.starts_with("This conversation was branched off") && branch.contains("[ ] T-2 b\n"), "{branch}");
     let second = world.engine.create_plan("second").unwrap();
     world.engine.submit(second, &punch_engine::Request::by("user", None), &[add("x")]).unwrap();
     let offered = world.report("new", started(Start::Startup)).context.unwrap();
@@ -52,6 +57,20 @@ fn compaction_brings_the_list_back_and_counts_as_shown() {
 }
 
 impl super::World {
+    /// The host's own list, as it is copied.
+    fn host_list(&self, session: &str, rows: &[(String, &str)]) {
+        self.pass(1);
+        let caller = Caller::under(&self.settings, SessionKey::new(session, None), "claude".into());
+        let row = |(content, status): &(String, &str)| Row {
+            content: content.clone(),
+            status: Word::read(status),
+            ..Row::default()
+        };
+        let told = Told::List(rows.iter().map(row).collect());
+        let family = Family { name: "TodoWrite", shared: false };
+        self.engine.mirror(self.plan, &TodoUse { caller: &caller, family, told: &told, key: None }).unwrap();
+    }
+
     fn stop_code(&self) -> String {
         self.report("s", stop());
         self.decided("s")
@@ -65,7 +84,11 @@ fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
         (0..300).map(|n| json!({"id": format!("c{n}"), "content": format!("task {n}"), "status": "pending"})).collect();
     world.write("s", Surface::Cursor, json!({"merge": false, "todos": rows}));
     let text = world.report("s", started(Start::Compact)).context.unwrap();
-    assert!(estimate(&text) <= 1_200 && text.contains("more; the reading tool has them"), "{}", estimate(&text));
+    assert!(
+        estimate(&text) <= 1_200 && text.contains("more; `todo_read`, or `punch list` in a shell, shows them"),
+        "{}",
+        estimate(&text)
+    );
     let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
     assert!((20..=120).contains(&state.scope.len()), "{}", state.scope.len());
     world.write(
@@ -75,6 +98,28 @@ fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
     );
     let left = world.engine.whole(world.plan).unwrap().live().len();
     assert_eq!(left, 301 - state.scope.len(), "only what was shown is archived by being left out");
+}
+
+#[test]
+fn what_found_no_room_when_the_list_was_put_back_is_still_to_be_done() {
+    let world = world();
+    let rows: Vec<_> = (0..300).map(|n| (format!("task {n}"), "pending")).collect();
+    let told = |rows: &[(String, &str)]| world.host_list("s", rows);
+    told(&rows);
+    world.report("s", started(Start::Compact)).context.unwrap();
+    let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
+    let shown = state.scope.len();
+    assert_eq!(shown + state.beyond.len(), 300);
+    // All that the model still knows is done.
+    let done: Vec<_> = rows[..shown].iter().map(|(content, _)| (content.clone(), "completed")).collect();
+    told(&done);
+    let counts = world.engine.whole(world.plan).unwrap().row.counts;
+    assert_eq!((counts.completed, counts.pending), (shown as u64, 300 - shown as u64), "nothing was archived");
+    assert_eq!(world.stop_code(), "continue");
+    let text = world.report("s", started(Start::Compact)).context.unwrap();
+    assert!(text.contains(&format!("task {shown}")) && !text.contains("task 0\n"), "{text}");
+    told(&rows[shown..].iter().map(|(content, _)| (content.clone(), "completed")).collect::<Vec<_>>());
+    assert_eq!(world.stop_code(), "finished");
 }
 
 #[test]
@@ -101,13 +146,70 @@ fn what_a_person_changed_is_told_once() {
     assert_eq!(
         world.report("s", person()).context.unwrap(),
         "A person changed the plan since you last saw it, on purpose: work with it as it is, do not rebuild or undo it.\n\
-         - T-1 is completed now\n- T-2 was removed\n- T-3 was added (pending): \"c &lt;/x&gt;\""
+         - T-1 is completed now: \"a\"\n- T-2 was removed\n- T-3 was added (pending): \"c &lt;/x&gt;\""
     );
     assert_eq!(world.report("s", person()), Default::default());
     let adds = (0..50).map(|n| add(&format!("{n} {}", "日本".repeat(80))));
     world.by_hand(&adds.collect::<Vec<_>>());
     let text = world.report("s", person()).context.unwrap();
-    assert!(estimate(&text) <= 300 && text.contains(" more; the reading tool"), "{} {text}", estimate(&text));
+    assert!(estimate(&text) <= 300 && text.contains(" more; `todo_read`"), "{} {text}", estimate(&text));
+}
+
+fn wrote() -> HostEvent {
+    let tool = ToolUse { name: "x".into(), kind: ToolKind::Ours, ..ToolUse::default() };
+    HostEvent::ToolStarting { tool }
+}
+
+fn ran() -> HostEvent {
+    HostEvent::ToolEnded { tool: ToolUse { name: "Bash".into(), ..ToolUse::default() } }
+}
+
+impl super::World {
+    /// A report in a turn of which its host writes down what came before.
+    fn in_turn(&self, turn: &str, earlier: Earlier, event: HostEvent) -> Option<String> {
+        self.pass(1);
+        let moment = self.moment(SessionKey::new("s", None), event);
+        let moment = Moment { turn: Some(turn.to_owned()), earlier, ..moment };
+        self.engine.observe(&moment, &self.settings).unwrap().context
+    }
+}
+
+#[test]
+fn a_conversation_that_was_wound_back_is_told_once_what_it_forgot() {
+    let world = world();
+    let written = |find: Find| Earlier::Written("/no/file".into(), find);
+    let never = || written(|_, _, _| panic!("it was read"));
+    let first = || {
+        written(|_, turn, known| match turn {
+            "2" => Before::Turn("1".into()),
+            _ => {
+                assert!(known("1") && !known("9"));
+                Before::Turn("0".into())
+            }
+        })
+    };
+    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    for turn in ["0", "1", "2"] {
+        assert_eq!(world.in_turn(turn, never(), person()), None, "not known at the prompt");
+    }
+    assert_eq!(world.in_turn("2", first(), ran()), None, "nothing is missing");
+    assert_eq!(world.in_turn("2", never(), ran()), None, "looked at once in a turn");
+    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
+    world.in_turn("3", never(), person());
+    // Wound back to turn 0, before the list is written.
+    assert_eq!(
+        world.in_turn("3", first(), wrote()).unwrap(),
+        "The conversation went back to an earlier point, the plan did not: work with it as it is now. Since then:\n\
+         - T-1 is completed now: \"a\""
+    );
+    assert_eq!(world.in_turn("3", never(), ran()), None, "told once");
+    // A host that says it with the prompt.
+    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-2"}]}));
+    let text = world.in_turn("4", Earlier::Told(vec!["0".into()]), person()).unwrap();
+    assert!(text.ends_with("Since then:\n- T-2 is completed now: \"b\""), "{text}");
+    world.by_hand(&[add("c")]);
+    let text = world.in_turn("5", Earlier::Told(vec!["0".into(), "4".into(), "x".into()]), person()).unwrap();
+    assert!(text.starts_with("A person changed the plan"), "{text}");
 }
 
 #[test]
@@ -123,23 +225,4 @@ fn the_beginning_of_a_turn_is_remembered_with_what_was_open() {
     let answer = world.call(SessionKey::new("s", None), Surface::Native, Tool::Read, json!({"view": "history"}));
     assert!(answer.text.ends_with("This turn began at rev 1; open then: T-2, T-3"), "{}", answer.text);
     assert_eq!(answer.structured["turnStartTodoIds"], json!(["T-2", "T-3"]));
-}
-
-#[test]
-fn a_conversation_that_was_wound_back_is_told_what_it_forgot() {
-    let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
-    let report = |marker: &str, event: HostEvent| {
-        let mut moment = world.moment(SessionKey::new("s", None), event);
-        moment.turn = Some(marker.into());
-        world.engine.observe(&moment, &world.settings).unwrap().context
-    };
-    assert_eq!(report("m1", person()), None);
-    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
-    assert_eq!(report("m2", person()), None);
-    assert_eq!(
-        report("m1", HostEvent::Prompted { by_person: false }).unwrap(),
-        "The conversation went back to an earlier point, the plan did not. Since then:\n- T-1 is completed now"
-    );
-    assert_eq!(report("m1", HostEvent::Prompted { by_person: false }), None);
 }

@@ -102,6 +102,7 @@ impl World {
             host_cap: None,
             turn: None,
             tree: None,
+            earlier: Default::default(),
             by_runner: false,
         }
     }

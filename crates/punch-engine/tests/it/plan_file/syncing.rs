@@ -107,6 +107,7 @@ fn report(world: &World, event: HostEvent) -> Option<String> {
         host_cap: None,
         turn: None,
         tree: None,
+        earlier: Default::default(),
         by_runner: false,
     };
     world.engine.observe(&moment, &settings).unwrap().context

@@ -1,0 +1,67 @@
+//! Where the turns of a person began, and which of them a conversation that was wound back no longer knows.
+
+use serde::{Deserialize, Serialize};
+
+use super::Counters;
+
+/// Turns whose beginnings are remembered.
+const TURNS: usize = 20;
+
+/// The beginning of a turn of a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The host's marker for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+    /// The plan's revision then (rule 41).
+    pub revision: u64,
+    /// When.
+    pub at: i64,
+    /// It was looked at what came before it in the conversation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub placed: bool,
+}
+
+/// What came before a turn in the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Nobody knows.
+    Unknown,
+    /// Nothing: the conversation begins with it.
+    Nothing,
+    /// The turn with this marker.
+    Turn(String),
+}
+
+impl Counters {
+    /// Notes where a turn began.
+    pub fn begin_turn(&mut self, marker: Option<&str>, revision: u64, now: i64) {
+        if self.turns.len() >= TURNS {
+            self.turns.remove(0);
+        }
+        self.seen = revision;
+        self.turns.push(Turn { marker: marker.map(str::to_owned), revision, at: now, placed: false });
+    }
+
+    /// The turn in which the conversation stands is the last one, and nobody has looked what came before it.
+    pub fn is_unplaced(&self, marker: &str) -> bool {
+        let last = self.turns.last().filter(|_| self.turns.len() > 1);
+        last.is_some_and(|turn| !turn.placed && turn.marker.as_deref() == Some(marker))
+    }
+
+    /// Takes what came before the last turn. If that is an earlier turn than the one before it, the conversation was
+    /// wound back: those between are forgotten here too, and the revision at which the first of them began is
+    /// answered, if the plan changed in them.
+    pub fn place(&mut self, before: &Before) -> Option<u64> {
+        let (last, earlier) = self.turns.split_last_mut()?;
+        last.placed = true;
+        let kept = match before {
+            Before::Unknown => return None,
+            Before::Nothing => 0,
+            Before::Turn(marker) => earlier.iter().rposition(|turn| turn.marker.as_ref() == Some(marker))? + 1,
+        };
+        let (now, since) = (last.revision, earlier.get(kept)?.revision);
+        self.turns.drain(kept..self.turns.len() - 1);
+        (since < now).then_some(since)
+    }
+}
