@@ -55,7 +55,7 @@ fn the_owners_own_comes_first_then_the_best_that_nobody_is_in_the_way_of() {
 #[test]
 fn what_was_reported_is_no_work_and_a_reason() {
     let reported = with(running(1, Some("me")), |t| t.flags.reported = true);
-    assert_eq!(chosen(&[reported.clone()], &[]), "");
+    assert_eq!(chosen(std::slice::from_ref(&reported), &[]), "");
     let mut plan = Plan::new();
     plan.put(reported);
     let found = roots(&plan, &[Uid(1)], Some("me"), NOW, 10).unwrap();
