@@ -8,6 +8,7 @@ use punch_store::PlanId;
 
 use super::{FileError, Link, disk, take::Taken, understood};
 use crate::checkpoint::Due;
+use crate::locate::head_commit;
 use crate::{Engine, EngineError, Request};
 
 /// How often a file is read again that somebody changes meanwhile.
@@ -58,6 +59,10 @@ impl Engine {
     /// Brings a plan and its file together.
     pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: How) -> Result<Synced, EngineError> {
         let mut due = Due::default();
+        // What somebody ticked off is done at this commit, as far as anybody knows (rule 32).
+        let here = || request.tree.and_then(head_commit);
+        let commit = request.commit.map(str::to_owned).or_else(here);
+        let request = &Request { commit: commit.as_deref(), ..request.clone() };
         let synced = self.bring_together(plan, request, how, &mut due);
         // Only now that the file is let go: what follows is a write too, and tells the file.
         self.follow(plan, request, &due);

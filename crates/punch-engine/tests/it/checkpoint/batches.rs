@@ -144,7 +144,10 @@ fn a_plan_file_that_closes_the_last_of_a_batch_leaves_a_checkpoint() {
     assert_eq!(synced.changed, ["a", "b"]);
     let saved = world.news().unwrap();
     assert_eq!((saved.why, saved.todos.completed.len()), (Why::Batch, 2));
-    assert!(saved.git.is_some_and(|git| git.commit.is_some()));
+    let commit = saved.git.and_then(|git| git.commit);
+    assert!(commit.is_some());
+    let done = world.engine.read(world.plan, |s| Ok(s.find("a")?)).unwrap().unwrap();
+    assert_eq!(done.evidence.last().and_then(|evidence| evidence.commit.clone()), commit, "a restore can judge it");
     world.engine.sync_plan_file(world.plan, &request, How::default()).unwrap();
     assert_eq!(world.news(), None);
 }
