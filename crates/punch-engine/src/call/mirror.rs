@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told};
-use punch_core::{Footprint, Op, Plan, Todo, Uid};
+use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told, Word};
+use punch_core::{Footprint, Op, Plan, Status, Todo, Uid};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Surface};
@@ -176,13 +176,16 @@ fn known(
     let usable = |todo: &Todo| {
         wanted.contains(todo.content.as_str()) && todo.is_live() && !todo.leased_by_other(caller.owner.as_deref(), now)
     };
-    // A source takes over what is open; an echo also knows what its session has closed.
+    // A source takes over what is open, and what was done before when a conversation that goes on elsewhere says so
+    // again; an echo also knows what its session has closed.
+    let done: HashSet<&str> =
+        rows.iter().filter(|row| row.status == Word::Completed).map(|row| row.content.as_str()).collect();
+    let again = |todo: &Todo| todo.status == Status::Completed && done.contains(todo.content.as_str());
+    let own = |todo: &Todo| reach == Reach::Echo && state.scope.contains(&todo.uid);
     let mut out: Vec<Todo> = part
         .live()
         .into_iter()
-        .filter(|todo| {
-            usable(todo) && (todo.status.is_open() || (reach == Reach::Echo && state.scope.contains(&todo.uid)))
-        })
+        .filter(|todo| usable(todo) && (todo.status.is_open() || again(todo) || own(todo)))
         .cloned()
         .collect();
     if caller.session.subagent().is_none() || reach != Reach::Echo {

@@ -159,6 +159,17 @@ fn a_repeated_call_happens_once() {
 }
 
 #[test]
+fn a_conversation_that_goes_on_elsewhere_does_not_double_what_is_done() {
+    let world = world();
+    world.told("s", LIST, &list(&[("a", Completed), ("b", Pending)]));
+    world.told("fork", LIST, &list(&[("a", Completed), ("b", Completed), ("c", InProgress)]));
+    let now = [("a", Status::Completed), ("b", Status::Completed), ("c", Status::InProgress)];
+    assert_eq!(world.todos(), now.map(|(c, s)| (c.to_owned(), s)));
+    world.told("later", LIST, &list(&[("a", Pending)]));
+    assert_eq!(world.todos().len(), 4, "to do once more is something new");
+}
+
+#[test]
 fn tasks_keep_their_numbers() {
     let world = world();
     world.told("s", TASKS, &task("1", "a"));
