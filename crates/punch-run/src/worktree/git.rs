@@ -20,6 +20,10 @@ const COMPLAINT: usize = 600;
 /// A checkout of a very large repository may take long; something that waits for ever must not.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
+/// How often git is asked again that met a work tree in the making, and after how long.
+const LOOKS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// Names the run for which git works: a runner that was killed leaves the git that it has just started.
 const WORKS_FOR: &str = "_PUNCH_LANES";
 
@@ -112,9 +116,16 @@ impl Git {
 
     /// Runs it to its end.
     pub fn run(&self, arguments: &[&str], input: Option<&str>) -> Result<Answer, WorktreeError> {
-        self.command(arguments)
-            .and_then(|command| finish(command, input, LIMIT))
-            .map_err(|cause| WorktreeError::NoGit { cause: cause.to_string() })
+        let once = || self.command(arguments).and_then(|command| finish(command, input, LIMIT));
+        let mut left = LOOKS;
+        loop {
+            let answer = once().map_err(|cause| WorktreeError::NoGit { cause: cause.to_string() })?;
+            if left == 0 || !answer.met_half_made() {
+                return Ok(answer);
+            }
+            left -= 1;
+            thread::sleep(PAUSE);
+        }
     }
 
     fn command(&self, arguments: &[&str]) -> io::Result<Command> {
@@ -149,6 +160,11 @@ impl Answer {
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.out);
         if text.contains('\0') { text.into_owned() } else { text.trim_end_matches('\n').to_owned() }
+    }
+
+    /// It looked at the work trees while another git was making one, whose entry is there before it is written.
+    fn met_half_made(&self) -> bool {
+        !self.status.success() && self.complaint.contains("failed to read") && self.complaint.contains("/worktrees/")
     }
 
     /// The failure that it is.
@@ -213,3 +229,31 @@ fn end(id: u32) {
 
 #[cfg(not(unix))]
 fn end(_id: u32) {}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_work_tree_in_the_making_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::new(folder.path());
+        git.read("begin", &["init", "-q"]).unwrap();
+        let names = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"];
+        git.read("commit", &names).unwrap();
+        git.read("make one", &["worktree", "add", "-q", "lane"]).unwrap();
+        // As it is for a moment: the file is made, then filled.
+        let file = folder.path().join(".git/worktrees/lane/commondir");
+        let filled = fs::read(&file).unwrap();
+        fs::write(&file, "").unwrap();
+        let ask = ["for-each-ref", "--format=%(worktreepath)"];
+        let made = thread::spawn(move || {
+            thread::sleep(PAUSE * 3);
+            fs::write(&file, filled).unwrap();
+        });
+        assert!(git.read("look", &ask).unwrap().contains("lane"));
+        made.join().unwrap();
+    }
+}
