@@ -1,6 +1,7 @@
 //! Reminders: few, short, and silent while items move. Each has a reason, all of them share one budget.
 
 use super::{Counters, Facts, HostEvent, Named, Reminding, ToolKind, Words, estimate, quote};
+use crate::text::shell;
 
 /// Uses of tools without a change of the list after which it is remembered.
 const QUIET: u32 = 10;
@@ -78,7 +79,9 @@ pub fn advice(todo: &Named, times: u32, words: Words, counters: &mut Counters, r
         2 => {
             let how = match words {
                 Words::All => "mark it failed with the reason".to_owned(),
-                Words::Plain => format!("say so (`punch fail {id} --error WHY` in a shell puts it on record)"),
+                Words::Plain => {
+                    format!("say so (`punch fail {} --error WHY` in a shell puts it on record)", shell(&id))
+                }
             };
             format!("Tools failed twice while {id} is in progress. If it cannot be done, {how} and take the next todo.")
         }

@@ -65,6 +65,9 @@ fn tools_that_know_no_failure_are_not_asked_for_one() {
     let todo = Named { id: "T-1".into(), ..Named::default() };
     let text = advice(&todo, 2, Words::Plain, &mut Counters::default(), Reminding::default()).unwrap();
     assert!(text.contains("`punch fail T-1 --error WHY`") && !text.contains("mark it failed"), "{text}");
+    let hostile = Named { id: "x; rm -r $(pwd)".into(), ..Named::default() };
+    let text = advice(&hostile, 2, Words::Plain, &mut Counters::default(), Reminding::default()).unwrap();
+    assert!(text.contains("`punch fail 'x; rm -r $(pwd)' --error WHY`"), "an id is data in a command too: {text}");
     let written = serde_json::to_string(&open()).unwrap();
     assert!(!written.contains("words"), "older decisions and usual ones say nothing about it: {written}");
 }
