@@ -20,8 +20,8 @@ const LOG_BYTES: i64 = 4 << 20;
 /// Pages that a writer keeps at hand, in KiB; a third of what SQLite would. Servers live long and are many.
 const CACHE_KIB: i64 = 640;
 
-/// A log that is no larger stays when the last process leaves: about four writes. Merging costs as much as reading some
-/// 400 pages of a log, and most processes only read: a longer log costs them more than merging it later saves.
+/// A log that is no larger stays when the last process leaves. Every process that comes reads it, and most only read: a
+/// longer log costs them what merging it later saves. From 112 to 256 KiB no difference can be measured.
 pub(super) const LOG_LEFT: u64 = 176 << 10;
 
 /// How many idle connections are kept.
@@ -156,8 +156,8 @@ impl Pool {
         }
     }
 
-    /// Brings the log into the file, unless somebody has come in meanwhile. The log stays as an empty file: taking it away
-    /// and making the next one costs as much as a small write.
+    /// Brings the log into the file, unless somebody has come in meanwhile. The log stays as an empty file, which the next
+    /// writer then has not to make (decision 0018).
     fn merge(&self) {
         self.stir();
         if let Some(link) = self.lock().first() {
