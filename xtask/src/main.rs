@@ -32,7 +32,6 @@ Tasks:
   model SCRIPT [--port N]              the scripted model alone
   conformance                          the protocol's own suite on our HTTP stack, its inspector on `punch mcp`
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
-  bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
   bench run                            what `punch run` adds to a bare spawn, to git, on a large plan; memory and idle CPU
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
@@ -57,7 +56,6 @@ fn main() -> ExitCode {
         ["agents", rest @ ..] => agents::run(rest),
         ["model", rest @ ..] => agents::model(rest),
         ["conformance"] => conformance::run(),
-        ["bench", "core"] => bench::core(),
         ["bench", "mcp"] => bench::mcp(),
         ["bench", "schedule"] => bench::schedule(),
         ["bench", "cli"] => bench::cli::run(),
