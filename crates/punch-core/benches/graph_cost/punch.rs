@@ -1,7 +1,7 @@
 //! The index of the core.
 
 use punch_core::graph::{Edge, Index, Spec, State};
-use punch_core::{Add, Context, Edit, Keep, Op, Plan, Policy, Ref, apply};
+use punch_core::{Actor, Add, Context, Edit, Keep, Op, Plan, Policy, Ref, apply};
 
 use crate::shape::{Random, Shape};
 use crate::{Report, measured};
@@ -93,7 +93,7 @@ fn append(shape: &Shape, index: &mut Index) -> usize {
 /// "Complete one" through `apply` with its events, on a whole plan: what every change pays before anything is stored.
 /// Taking the outcome over is not counted.
 fn whole_apply(shape: &Shape) -> Option<Report> {
-    let ctx = Context { now: 1, by: "bench".into(), owner: None, policy: Policy::default() };
+    let ctx = Context::new(1, Actor::parse("bench", None), Policy::default());
     let mut plan = Plan::new();
     let outcome = apply(&plan, &adds(shape), &ctx).ok()?;
     plan.commit(&outcome);
