@@ -14,6 +14,9 @@ use crate::failure::Failure;
 use crate::safety::Safety;
 use crate::{environment, output};
 
+/// Takes a warning about lost writes.
+pub type LossReport = Box<dyn Fn(&str) + Send + Sync>;
+
 /// Place and settings; nothing is opened yet.
 pub struct Project {
     /// The flags that every verb has.
@@ -25,7 +28,7 @@ pub struct Project {
     /// How long a transaction waits for other processes, if not as long as usual.
     pub wait: Option<Duration>,
     /// Who hears of writes that the store has lost; standard error if nobody is named.
-    pub on_loss: Option<Box<dyn Fn(&str) + Send + Sync>>,
+    pub on_loss: Option<LossReport>,
 }
 
 /// An engine that says on standard error what happened behind a write.

@@ -109,16 +109,15 @@ fn same(left: &[u8], right: &[u8]) -> bool {
 /// Writes a new token beside its place and links it there, so that nobody ever reads half of one and the first of several
 /// processes wins.
 fn create(path: &Path) -> io::Result<()> {
-    let mut random = [0; BYTES];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let (mut random, mut name) = ([0; BYTES], [0; 8]);
+    getrandom::fill(&mut random).and_then(|()| getrandom::fill(&mut name)).map_err(io::Error::other)?;
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
     if let Some(folder) = path.parent() {
         system::create_folder(folder)?;
     }
-    let fresh = path.with_added_extension(format!("{}.new", std::process::id()));
-    let _ = fs::remove_file(&fresh);
+    let fresh = path.with_added_extension(format!("{}.new", hex(&name)));
     let written = system::create(&fresh).and_then(|mut file| {
-        file.write_all(format!("{token}\n").as_bytes())?;
+        file.write_all(format!("{}\n", hex(&random)).as_bytes())?;
         file.sync_all()
     });
     let placed = written.and_then(|()| match fs::hard_link(&fresh, path) {

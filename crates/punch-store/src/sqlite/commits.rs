@@ -174,24 +174,28 @@ impl Record {
 
     fn to_text(&self) -> String {
         let Self { file, store, synced, latest, boot, plans } = self;
-        let mut out = format!("{MAGIC}{file} {store} {synced} {latest} {boot}\n");
+        // The length is known at the end.
+        let mut out = format!("{MAGIC}0000\n{file} {store} {synced} {latest} {boot}\n");
         for PlanMark { id, revision, name } in plans {
             let name = text::neutral(name);
             let name = name.replace(['\n', '\r'], " ");
             let end = (0..=NAME.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0);
             out.push_str(&format!("{id} {revision} {}\n", &name[..end]));
         }
+        out.replace_range(MAGIC.len()..MAGIC.len() + 4, &format!("{:04}", out.len()));
         let sum = fnv1a(out.bytes());
-        out.push_str(&format!("end {sum:016x}\n"));
+        out.push_str(&format!("{sum:016x}"));
         out
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let (body, sum) = text.rsplit_once("end ")?;
-        if u64::from_str_radix(sum.trim_end(), 16).ok()? != fnv1a(body.bytes()) {
+        // The length leads to the sum: searching the padding for it would take longer than all the rest.
+        let length = text.strip_prefix(MAGIC)?.get(..4)?.parse().ok()?;
+        let (body, rest) = text.split_at_checked(length)?;
+        if u64::from_str_radix(rest.get(..16)?, 16).ok()? != fnv1a(body.bytes()) {
             return None;
         }
-        let mut lines = body.strip_prefix(MAGIC)?.lines();
+        let mut lines = body.get(MAGIC.len() + 5..)?.lines();
         let mut first = lines.next()?.split(' ');
         let file = first.next()?.parse().ok()?;
         let store = first.next()?.to_owned();
@@ -286,7 +290,7 @@ mod tests {
             prop_assert_eq!(Record::read(&lock, file.wrapping_add(1)), None);
             prop_assert_eq!(lock.metadata().unwrap().len(), BYTES as u64);
             let mut text = record.to_text().into_bytes();
-            let at = at.index(text.len() - 1);
+            let at = at.index(text.len());
             text[at] ^= 1;
             prop_assert_eq!(std::str::from_utf8(&text).ok().and_then(Record::parse), None);
         }
