@@ -40,6 +40,9 @@ fn a_deleted_log_is_reported_by_every_command_and_accepted_by_the_user() {
         assert!(doctor.stdout.contains("damaged   writes: the last 5 writes are missing"), "{}", doctor.stdout);
         assert_eq!(world.refused(&["add", "six"]), (1, "store_lost_writes".to_owned()));
     }
+    let mut by_agent = world.command(&["store", "accept", "--json"]);
+    let refused = by_agent.env("CLAUDECODE", "1").output().unwrap();
+    assert!(String::from_utf8(refused.stdout).unwrap().contains("needs_user"), "an agent must not accept it");
     let accepted = world.punch(&["store", "accept"]);
     assert_eq!(accepted.exit, Some(0), "{}", accepted.render());
     assert!(accepted.stdout.contains("Accepted: the last 5 writes are missing: plan `main`"), "{}", accepted.stdout);

@@ -85,11 +85,7 @@ impl SqliteStore {
 
 /// The random name of the store in a file, which its copies share. Writes nothing, whatever the schema's age.
 pub fn name_of(path: &Path) -> Result<String, StoreError> {
-    let access = if open::companions(path)[0].exists() { Access::Shared } else { Access::Still };
-    let link = Link::open(path, access, WAIT)?;
-    schema::examine(&link.conn, path)?;
-    let name = link.conn.query_row("SELECT store FROM meta", [], |row| row.get(0));
-    name.map_err(|e| fail::sql(path, "be read", &e))
+    revisions_in(path).map(|(store, _)| store)
 }
 
 /// The random name of the store in a file, and the revision of each plan in it. Writes nothing, whatever the schema's age.

@@ -6,6 +6,7 @@ use punch_engine::locate::Location;
 use punch_store::{OpenMode, SqliteStore};
 use serde_json::json;
 
+use crate::environment;
 use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::safety::Safety;
@@ -22,6 +23,11 @@ impl Accept {
         let Some(lost) = store.lost().cloned() else {
             return Ok(Reply::new("Nothing is missing.", json!({"accepted": false})));
         };
+        if let Some(agent) = environment::inside_agent() {
+            let message =
+                format!("only the user accepts lost writes, and this shell belongs to an agent ({agent} is set)");
+            return Err(Failure::refused("needs_user", message, "ask the user to run it in a terminal of their own"));
+        }
         // First, so that no other process can overwrite the copy as soon as writes are allowed again.
         let copy = Safety::of(location).and_then(|safety| safety.keep_after_loss());
         store.accept_loss()?;
