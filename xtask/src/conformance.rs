@@ -4,13 +4,16 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::{Done, inspector, process};
 
 /// Pinned: the suite grows.
 const PACKAGES: [&str; 2] = ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22"];
+
+/// Sends the token along: the suite has no option for headers.
+const PRELOAD: &str = include_str!("conformance_token.mjs");
 
 /// What the suite calls the frozen requirements of a revision. The one before has no such set; a golden handshake
 /// covers it.
@@ -24,11 +27,15 @@ pub fn run() -> Done {
         return Ok(());
     }
     process::run(process::cargo().args(BUILD))?;
-    let fixture = Fixture::start()?;
+    let fixture = Fixture::start(&tools)?;
+    let preload = tools.join("token.mjs");
+    fs::write(&preload, PRELOAD).map_err(|cause| cause.to_string())?;
     let mut failed = Vec::new();
     for revision in REVISIONS {
         println!("=== {revision}");
         let mut suite = Command::new(tools.join("node_modules/.bin/node"));
+        suite.arg("--import").arg(&preload);
+        suite.env("PUNCH_URL", &fixture.url).env("PUNCH_TOKEN", &fixture.token);
         suite.arg(tools.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
         suite.args(["server", "--url", &fixture.url, "--requirements", revision]).current_dir(&tools);
         let output = suite.output().map_err(|cause| format!("cannot start the suite: {cause}"))?;
@@ -61,18 +68,20 @@ fn install(tools: &PathBuf) -> Done {
 struct Fixture {
     child: Child,
     url: String,
+    token: String,
 }
 
 impl Fixture {
-    fn start() -> Result<Self, String> {
+    fn start(tools: &Path) -> Result<Self, String> {
         let program = process::root().join("target/debug/examples/conformance");
-        let child = Command::new(program).arg("0").stdout(Stdio::piped()).spawn();
+        let child = Command::new(program).arg("0").arg(tools.join("token")).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|cause| format!("cannot start the fixture: {cause}"))?;
         let mut url = String::new();
         if let Some(stdout) = child.stdout.take() {
             BufReader::new(stdout).read_line(&mut url).map_err(|cause| cause.to_string())?;
         }
-        Ok(Self { child, url: url.trim().to_owned() })
+        let token = fs::read_to_string(tools.join("token")).map_err(|cause| format!("no token: {cause}"))?;
+        Ok(Self { child, url: url.trim().to_owned(), token: token.trim().to_owned() })
     }
 }
 

@@ -141,6 +141,7 @@ impl Failure {
                 StoreError::UnknownPlan { .. } | StoreError::TooNew { .. } | StoreError::Damaged { .. } => {
                     Exit::Refused
                 }
+                StoreError::LostWrites { .. } => Exit::Refused,
             },
             Self::Engine(error) if matches!(error.code(), "conflict" | "plan_file_busy") => Exit::Unavailable,
             Self::Engine(_) => Exit::Refused,

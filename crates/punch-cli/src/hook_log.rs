@@ -1,8 +1,8 @@
 //! Where hooks tell their trouble: a file in the user's state folder that does not grow without end.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use punch_core::text;
 
@@ -13,6 +13,30 @@ const LARGEST: u64 = 256 * 1024;
 
 /// Characters of a line.
 const LONGEST: usize = 1_000;
+
+/// Bytes at the end of a log in which a line is looked for before it is added again.
+const RECENT: u64 = 64 * 1024;
+
+/// Adds one line, unless the log had the same text a short while ago. For trouble that stays until somebody looks.
+pub fn say_once(path: Option<PathBuf>, what: &str, text: &str) {
+    let Some(path) = path.or_else(default) else { return };
+    let line = format!("{what}: {text}");
+    let shown = text::neutral(text);
+    // Far enough to tell two troubles apart, and short of what changes by itself, such as an age.
+    let known = shown.split("; ").next().unwrap_or_default();
+    if !recent(&path).is_some_and(|log| log.contains(known)) {
+        say(Some(path), &line);
+    }
+}
+
+fn recent(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(RECENT))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(RECENT).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
 
 /// Adds one line. A log that cannot be written is nobody's trouble.
 pub fn say(path: Option<PathBuf>, line: &str) {

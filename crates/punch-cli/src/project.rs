@@ -8,12 +8,15 @@ use punch_core::view::{ClearDelay, Glyphs};
 use punch_engine::config::Config;
 use punch_engine::locate::{self, Location};
 use punch_engine::{Choice, Engine, EngineError, News, Request};
-use punch_store::{OpenMode, PlanId, SqliteStore};
+use punch_store::{LostWrites, OpenMode, PlanId, SqliteStore};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::safety::Safety;
 use crate::{environment, output};
+
+/// Takes a warning about lost writes.
+pub type LossReport = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Place and settings; nothing is opened yet.
 pub struct Project {
@@ -25,6 +28,8 @@ pub struct Project {
     pub config: Config,
     /// How long a transaction waits for other processes, if not as long as usual.
     pub wait: Option<Duration>,
+    /// Who hears of writes that the store has lost; standard error if nobody is named.
+    pub on_loss: Option<LossReport>,
 }
 
 /// An engine that says on standard error what happened behind a write.
@@ -51,7 +56,7 @@ impl Project {
     pub fn find(global: Global) -> Result<Self, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
         let config = environment::config(&global, Some(&location.config))?;
-        Ok(Self { global, location, config, wait: None })
+        Ok(Self { global, location, config, wait: None, on_loss: None })
     }
 
     /// Finds the project from another folder than the working folder, with settings that flags of the verb give.
@@ -60,7 +65,7 @@ impl Project {
         around.cwd = folder.unwrap_or(around.cwd);
         let location = locate::locate(&around)?;
         let config = environment::config_with(&global, Some(&location.config), flags)?;
-        Ok(Self { global, location, config, wait: None })
+        Ok(Self { global, location, config, wait: None, on_loss: None })
     }
 
     fn store(&self, mode: OpenMode) -> Result<SqliteStore, Failure> {
@@ -69,7 +74,21 @@ impl Project {
             Some(wait) => SqliteStore::open_waiting(database, mode, wait)?,
             None => SqliteStore::open(database, mode)?,
         };
+        if let Some(lost) = store.lost() {
+            self.report_loss(lost);
+        }
         Ok(store.until_exit())
+    }
+
+    /// Warns about writes that are missing, and says what to type.
+    fn report_loss(&self, lost: &LostWrites) {
+        let way_out = Safety::of(&self.location).map_or_else(String::new, |safety| safety.way_out(lost));
+        let store = self.location.database.display();
+        let warning = format!("the store `{store}` has lost writes: {lost}");
+        match &self.on_loss {
+            Some(report) => report(&format!("{warning}; {way_out}")),
+            None => output::remark(&format!("warning: {warning}\nhint: {way_out}")),
+        }
     }
 
     /// Opens the store if there is one.

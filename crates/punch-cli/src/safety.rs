@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use punch_engine::copies;
 use punch_engine::locate::Location;
+use punch_store::{LostWrites, name_of, revisions_in};
 
 use crate::{environment, output};
 
@@ -52,6 +53,33 @@ impl Safety {
                 self.store.display()
             ));
         }
+    }
+
+    /// What to type after the store has lost writes. Names the copy if it is one of this store.
+    pub fn way_out(&self, lost: &LostWrites) -> String {
+        let accept = "`punch store accept` continues with what is left";
+        let copy = copies::age(&self.copy).zip(revisions_in(&self.copy).ok());
+        let Some((age, (_, plans))) = copy.filter(|(_, (of, _))| name_of(&self.store).is_ok_and(|store| store == *of))
+        else {
+            return format!("there is no copy; {accept}");
+        };
+        let has = |name: &str| plans.iter().find(|(plan, _)| plan == name).map(|(_, revision)| *revision);
+        let held: Vec<String> = lost
+            .plans
+            .iter()
+            .map(|plan| match has(&plan.name) {
+                Some(revision) => format!("plan `{}` at revision {revision}", plan.name),
+                None => format!("no plan `{}`", plan.name),
+            })
+            .collect();
+        let held = if held.is_empty() { String::new() } else { format!(", with {}", held.join(", ")) };
+        let (copy, age) = (self.copy.display(), ago(age));
+        format!("`punch store restore --copy` brings back the copy `{copy}` from {age}{held}; {accept}")
+    }
+
+    /// A loss was accepted: the copy, which may hold what was lost, must not be overwritten. Answers where it is kept.
+    pub fn keep_after_loss(&self) -> Option<PathBuf> {
+        self.copy.exists().then(|| copies::put_aside(&self.copy).ok())?
     }
 
     /// A new store is about to take the place of a lost one: its copy must not be overwritten.

@@ -42,7 +42,7 @@ pub fn is_due(copy: &Path) -> bool {
 }
 
 /// Writes the copy anew. A copy of another store that was at the same place before is put aside, not overwritten.
-/// False if it was left to another process, or the store is too large.
+/// False if it was left to another process, or the store is too large or has lost writes: the copy may hold them.
 pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
     let failed = |error: io::Error| StoreError::Unavailable {
         path: copy.to_owned(),
@@ -61,6 +61,9 @@ pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
     turn.set_modified(SystemTime::now()).map_err(failed)?;
     clear_unfinished(copy, folder);
     let source = SqliteStore::open(store, OpenMode::Existing)?;
+    if source.lost().is_some() {
+        return Ok(false);
+    }
     if copy.exists() && name_of(copy).ok() != name_of(store).ok() {
         put_aside(copy).map_err(failed)?;
     }

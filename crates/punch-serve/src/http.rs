@@ -1,10 +1,13 @@
-//! Streamable HTTP for clients on this machine.
+//! Streamable HTTP for clients of this user on this machine.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use axum::serve::ListenerExt;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -12,7 +15,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::Log;
+use crate::{Log, Token, http_access};
 
 /// The port when none is given; 0 takes any.
 const PORT: u16 = 4815;
@@ -27,6 +30,15 @@ pub struct Http {
     pub address: SocketAddr,
     /// Bytes of one request.
     pub limit: usize,
+    /// What every request must carry.
+    pub token: Token,
+}
+
+/// What a request is judged by.
+struct Access {
+    /// The address in use, as `Host` names it.
+    own: String,
+    token: Token,
 }
 
 /// Why HTTP cannot be served.
@@ -126,7 +138,13 @@ impl Http {
             .with_cancellation_token(end.clone());
         let service =
             StreamableHttpService::new(move || Ok(connection()), Arc::new(LocalSessionManager::default()), config);
-        let router = axum::Router::new().route_service("/mcp", service);
+        let own = match listener.local_addr()?.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        let access = Arc::new(Access { own, token: self.token.clone() });
+        let router =
+            axum::Router::new().route_service("/mcp", service).layer(middleware::from_fn_with_state(access, admit));
         // Small answers wait for nobody: without this every call would take 40 ms.
         let listener = listener.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
@@ -141,6 +159,15 @@ impl Http {
             done = async { serve.await } => done,
             () = async { end.cancelled().await; tokio::time::sleep(GRACE).await } => Ok(()),
         }
+    }
+}
+
+/// Lets a request through, or answers why not.
+async fn admit(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    match http_access::judge(&head, &access.own, &access.token) {
+        Ok(()) => next.run(Request::from_parts(head, body)).await,
+        Err(denial) => denial.response(&access.token),
     }
 }
 

@@ -5,6 +5,43 @@ use std::path::PathBuf;
 
 use crate::PlanId;
 
+/// Writes that were committed and that the store does not hold any more, as when its log was deleted or cut short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostWrites {
+    /// How many.
+    pub writes: u64,
+    /// Plans that are known to have gone back. Empty if only sessions, runs or other records are missing.
+    pub plans: Vec<LostPlan>,
+}
+
+/// A plan that has gone back to an earlier revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostPlan {
+    /// The name of the plan, shortened if it is long.
+    pub name: String,
+    /// The revision that was committed.
+    pub recorded: u64,
+    /// The revision that the store has; `None` if the plan is missing.
+    pub found: Option<u64>,
+}
+
+impl fmt::Display for LostWrites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.writes {
+            1 => f.write_str("the last write is missing")?,
+            writes => write!(f, "the last {writes} writes are missing")?,
+        }
+        for (n, LostPlan { name, recorded, found }) in self.plans.iter().enumerate() {
+            f.write_str(if n == 0 { ": " } else { ", " })?;
+            match found {
+                Some(found) => write!(f, "plan `{name}` was at revision {recorded}, the file has {found}")?,
+                None => write!(f, "plan `{name}` was at revision {recorded}, the file does not have the plan")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The version of a schema. A newer minor only adds; a newer major cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
@@ -82,6 +119,13 @@ pub enum StoreError {
         /// Where and how.
         why: String,
     },
+    /// The store no longer holds writes that were committed, and takes no new ones until the user has decided what to do.
+    LostWrites {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        lost: Box<LostWrites>,
+    },
     /// Anything else: a bug here or below.
     Failed {
         /// The file.
@@ -110,6 +154,7 @@ impl StoreError {
             },
             Self::TooNew { .. } => "store_too_new",
             Self::Damaged { .. } => "store_damaged",
+            Self::LostWrites { .. } => "store_lost_writes",
             Self::Failed { .. } => "store_failed",
         }
     }
@@ -126,6 +171,7 @@ impl StoreError {
                 path.display()
             ),
             Self::Damaged { path, why } => format!("the store `{}` is damaged: {why}", path.display()),
+            Self::LostWrites { path, lost } => format!("cannot change the store `{}`: {lost}", path.display()),
             Self::Failed { path, why } => format!("the store `{}` failed: {why}", path.display()),
         }
     }
@@ -144,6 +190,11 @@ impl StoreError {
                     "`punch doctor` tells more; `punch store restore` brings back a copy, see `{}`",
                     backups.display()
                 )
+            }
+            Self::LostWrites { .. } => {
+                "`punch store restore --copy` brings back the latest copy, `punch store accept` \
+                                        continues with what is left; `punch doctor` tells more"
+                    .into()
             }
             Self::Failed { .. } => "nothing was changed; try again, and report it if it stays".into(),
         }

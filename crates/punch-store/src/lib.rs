@@ -12,11 +12,11 @@ mod record;
 mod sqlite;
 mod store;
 
-pub use error::{Reason, StoreError, Version};
+pub use error::{LostPlan, LostWrites, Reason, StoreError, Version};
 pub use memory::MemoryStore;
 pub use record::{
     ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Durability, ListMark, PlanId,
     PlanInfo, ReadyMark, Run, Session, SessionKey, Spent, Usage, Which,
 };
-pub use sqlite::{OpenMode, SqliteStore, StoreInfo, name_of, restore};
+pub use sqlite::{OpenMode, SqliteStore, StoreInfo, name_of, restore, revisions_in};
 pub use store::{Catalogue, Changes, Snapshot, Store, Tx};

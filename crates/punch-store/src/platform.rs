@@ -1,13 +1,22 @@
 //! All that differs between systems: who owns a file, how private it is, which file a path leads to.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
+
+use punch_core::hash::fnv1a;
 
 /// What a path leads to. Two openings of one path are the same store exactly if this is equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity(u64, u64);
+
+impl Identity {
+    /// The number of the file in its file system.
+    pub const fn number(self) -> u64 {
+        self.1
+    }
+}
 
 #[cfg(unix)]
 mod system {
@@ -18,6 +27,12 @@ mod system {
 
     pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
         options.mode(0o600)
+    }
+
+    /// Neither follows a link in place of the file nor waits for whoever holds the other end of a pipe.
+    pub fn direct(options: &mut OpenOptions) -> &mut OpenOptions {
+        use rustix::fs::OFlags;
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
     }
 
     pub fn create_dir(path: &Path) -> io::Result<()> {
@@ -56,6 +71,10 @@ mod system {
         options
     }
 
+    pub fn direct(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
     pub fn create_dir(path: &Path) -> io::Result<()> {
         std::fs::create_dir_all(path)
     }
@@ -84,9 +103,23 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     system::private(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
 }
 
-/// A file for locking, made if it is missing, never truncated.
+/// A file for locking, made if it is missing, never truncated. A link in its place is refused.
 pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
-    system::private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
+    let mut options = OpenOptions::new();
+    system::direct(system::private(options.read(true).write(true).create(true).truncate(false))).open(path)
+}
+
+/// An existing file, to be read. A link in its place is refused.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    system::direct(OpenOptions::new().read(true)).open(path)
+}
+
+/// A number for the time since the system was started, which no other such time has; 0 where the system has none. What
+/// was written to a file and not synced can only be lost when it changes.
+pub(crate) fn boot() -> u64 {
+    let mut id = [0; 36];
+    let read = File::open("/proc/sys/kernel/random/boot_id").and_then(|mut file| file.read_exact(&mut id));
+    read.map_or(0, |()| fnv1a(id))
 }
 
 /// Which file the path leads to now, links not followed.

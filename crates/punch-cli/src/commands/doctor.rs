@@ -74,6 +74,7 @@ impl Doctor {
         let store = SqliteStore::open(&location.database, OpenMode::Existing)?;
         report.say("store", Severity::Ok, format!("`{path}` ({kind})"));
         report.findings.push(permissions(location));
+        report.findings.push(writes(location, &store));
         let info = store.info()?;
         let (punch, library, schema) = (env!("CARGO_PKG_VERSION"), info.library, info.schema);
         report.say("versions", Severity::Ok, format!("punch {punch}, SQLite {library}, schema {schema}"));
@@ -153,6 +154,16 @@ fn permissions(location: &Location) -> Finding {
         }
         (Ok(()), _) => Finding::new(what, Severity::Ok, "writable, and private to this user"),
     }
+}
+
+/// Whether the store still holds everything that was committed.
+fn writes(location: &Location, store: &SqliteStore) -> Finding {
+    let what = "writes";
+    let Some(lost) = store.lost() else {
+        return Finding::new(what, Severity::Ok, "every recorded write is there");
+    };
+    let way_out = Safety::of(location).map_or_else(String::new, |safety| safety.way_out(lost));
+    Finding::new(what, Severity::Damaged, format!("{lost}\n{way_out}"))
 }
 
 fn size(info: &StoreInfo, now: i64) -> Finding {

@@ -110,7 +110,12 @@ impl Hook {
             *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
         }));
         let log = self.log.clone();
-        let said = |what: &str| hook_log::say(log.clone(), &format!("{} {}: {what}", self.agent.name(), self.event));
+        let said = |what: &str| {
+            // The log has it since the store was opened, once for all hooks.
+            if !what.starts_with("store_lost_writes") {
+                hook_log::say(log.clone(), &format!("{} {}: {what}", self.agent.name(), self.event));
+            }
+        };
         let patience = match self.agent.meaning(&self.event) {
             Some(Meaning::SessionEnd | Meaning::Interrupt) => PATIENCE_AT_END,
             _ => PATIENCE,
@@ -172,6 +177,8 @@ impl Hook {
         let mut project = Project::find_from(global, environment::host_folder(), flags)?;
         // A report is taken in a few transactions, and each may have to wait for others.
         project.wait = Some(patience / 3);
+        let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name(), self.event));
+        project.on_loss = Some(Box::new(move |warning| hook_log::say_once(log.clone(), &what, warning)));
         let (settings, worktree) = (project.config.for_agent(self.agent.name()).clone(), Some(project.worktree()));
         let (safety, root) = (project.safety(), Some(project.location.project_root.clone()));
         let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name(), self.event));

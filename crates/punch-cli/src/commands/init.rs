@@ -47,7 +47,7 @@ impl Init {
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
         let location = self.place(&global)?;
         let config = environment::config(&global, Some(&location.config))?;
-        let project = Project { global, location, config, wait: None };
+        let project = Project { global, location, config, wait: None, on_loss: None };
         let engine = project.engine_or_new()?;
         let created = !project.location.exists;
         let wanted = project.choice().name;

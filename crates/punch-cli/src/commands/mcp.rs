@@ -12,8 +12,8 @@ use clap::{
 use punch_engine::call::Surface;
 use punch_engine::{Engine, Role};
 use punch_serve::{
-    Group, Http, Identity, Log, Offer, Opened, PlanDesk, Problem, Project as Source, Server, Settings, Tag, loopback,
-    stdio,
+    Group, Http, Identity, Log, Offer, Opened, PlanDesk, Problem, Project as Source, Server, Settings, Tag, Token,
+    loopback, stdio,
 };
 
 use punch_store::SessionKey;
@@ -29,7 +29,11 @@ pub const LONG_ABOUT: &str = "\
 Serve the plan to agents that speak MCP.
 
 Without --http one client is served on standard input and output; nothing but protocol is written there. Every client \
-starts its own server; all of them work on the same plan.";
+starts its own server; all of them work on the same plan.
+
+With --http every request must carry the token of this user: `Authorization: Bearer TOKEN`. The token is in \
+`punch/token` in the user's state folder (`~/.local/state`), created on first use; deleting the file makes a new one at the \
+next start. docs/install.md shows the settings of each agent.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +67,7 @@ pub struct Mcp {
     /// What callers may do, instead of what their session says
     #[arg(long, value_name = "ROLE")]
     role: Option<RoleName>,
-    /// Serve HTTP on this machine: a port, or a loopback address with a port
+    /// Serve HTTP to programs of this user on this machine: a port, or a loopback address with a port
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "")]
     http: Option<String>,
     /// Write remarks about the run to a file instead of standard error
@@ -139,8 +143,13 @@ impl Mcp {
         match http {
             None => stdio(server, limit, &log).map_err(Failure::writing)?,
             Some(address) => {
-                let ready = |address| output::remark(&format!("listening on http://{address}/mcp"));
-                let served = Http { address, limit }.serve(move || server.connection(), &log, ready);
+                let token = token()?;
+                let path = token.path().display().to_string();
+                let ready = |address| {
+                    output::remark(&format!("listening on http://{address}/mcp"));
+                    output::remark(&format!("clients send `Authorization: Bearer TOKEN`; the token is in `{path}`"));
+                };
+                let served = Http { address, limit, token }.serve(move || server.connection(), &log, ready);
                 served.map_err(|e| Failure::usage(&e.message(), e.hint()))?;
             }
         }
@@ -153,6 +162,14 @@ impl Mcp {
         let file = OpenOptions::new().create(true).append(true).open(path);
         file.map(|file| Log::new(Box::new(file))).map_err(|cause| Failure::File(path.display().to_string(), cause))
     }
+}
+
+/// The token of this user, created on first use.
+fn token() -> Result<Token, Failure> {
+    let home = environment::state_home();
+    let none = || Failure::usage("there is no home folder for the token", "set HOME or XDG_STATE_HOME");
+    let path = Token::path_in(&home.ok_or_else(none)?);
+    Token::read_or_create(&path).map_err(|e| Failure::refused("token", e.message(), e.hint()))
 }
 
 /// Looks for the store anew whenever it is not open: it may appear while the server runs.

@@ -22,6 +22,7 @@ mod install;
 mod keeping;
 mod killed;
 mod looks;
+mod lost;
 mod many;
 mod mcp;
 mod plan_file;

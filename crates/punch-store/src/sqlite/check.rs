@@ -7,7 +7,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, params};
 
 use super::todo::{COLUMNS, held_until, relink};
-use super::{SqliteStore, fail, said};
+use super::{Done, SqliteStore, fail, said};
 use crate::{Catalogue, Durability, PlanId, StoreError};
 
 impl SqliteStore {
@@ -108,7 +108,7 @@ impl SqliteStore {
                 }
                 view.trust_numbers()?;
             }
-            Ok(((), true))
+            Ok(Done { answer: (), wrote: true, plan: None })
         })
     }
 }

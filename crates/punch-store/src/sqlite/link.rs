@@ -1,6 +1,8 @@
 //! One connection, set up as every connection must be, and the pool of idle ones. Before a connection is used again it
 //! is checked that its path still leads to the same file: a write into a deleted file would be lost without a word.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fail;
-use super::open::Opened;
+use super::open::{Opened, companions};
 use super::presence::{Presence, log_bytes};
 use crate::platform::{self, Identity};
 use crate::{Durability, Reason, StoreError};
@@ -22,7 +24,10 @@ const CACHE_KIB: i64 = 640;
 
 /// A log that is no larger stays when the last process leaves. Every process that comes reads it, and most only read: a
 /// longer log costs them what merging it later saves. From 112 to 256 KiB no difference can be measured.
-pub(super) const LOG_LEFT: u64 = 176 << 10;
+pub(super) const LOG_LEFT: u64 = 192 << 10;
+
+/// How every log begins.
+const LOG_MAGIC: [u8; 2] = [0x37, 0x7f];
 
 /// How many idle connections are kept.
 const IDLE: usize = 4;
@@ -88,6 +93,18 @@ impl Link {
     }
 }
 
+/// Whether the log is as long as SQLite believes, and has its beginning. SQLite does not look again: it would merge the
+/// holes of a log that was cut under a running process into the file, as pages of zeros.
+fn log_is_whole(conn: &Connection, path: &Path) -> bool {
+    let frames: rusqlite::Result<i64> = conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1));
+    let page: rusqlite::Result<i64> = conn.query_row("PRAGMA page_size", [], |row| row.get(0));
+    let (Ok(frames), Ok(page)) = (frames, page) else { return false };
+    let mut start = [0; 2];
+    let begins = File::open(&companions(path)[0]).and_then(|mut log| log.read_exact(&mut start));
+    let expected = u64::try_from(frames).map_or(0, |frames| 32 + frames * (24 + page.unsigned_abs()));
+    begins.is_ok() && start == LOG_MAGIC && log_bytes(path) >= expected
+}
+
 fn still_uri(path: &Path) -> String {
     let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     format!("file:{escaped}?immutable=1")
@@ -114,6 +131,8 @@ pub(super) struct Pool {
     idle: Mutex<Vec<Link>>,
     /// Outlives the connections.
     pub presence: Option<Presence>,
+    /// The log holds less than was committed. It is then left as it is: somebody may want to look at it.
+    pub lost: bool,
     /// The process ends with it.
     pub until_exit: bool,
 }
@@ -123,6 +142,7 @@ impl Drop for Pool {
     /// cost, and the next process reads it in a moment.
     fn drop(&mut self) {
         match (log_bytes(&self.path), &self.presence) {
+            _ if self.lost => {}
             (0, _) | (1..=LOG_LEFT, None) => {}
             (1..=LOG_LEFT, Some(presence)) => presence.leave(),
             (_, Some(presence)) if presence.is_alone() => self.merge(),
@@ -145,8 +165,22 @@ impl Drop for Pool {
 
 impl Pool {
     pub fn new(opened: Opened, wait: Duration) -> Self {
-        let Opened { path, link, access, presence, .. } = opened;
-        Self { path, wait, access, identity: link.identity, idle: Mutex::new(vec![link]), presence, until_exit: false }
+        let Opened { path, link, access, presence, lost, .. } = opened;
+        Self {
+            path,
+            wait,
+            access,
+            identity: link.identity,
+            idle: Mutex::new(vec![link]),
+            presence,
+            lost: lost.is_some(),
+            until_exit: false,
+        }
+    }
+
+    /// The number of the store's file in its file system.
+    pub const fn number(&self) -> u64 {
+        self.identity.number()
     }
 
     /// To be called before the file changes.
@@ -162,6 +196,9 @@ impl Pool {
         self.stir();
         if let Some(link) = self.lock().first() {
             let _ = link.conn.busy_timeout(Duration::ZERO);
+            if !log_is_whole(&link.conn, &self.path) {
+                return;
+            }
             let _ = link.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }

@@ -14,7 +14,8 @@ use crate::{Reason, StoreError, platform};
 /// Held until dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _file: File,
+    /// `store.lock`, which also holds the record of commits.
+    pub file: File,
 }
 
 impl Turn {
@@ -23,10 +24,10 @@ impl Turn {
         let path = store.with_extension("lock");
         let file = platform::open_lock(&path).map_err(|e| fail::io(store, "open its lock file", &e))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Self::queue(store, file, deadline),
             // A file system without locks: SQLite's own will do.
-            Err(TryLockError::Error(_)) => Ok(Self { _file: file }),
+            Err(TryLockError::Error(_)) => Ok(Self { file }),
         }
     }
 
@@ -45,7 +46,7 @@ impl Turn {
             .map_err(|e| fail::io(store, "wait for its lock file", &e))?;
         let left = deadline.saturating_duration_since(Instant::now());
         match woken.recv_timeout(left) {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { file }),
             Err(_) => Err(fail::unavailable(store, Reason::Busy, busy(left))),
         }
     }

@@ -3,6 +3,7 @@
 
 mod backup;
 mod check;
+mod commits;
 mod events;
 mod fail;
 mod ledger;
@@ -27,9 +28,10 @@ use std::time::{Duration, Instant};
 use punch_core::PlanRow;
 use rusqlite::{Connection, params};
 
-pub use tools::{StoreInfo, name_of, restore};
+pub use tools::{StoreInfo, name_of, restore, revisions_in};
 
-use crate::{Catalogue, Changes, Durability, PlanId, Snapshot, Store, StoreError, Tx};
+use crate::{Catalogue, Changes, Durability, LostWrites, PlanId, Snapshot, Store, StoreError, Tx};
+use commits::{Counter, PlanMark, Record};
 use link::Pool;
 use lock::Turn;
 use todo::Unknown;
@@ -48,7 +50,8 @@ pub enum OpenMode {
     Create,
 }
 
-/// A store in a SQLite file. Beside `store.db` lie `store.lock` (whose turn it is), `store.use` (who is here), SQLite's
+/// A store in a SQLite file. Beside `store.db` lie `store.lock` (whose turn it is, and a
+/// record of what was committed), `store.use` (who is here), SQLite's
 /// `-wal` and `-shm`, and `backups/`.
 pub struct SqliteStore {
     pool: Pool,
@@ -56,6 +59,24 @@ pub struct SqliteStore {
     unknown: Unknown,
     /// Why it can only be read, if so.
     obstacle: Option<StoreError>,
+    lost: Option<LostWrites>,
+}
+
+/// What the body of a write transaction has done.
+struct Done<T> {
+    answer: T,
+    wrote: bool,
+    /// The plan that it wrote to, as it is now.
+    plan: Option<PlanMark>,
+}
+
+/// What to do about a store that has lost writes.
+enum Loss {
+    /// Fail: a new write would take the number of a lost one.
+    Refuse,
+    /// Continue with what is left, and count from there on. The counter continues above this number, which belongs to a
+    /// write that is lost.
+    Accept(u64),
 }
 
 impl SqliteStore {
@@ -72,6 +93,7 @@ impl SqliteStore {
         let store = Self {
             watch: Arc::new(Watch::new(opened.path.clone(), opened.access)),
             obstacle: opened.obstacle.clone(),
+            lost: opened.lost.clone(),
             unknown: if opened.newer { Unknown::Keep } else { Unknown::None },
             pool: Pool::new(opened, wait),
         };
@@ -102,11 +124,42 @@ impl SqliteStore {
         &self.pool.path
     }
 
-    /// Runs `body` in a write transaction, committed if it answers `Ok`. The inner answer says whether it wrote.
+    /// Writes that were committed and that the store did not hold any more when it was opened. Such a store can be read;
+    /// it takes no new writes before [`SqliteStore::accept_loss`] or [`restore`].
+    pub const fn lost(&self) -> Option<&LostWrites> {
+        self.lost.as_ref()
+    }
+
+    /// Continues with what is left after writes were lost. Answers what was lost; `None` if nothing was.
+    pub fn accept_loss(&mut self) -> Result<Option<LostWrites>, StoreError> {
+        let lost = self.lost.take();
+        if lost.is_some() {
+            let record = Record::beside(self.path()).map_or(0, |record| record.latest());
+            self.count_from(record)?;
+        }
+        self.pool.lost = false;
+        Ok(lost)
+    }
+
+    /// Records the store as it is, with a counter above `number`.
+    fn count_from(&self, number: u64) -> Result<(), StoreError> {
+        self.transact(Durability::Full, Loss::Accept(number), |_| Ok(Done { answer: (), wrote: true, plan: None }))
+    }
+
+    /// Runs `body` in a write transaction, committed if it answers `Ok`.
     fn commit<T>(
         &self,
         durability: Durability,
-        body: impl FnOnce(&Connection) -> Result<(T, bool), StoreError>,
+        body: impl FnOnce(&Connection) -> Result<Done<T>, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.transact(durability, Loss::Refuse, body)
+    }
+
+    fn transact<T>(
+        &self,
+        durability: Durability,
+        loss: Loss,
+        body: impl FnOnce(&Connection) -> Result<Done<T>, StoreError>,
     ) -> Result<T, StoreError> {
         if let Some(obstacle) = &self.obstacle {
             return Err(obstacle.clone());
@@ -121,10 +174,7 @@ impl SqliteStore {
         self.pool.stir();
         let done = (|| {
             run(&link.conn, "BEGIN IMMEDIATE").map_err(failed)?;
-            let done = body(&link.conn).and_then(|done| {
-                run(&link.conn, "COMMIT").map_err(failed)?;
-                Ok(done)
-            });
+            let done = self.count(&link.conn, &turn, durability, loss, body);
             if done.is_err() && !link.conn.is_autocommit() {
                 let _ = run(&link.conn, "ROLLBACK");
             }
@@ -132,11 +182,45 @@ impl SqliteStore {
         })();
         drop(turn);
         self.pool.give(link);
-        let (answer, wrote) = done?;
+        let Done { answer, wrote, .. } = done?;
         if wrote {
             self.watch.committed();
         }
         Ok(answer)
+    }
+
+    /// Runs `body` and the commit, and keeps count of what was written: inside the transaction, and outside the log once
+    /// the transaction is committed.
+    fn count<T>(
+        &self,
+        conn: &Connection,
+        turn: &Turn,
+        durability: Durability,
+        loss: Loss,
+        body: impl FnOnce(&Connection) -> Result<Done<T>, StoreError>,
+    ) -> Result<Done<T>, StoreError> {
+        let failed = |e: rusqlite::Error| fail::sql(self.path(), "be written", &e);
+        let number = self.pool.number();
+        let counter = Counter::read(conn).map_err(failed)?;
+        let record = Record::read(&turn.file, number);
+        let (record, at_least) = match loss {
+            Loss::Refuse => {
+                commits::refuse(conn, self.path(), record.as_ref(), &counter)?;
+                (record, 0)
+            }
+            Loss::Accept(number) => (None, number),
+        };
+        let mut done = body(conn)?;
+        let counter = match done.wrote {
+            true => Some(counter.advance(conn, at_least).map_err(failed)?),
+            false => None,
+        };
+        run(conn, "COMMIT").map_err(failed)?;
+        if let Some(counter) = counter {
+            // Without a record the write is as safe as before, only its loss would go unnoticed.
+            let _ = Record::after(record, number, &counter, durability, done.plan.take()).write(&turn.file);
+        }
+        Ok(done)
     }
 
     /// Runs `body` on one moment.
@@ -177,7 +261,7 @@ impl Store for SqliteStore {
             let mut view = self.view(conn, plan);
             view.plan_row()?;
             body(&mut view)?;
-            Ok(((), view.changed.get()))
+            Ok(Done { answer: (), wrote: view.changed.get(), plan: view.mark() })
         })
     }
 
@@ -207,7 +291,9 @@ impl Store for SqliteStore {
             view.name_is_free(name)?;
             let sql = "INSERT INTO plan (name, created_at, revision, row) VALUES (?1, ?2, 0, ?3)";
             view.execute("make a plan", sql, params![name, now, row])?;
-            Ok((PlanId(conn.last_insert_rowid()), true))
+            let id = conn.last_insert_rowid();
+            let mark = PlanMark { id, revision: 0, name: name.to_owned() };
+            Ok(Done { answer: PlanId(id), wrote: true, plan: Some(mark) })
         })
     }
 

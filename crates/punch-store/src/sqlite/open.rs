@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::commits::Record;
 use super::link::{self, Access, Link};
 use super::lock::Turn;
 use super::presence::{Presence, log_bytes};
 use super::schema::{self, MIGRATIONS, Standing};
-use super::{OpenMode, fail};
-use crate::{Reason, StoreError, platform};
+use super::{OpenMode, commits, fail};
+use crate::{LostWrites, Reason, StoreError, platform};
 
 /// Before 3.51.3 a WAL file could be reset under a reader's feet.
 const OLDEST_LIBRARY: i32 = 3_051_003;
@@ -29,6 +30,8 @@ pub(super) struct Opened {
     pub presence: Option<Presence>,
     /// The log beside it may not be its own.
     pub strange: bool,
+    /// Writes that were committed and are gone.
+    pub lost: Option<LostWrites>,
 }
 
 /// Opens the store at `path`, or makes one if the mode says so and there is none.
@@ -43,6 +46,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
         }
     }
     let presence = Presence::enter(&path);
+    let record = Record::beside(&path);
     let strange = presence.as_ref().is_some_and(Presence::is_strange);
     let Looked { mut link, standing, access, obstacle } = look(&path, wait)?;
     if strange {
@@ -61,7 +65,8 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
         }
         standing => standing,
     };
-    Ok(Opened { path, link, access, obstacle, newer: standing == Standing::Newer, presence, strange })
+    let lost = commits::lost(&link.conn, &path, record);
+    Ok(Opened { path, link, access, obstacle, newer: standing == Standing::Newer, presence, strange, lost })
 }
 
 /// What a first look at a file gave.
@@ -142,7 +147,7 @@ fn exists(path: &Path) -> Result<bool, StoreError> {
 
 /// Makes the file beside its place and moves it there when it is complete, so that nobody ever sees half a store.
 fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
-    let _turn = Turn::take(path, deadline)?;
+    let turn = Turn::take(path, deadline)?;
     if exists(path)? {
         return Ok(());
     }
@@ -157,6 +162,8 @@ fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
     }
     // The log of a store that is gone would be taken for the log of this one.
     remove_companions(path).map_err(|e| fail::io(path, "clear what an earlier one left", &e))?;
+    // So would its record, if the new file got the number of the old one.
+    let _ = Record::forget(&turn.file);
     let placed = file.sync_all().and_then(|()| fs::rename(&fresh, path));
     placed.and_then(|()| sync_folder(path)).map_err(|e| fail::io(path, "put it into place", &e))
 }

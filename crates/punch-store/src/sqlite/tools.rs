@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 
+use super::commits::Record;
 use super::link::{Access, Link};
 use super::lock::Turn;
 use super::presence::Presence;
@@ -84,11 +85,21 @@ impl SqliteStore {
 
 /// The random name of the store in a file, which its copies share. Writes nothing, whatever the schema's age.
 pub fn name_of(path: &Path) -> Result<String, StoreError> {
+    revisions_in(path).map(|(store, _)| store)
+}
+
+/// The random name of the store in a file, and the revision of each plan in it. Writes nothing, whatever the schema's age.
+pub fn revisions_in(path: &Path) -> Result<(String, Vec<(String, u64)>), StoreError> {
     let access = if open::companions(path)[0].exists() { Access::Shared } else { Access::Still };
     let link = Link::open(path, access, WAIT)?;
     schema::examine(&link.conn, path)?;
-    let name = link.conn.query_row("SELECT store FROM meta", [], |row| row.get(0));
-    name.map_err(|e| fail::sql(path, "be read", &e))
+    let read = || -> rusqlite::Result<_> {
+        let store = link.conn.query_row("SELECT store FROM meta", [], |row| row.get(0))?;
+        let mut plans = link.conn.prepare("SELECT name, revision FROM plan ORDER BY id")?;
+        let plans = plans.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
+        Ok((store, plans.collect::<Result<_, _>>()?))
+    };
+    read().map_err(|e| fail::sql(path, "be read", &e))
 }
 
 /// Brings a copy back: its content becomes that of the store at `path`, in one step that other processes see like any
@@ -100,9 +111,15 @@ pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> 
         SqliteStore::open(path, OpenMode::Create)?;
     }
     let path = &fs::canonicalize(path).map_err(|e| fail::io(path, "find it", &e))?;
+    let commits = Record::beside(path).map_or(0, |record| record.latest());
     let turn = Turn::take(path, Instant::now() + WAIT)?;
+    let _ = Record::forget(&turn.file);
     match overwrite(&source.conn, path) {
-        Ok(()) => return Ok(None),
+        Ok(()) => {
+            drop(turn);
+            count_from(path, commits);
+            return Ok(None);
+        }
         Err(
             StoreError::Damaged { .. }
             | StoreError::TooNew { .. }
@@ -113,9 +130,16 @@ pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> 
     let aside = move_aside(path).map_err(|e| fail::io(path, "move what is there aside", &e))?;
     drop(turn);
     SqliteStore::open(path, OpenMode::Create)?;
-    let _turn = Turn::take(path, Instant::now() + WAIT)?;
+    let turn = Turn::take(path, Instant::now() + WAIT)?;
     overwrite(&source.conn, path)?;
+    drop(turn);
+    count_from(path, commits);
     Ok(Some(aside))
+}
+
+/// Starts a new record of commits after a restore. If that fails, the next write does it.
+fn count_from(path: &Path, commits: u64) {
+    let _ = SqliteStore::open(path, OpenMode::Existing).and_then(|store| store.count_from(commits));
 }
 
 /// A connection to a copy that is one of ours and whole.

@@ -6,6 +6,7 @@ use std::path::Path;
 use punch_core::{Event, PlanRow, Todo};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
+use super::commits::PlanMark;
 use super::fail;
 use super::todo::{self, Unknown};
 use crate::{PlanId, StoreError};
@@ -21,6 +22,7 @@ pub(super) struct View<'c> {
     /// Events of this transaction that closed a todo.
     pub closing: Vec<Event>,
     row: RefCell<Option<PlanRow>>,
+    name: RefCell<String>,
     /// The column `said` is right, as far as the plan was read.
     numbered: Cell<Option<bool>>,
 }
@@ -35,6 +37,7 @@ impl<'c> View<'c> {
             changed: Cell::new(false),
             closing: Vec::new(),
             row: RefCell::new(None),
+            name: RefCell::default(),
             numbered: Cell::new(None),
         }
     }
@@ -74,13 +77,21 @@ impl<'c> View<'c> {
         Ok(())
     }
 
+    /// The plan as it is at the end of a write; `None` if it was never read.
+    pub fn mark(&self) -> Option<PlanMark> {
+        let revision = self.row.borrow().as_ref()?.revision;
+        Some(PlanMark { id: self.plan.0, revision, name: self.name.take() })
+    }
+
     fn row_text(&self) -> Result<String, StoreError> {
         let read = self
             .conn
-            .prepare_cached("SELECT row, said_revision = revision FROM plan WHERE id = ?1")
-            .and_then(|mut s| s.query_row([self.plan.0], |row| Ok((row.get(0)?, row.get(1)?))).optional());
-        let (text, numbered) = self.sql("read the plan", read)?.ok_or(StoreError::UnknownPlan { plan: self.plan })?;
+            .prepare_cached("SELECT row, said_revision = revision, name FROM plan WHERE id = ?1")
+            .and_then(|mut s| s.query_row([self.plan.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional());
+        let (text, numbered, name) =
+            self.sql("read the plan", read)?.ok_or(StoreError::UnknownPlan { plan: self.plan })?;
         self.numbered.set(Some(numbered));
+        *self.name.borrow_mut() = name;
         Ok(text)
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use punch_store::{OpenMode, PlanId, SqliteStore, Store};
+use punch_store::{Durability, OpenMode, PlanId, SqliteStore, Store, restore};
 use rusqlite::Connection;
 
 use crate::create;
@@ -82,8 +82,50 @@ fn every_acknowledged_write_survives_being_killed() {
         assert!(all.iter().all(|line| known.contains(line)), "round {round} lost a write");
         assert!(found.len() <= all.len() + round + 1, "at most one write a round was not acknowledged");
         assert_eq!(store.check().unwrap(), [""; 0], "round {round}");
+        assert_eq!(store.lost(), None, "round {round}");
     }
     assert!(all.len() >= 400);
+}
+
+/// Writes of every kind, copies and restores until it is killed.
+#[test]
+fn victim_does_everything_for_ever() {
+    let Some(path) = victim_store() else { return };
+    let copy = path.with_file_name(format!("copy-{}.db", std::process::id()));
+    let ctx = crate::submit::context(1, None, punch_core::Policy::default());
+    for n in 0.. {
+        let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+        assert_eq!(store.lost(), None);
+        let durability = if n % 2 == 0 { Durability::Full } else { Durability::Relaxed };
+        submit(&store, PlanId(1), durability, &[add("one more")], &ctx).unwrap().unwrap();
+        match n % 7 {
+            3 => store.backup_to(&copy).unwrap(),
+            5 => drop(restore(&copy, &path).unwrap()),
+            _ => {}
+        }
+        tell(&format!("ack {n}"));
+    }
+}
+
+#[test]
+fn a_killed_process_never_looks_like_a_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    create(&path).create_plan("main", 0).unwrap();
+    for round in 0..15 {
+        let mut children: Vec<Child> =
+            (0..3).map(|_| victim("faults::victim_does_everything_for_ever", &path, "exec \"$@\"")).collect();
+        for (n, child) in children.iter_mut().enumerate() {
+            let mut out = BufReader::new(child.stdout.take().unwrap());
+            let wanted = 1 + (round + n * 5) % 13;
+            assert_eq!(acknowledged(&mut out, wanted).len(), wanted, "a process has seen a loss in round {round}");
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert_eq!(create(&path).lost(), None, "round {round}");
+        }
+        let store = create(&path);
+        assert_eq!((store.lost(), store.check().unwrap()), (None, Vec::new()), "round {round}");
+    }
 }
 
 /// Writes until the disk is full, and tells the code of the error.

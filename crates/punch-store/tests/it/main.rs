@@ -4,6 +4,7 @@
 mod contract;
 mod faults;
 mod files;
+mod lost;
 mod many;
 mod ops;
 mod random;

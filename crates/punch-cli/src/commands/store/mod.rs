@@ -1,5 +1,6 @@
 //! `punch store`: the store as a file.
 
+mod accept;
 mod backup;
 mod info;
 mod prune;
@@ -24,6 +25,7 @@ Examples:
   punch store backup ../plan.db
   punch store restore ../plan.db           # what is there now is kept beside it
   punch store restore --copy               # from the hourly copy in the state folder
+  punch store accept                       # continue after a damaged or deleted `store.db-wal`
   punch store prune --before 500 --export events.jsonl
 
 The newest changes may lie in `store.db-wal`: copy with `punch store backup`, or the whole folder, not `store.db` alone.";
@@ -45,6 +47,8 @@ enum Action {
     Backup(backup::Backup),
     /// Bring a copy back; what is there now is kept beside it
     Restore(restore::Restore),
+    /// Continue with what is left after the store has lost writes
+    Accept(accept::Accept),
     /// Export old events to a file and forget them; the plan stays, undo of those revisions goes
     Prune(prune::Prune),
 }
@@ -57,6 +61,7 @@ impl Store {
             Action::Info(verb) => verb.run(&location()?),
             Action::Backup(verb) => verb.run(&location()?),
             Action::Restore(verb) => verb.run(&location()?),
+            Action::Accept(verb) => verb.run(&location()?),
             Action::Prune(verb) => verb.run(crate::project::Project::find(global)?),
         }
     }

@@ -1,0 +1,46 @@
+//! `punch store accept`: continue with a store that has lost writes.
+
+use clap::Args;
+use punch_core::text;
+use punch_engine::locate::Location;
+use punch_store::{OpenMode, SqliteStore};
+use serde_json::json;
+
+use crate::environment;
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::safety::Safety;
+
+/// The arguments of `punch store accept`.
+#[derive(Args)]
+pub struct Accept {}
+
+impl Accept {
+    /// Runs the verb.
+    pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+        super::need(location)?;
+        let mut store = SqliteStore::open(&location.database, OpenMode::Existing)?;
+        let Some(lost) = store.lost().cloned() else {
+            return Ok(Reply::new("Nothing is missing.", json!({"accepted": false})));
+        };
+        if let Some(agent) = environment::inside_agent() {
+            let message =
+                format!("only the user accepts lost writes, and this shell belongs to an agent ({agent} is set)");
+            return Err(Failure::refused("needs_user", message, "ask the user to run it in a terminal of their own"));
+        }
+        // First, so that no other process can overwrite the copy as soon as writes are allowed again.
+        let copy = Safety::of(location).and_then(|safety| safety.keep_after_loss());
+        store.accept_loss()?;
+        let mut said = format!("Accepted: {}.", text::neutral(&lost.to_string()));
+        let copy = copy.map(|path| path.display().to_string());
+        if let Some(copy) = &copy {
+            said.push_str(&format!("\nThe latest copy is kept: `{}`", text::neutral(copy)));
+        }
+        let plans: Vec<_> = lost
+            .plans
+            .iter()
+            .map(|plan| json!({"name": plan.name, "recorded": plan.recorded, "found": plan.found}))
+            .collect();
+        Ok(Reply::new(said, json!({"accepted": true, "writes": lost.writes, "plans": plans, "copy": copy})))
+    }
+}

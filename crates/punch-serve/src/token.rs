@@ -1,0 +1,244 @@
+//! The secret that a client of the HTTP server must send. Every process on the machine can reach a loopback address, also
+//! those of other users; only this user can read the file with the token.
+
+use std::fmt;
+use std::fs;
+use std::hint::black_box;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Random bytes in a token.
+const BYTES: usize = 32;
+
+/// The longest token that is read from a file.
+const LONGEST: u64 = 1024;
+
+/// The shortest token that is accepted: someone may have typed it.
+const SHORTEST: usize = 32;
+
+/// A secret and the file that holds it. `Debug` shows only the file.
+#[derive(Clone)]
+pub struct Token {
+    secret: String,
+    path: PathBuf,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no token to serve with.
+#[derive(Debug)]
+pub enum TokenError {
+    /// The file could not be read or written.
+    Io(PathBuf, io::Error),
+    /// Other users can read or write the file.
+    Exposed(PathBuf),
+    /// The file does not hold a token.
+    Invalid(PathBuf),
+}
+
+impl TokenError {
+    /// What is wrong.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Io(path, cause) => format!("cannot use the token file `{}`: {cause}", path.display()),
+            Self::Exposed(path) => format!("other users can open the token file `{}`", path.display()),
+            Self::Invalid(path) => format!("the token file `{}` does not hold a token", path.display()),
+        }
+    }
+
+    /// What to do.
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Io(..) => "check its permissions and those of its folder",
+            Self::Exposed(_) | Self::Invalid(_) => "delete it; the next start creates a new token",
+        }
+    }
+}
+
+impl Token {
+    /// Where the token is inside the user's state folder.
+    pub fn path_in(state_home: &Path) -> PathBuf {
+        state_home.join("punch").join("token")
+    }
+
+    /// Reads the token, or creates the file with a new one. Two processes that start at once get the same token.
+    pub fn read_or_create(path: &Path) -> Result<Self, TokenError> {
+        let failed = |cause| TokenError::Io(path.to_owned(), cause);
+        if fs::symlink_metadata(path).is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound) {
+            create(path).map_err(failed)?;
+        }
+        let file = system::open(path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        if !meta.is_file() {
+            return Err(TokenError::Invalid(path.to_owned()));
+        }
+        if system::is_exposed(&meta) {
+            return Err(TokenError::Exposed(path.to_owned()));
+        }
+        let mut text = String::new();
+        file.take(LONGEST).read_to_string(&mut text).map_err(failed)?;
+        let secret = text.trim();
+        if secret.len() < SHORTEST || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(TokenError::Invalid(path.to_owned()));
+        }
+        Ok(Self { secret: secret.to_owned(), path: path.to_owned() })
+    }
+
+    /// The file that holds the token.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the value of an `Authorization` header carries this token. Takes the same time for every wrong token of
+    /// the right length.
+    pub fn authorizes(&self, header: &[u8]) -> bool {
+        let Some((scheme, given)) = header.split_at_checked("Bearer ".len()) else { return false };
+        scheme.eq_ignore_ascii_case(b"Bearer ") && same(given.trim_ascii(), self.secret.as_bytes())
+    }
+}
+
+/// Compares without stopping at the first difference.
+fn same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len() && black_box(left.iter().zip(right).fold(0, |sum, (a, b)| black_box(sum | (a ^ b)))) == 0
+}
+
+/// Writes a new token beside its place and links it there, so that nobody ever reads half of one and the first of several
+/// processes wins.
+fn create(path: &Path) -> io::Result<()> {
+    let (mut random, mut name) = ([0; BYTES], [0; 8]);
+    getrandom::fill(&mut random).and_then(|()| getrandom::fill(&mut name)).map_err(io::Error::other)?;
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    if let Some(folder) = path.parent() {
+        system::create_folder(folder)?;
+    }
+    let fresh = path.with_added_extension(format!("{}.new", hex(&name)));
+    let written = system::create(&fresh).and_then(|mut file| {
+        file.write_all(format!("{}\n", hex(&random)).as_bytes())?;
+        file.sync_all()
+    });
+    let placed = written.and_then(|()| match fs::hard_link(&fresh, path) {
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        // Some file systems have no links.
+        Err(_) => fs::rename(&fresh, path),
+        Ok(()) => Ok(()),
+    });
+    let _ = fs::remove_file(&fresh);
+    placed
+}
+
+#[cfg(unix)]
+mod system {
+    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+    use std::io;
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+    use std::path::Path;
+
+    pub fn create(path: &Path) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    }
+
+    /// Neither follows a link nor waits for the other end of a pipe.
+    pub fn open(path: &Path) -> io::Result<File> {
+        use rustix::fs::OFlags;
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        OpenOptions::new().read(true).custom_flags(flags).open(path)
+    }
+
+    pub fn is_exposed(meta: &Metadata) -> bool {
+        meta.permissions().mode() & 0o077 != 0
+    }
+
+    pub fn create_folder(path: &Path) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::fs::{File, Metadata, OpenOptions};
+    use std::io;
+    use std::path::Path;
+
+    // Access lists are inherited from the user's folder.
+    pub fn create(path: &Path) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).open(path)
+    }
+
+    pub fn open(path: &Path) -> io::Result<File> {
+        File::open(path)
+    }
+
+    pub fn is_exposed(_meta: &Metadata) -> bool {
+        false
+    }
+
+    pub fn create_folder(path: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(path)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_token_is_created_once_and_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Token::path_in(&folder.path().join("state"));
+        let together = Barrier::new(8);
+        let start = || {
+            together.wait();
+            Token::read_or_create(&path).unwrap().secret
+        };
+        let secrets: Vec<String> = thread::scope(|scope| {
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert!(secrets.iter().all(|secret| *secret == secrets[0] && secret.len() == 2 * BYTES));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
+        let files: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        let other = Token::read_or_create(&folder.path().join("other")).unwrap();
+        assert_ne!(other.secret, secrets[0]);
+        assert!(!format!("{other:?}").contains(&other.secret));
+    }
+
+    #[test]
+    fn only_the_whole_token_is_accepted() {
+        let folder = tempfile::tempdir().unwrap();
+        let token = Token::read_or_create(&folder.path().join("token")).unwrap();
+        let secret = token.secret.clone();
+        for good in [format!("Bearer {secret}"), format!("bearer {secret}"), format!("Bearer  {secret} ")] {
+            assert!(token.authorizes(good.as_bytes()), "{good}");
+        }
+        let flipped = format!("Bearer {}x", &secret[..secret.len() - 1]);
+        for wrong in ["", "Bearer", "Bearer ", &secret, &format!("Basic {secret}"), &flipped, &flipped[..20]] {
+            assert!(!token.authorizes(wrong.as_bytes()), "{wrong}");
+        }
+        assert!(!token.authorizes(format!("Bearer {secret}{secret}").as_bytes()));
+    }
+
+    #[test]
+    fn a_token_that_others_may_know_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        Token::read_or_create(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(matches!(Token::read_or_create(&path), Err(TokenError::Exposed(_))));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::write(&path, "short\n").unwrap();
+        assert!(matches!(Token::read_or_create(&path), Err(TokenError::Invalid(_))));
+        let link = folder.path().join("link");
+        symlink(&path, &link).unwrap();
+        assert!(matches!(Token::read_or_create(&link), Err(TokenError::Io(..))));
+    }
+}
