@@ -14,8 +14,8 @@ use super::step::Step;
 use crate::failure::Failure;
 use crate::files;
 
-/// What copies beside files are called.
-const BACKUP: &str = "before-punch";
+/// How the names of copies beside files end.
+pub const BACKUP: &str = "before-punch";
 
 /// Writes every step; what was written is taken back if one fails. The caller has the turn.
 pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
@@ -33,7 +33,7 @@ pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
     }
     for step in steps.iter() {
         if let (Some(old), None) = (&step.old, &step.new) {
-            clear(old);
+            clear(old, step.copy_stays.is_some());
             Record::forget(&place.records, &step.real);
         }
     }
@@ -42,7 +42,7 @@ pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
 
 /// Somebody else was faster.
 pub fn changed_meanwhile(step: &Step) -> Failure {
-    let message = format!("`{}` was changed by somebody else meanwhile", step.path.display());
+    let message = format!("`{}` was changed by another program in the meantime", step.path.display());
     Failure::refused("changed_meanwhile", message, "run the same command again")
 }
 
@@ -64,6 +64,9 @@ fn carry(place: &Place, step: &mut Step) -> Result<(), Failure> {
             && new.backup.is_none()
         {
             new.backup = Some((back_up(&step.real, before)?, Patch::back("", before)));
+        }
+        if let (None, Some(folder)) = (&step.new, step.real.parent().filter(|_| step.after.is_some())) {
+            fs::create_dir_all(folder).map_err(|cause| files::failed(folder, cause))?;
         }
         for folder in step.new.iter().flat_map(|record| &record.made_folders) {
             match fs::create_dir(folder) {
@@ -101,9 +104,10 @@ fn back_up(real: &Path, text: &str) -> Result<PathBuf, Failure> {
     Err(files::failed(real, io::ErrorKind::AlreadyExists.into()))
 }
 
-/// The copy, if it still is what we wrote, and the folders that we made, if nothing else is in them.
-fn clear(record: &Record) {
+/// Deletes the copy, if it still is what we wrote and nobody needs it, and the folders that we made, if they are empty.
+fn clear(record: &Record, copy_stays: bool) {
     if let Some((path, mark)) = &record.backup
+        && !copy_stays
         && file::read(path).ok().flatten().is_some_and(|text| mark.fits(&text))
     {
         let _ = fs::remove_file(path);
@@ -125,6 +129,6 @@ fn take_back(place: &Place, step: &Step) {
         None => Record::forget(&place.records, &step.real),
     }
     if let (None, Some(new)) = (&step.old, &step.new) {
-        clear(new);
+        clear(new, false);
     }
 }
