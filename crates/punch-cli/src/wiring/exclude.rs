@@ -38,8 +38,14 @@ pub fn plan(place: &Place, worktree: &Worktree, steps: &mut [Step]) -> Result<Op
     if before.as_deref().unwrap_or_default() == after {
         return Ok(None);
     }
-    let action = if before.is_some() { Action::Change } else { Action::Make };
-    Ok(Some(Step::bare(worktree.exclude.clone(), real, before, Some(after), action)))
+    // A file with nothing but our lines is one that we made.
+    let after = Some(after).filter(|after| !after.is_empty());
+    let action = match (&before, &after) {
+        (_, None) => Action::Remove,
+        (Some(_), Some(_)) => Action::Change,
+        (None, Some(_)) => Action::Make,
+    };
+    Ok(Some(Step::bare(worktree.exclude.clone(), real, before, after, action)))
 }
 
 /// The lines that a step needs: for a file that only this user has, and for the copy of what was in a file.

@@ -94,7 +94,12 @@ pub fn install(place: &Place, hosts: &[Host], target: &Target) -> Result<Step, F
     let content = &target.content;
     let old = Record::load(&place.records, &real);
     let known = old.as_ref().map(|old| &old.history);
-    let (after, history) = connect(content, before.as_deref(), known).map_err(|wrong| refused(&target.path, &wrong))?;
+    let users: Vec<String> = hosts.iter().map(|host| user(*host, target)).collect();
+    let shared = old.as_ref().is_some_and(|old| old.users.iter().any(|user| !users.contains(user)));
+    // For texts that all agents read, others make no difference.
+    let shared = shared && !matches!(content, Content::Block(_) | Content::Whole { .. });
+    let (after, history) =
+        connect(content, before.as_deref(), known, shared).map_err(|wrong| refused(&target.path, &wrong))?;
     let personal = place.level == Level::Personal;
     let same = before.as_ref() == Some(&after);
     let mut new = match &old {

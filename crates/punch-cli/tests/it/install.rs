@@ -451,7 +451,10 @@ fn init_names_the_agents_it_finds_and_wires_them_only_when_told() {
     let run = |arguments: &[&str]| finished(with_agents(&world, &bin, arguments).output().unwrap());
     let before = tree(&world);
     let said = run(&["init"]).stdout;
-    assert!(said.contains("punch install claude opencode   # Claude Code and OpenCode found, not connected yet"), "{said}");
+    assert!(
+        said.contains("punch install claude opencode   # Claude Code and OpenCode found, not connected yet"),
+        "{said}"
+    );
     assert!(!run(&["init", "--no-agents"]).stdout.contains("install"));
     assert_eq!(answer(&run(&["init", "--json"]))["agents"], json!({"found": ["claude", "opencode"], "wired": []}));
     same(&tree(&world), &before);

@@ -54,7 +54,9 @@ fn a_copy_stays_when_the_file_it_was_made_of_is_gone_or_has_lost_something() {
     let (file, copy) =
         (world.project.join(".gemini/settings.json"), world.project.join(".gemini/settings.json.before-punch"));
     fs::create_dir(world.project.join(".gemini")).unwrap();
-    for (now, stays) in [(None, true), (Some("{ \"theme\": \"light\" }"), true), (Some("{ \"theme\": \"dark\" }"), false)] {
+    for (now, stays) in
+        [(None, true), (Some("{ \"theme\": \"light\" }"), true), (Some("{ \"theme\": \"dark\" }"), false)]
+    {
         fs::write(&file, "{ \"theme\": \"dark\" }\n").unwrap();
         world.ok(&["install", "gemini", "-y"]);
         match now {

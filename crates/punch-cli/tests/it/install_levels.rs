@@ -57,7 +57,8 @@ fn lines_of_the_user_in_the_exclude_file_stay() {
 fn install_says_that_agents_are_continued_and_how_to_turn_it_off() {
     let world = World::with_git();
     let said = world.ok(&["install", "claude", "-y"]);
-    let sentence = said.lines().find(|line| line.starts_with("Auto-continue is on")).unwrap_or_else(|| panic!("{said}"));
+    let sentence =
+        said.lines().find(|line| line.starts_with("Auto-continue is on")).unwrap_or_else(|| panic!("{said}"));
     assert!(sentence.contains("`punch keep-going off`"), "{sentence}");
     let mut off = world.command(&["install", "claude", "-y"]);
     let said = finished(off.env("PUNCH_KEEP_GOING", "false").output().unwrap()).stdout;

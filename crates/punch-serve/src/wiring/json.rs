@@ -108,10 +108,17 @@ fn is_blank(text: &str) -> bool {
 /// One group for each event, and none of another version's events.
 fn wire_hooks(text: &str, hooks: &Hooks) -> Result<String, Wrong> {
     let mut text = text.to_owned();
+    let value = Tree::read(&text)?.value().clone();
+    let is_ours = |group: &Value| is_our_group(group, hooks.agent);
     for (event, group) in &hooks.events {
-        text = push(&text, &[HOOKS, event], group, &|item| is_our_group(item, hooks.agent))?;
+        text = match value[HOOKS][event].as_array() {
+            Some(groups) if groups.iter().filter(|group| is_ours(group)).eq([group]) => text,
+            _ => push(&text, &[HOOKS, event], group, &is_ours)?,
+        };
         // A user may have put a hook of ours into a group with others.
-        text = drop_handlers(&text, &[HOOKS, event], hooks.agent)?;
+        if is_mixed(&value, event, hooks.agent) {
+            text = drop_handlers(&text, &[HOOKS, event], hooks.agent)?;
+        }
     }
     let wanted: Vec<&str> = hooks.events.iter().map(|(event, _)| event.as_str()).collect();
     drop_hooks(&text, hooks.agent, &wanted, &[])
@@ -120,15 +127,32 @@ fn wire_hooks(text: &str, hooks: &Hooks) -> Result<String, Wrong> {
 /// Removes the hooks of an agent from all events but `except`.
 fn drop_hooks(text: &str, agent: &str, except: &[&str], kept: &[Vec<String>]) -> Result<String, Wrong> {
     let mut text = text.to_owned();
-    for event in events(&Tree::read(&text)?).iter().filter(|event| !except.contains(&event.as_str())) {
+    let tree = Tree::read(&text)?;
+    let value = tree.value();
+    for event in events(&tree).iter().filter(|event| !except.contains(&event.as_str())) {
         let path = [HOOKS, event];
-        let without = drop_items(&text, &path, &|item| is_our_group(item, agent))?;
-        let without = drop_handlers(&without, &path, agent)?;
-        if without != text {
-            text = prune(&without, &path, kept)?;
+        let groups = value[HOOKS][event].as_array().map_or(&[][..], Vec::as_slice);
+        let (has_ours, mixed) = (groups.iter().any(|group| is_our_group(group, agent)), is_mixed(value, event, agent));
+        if has_ours {
+            text = drop_items(&text, &path, &|item| is_our_group(item, agent))?;
+        }
+        if mixed {
+            text = drop_handlers(&text, &path, agent)?;
+        }
+        if has_ours || mixed {
+            text = prune(&text, &path, kept)?;
         }
     }
     Ok(text)
+}
+
+/// Returns true if a hook of ours stands in a group with others.
+fn is_mixed(value: &Value, event: &str, agent: &str) -> bool {
+    let groups = value[HOOKS][event].as_array().map_or(&[][..], Vec::as_slice);
+    groups.iter().filter(|group| !is_our_group(group, agent)).any(|group| {
+        let handlers = group[HOOKS].as_array().map_or(&[][..], Vec::as_slice);
+        handlers.iter().any(|handler| is_our_handler(handler, agent))
+    })
 }
 
 /// The names of all events with hooks.
