@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::run::terminal::Watched;
 use crate::world::{PUNCH, World, finished};
 
 const AGENTS: [&str; 6] = ["claude", "codex", "qwen", "gemini", "cursor", "opencode"];
@@ -94,6 +95,22 @@ fn a_file_that_git_tracks_is_changed_only_when_the_user_says_so() {
     let said = world.ok(&["install", "qwen", "--guide", "-y"]);
     assert!(said.contains("`QWEN.md` did not get the guide"), "{said}");
     assert_eq!(status(&world), "");
+}
+
+#[test]
+fn on_a_terminal_the_user_is_asked_before_all_projects_are_connected() {
+    for (answers, exit, connected) in [("y\ny\n", 0, true), ("n\n", 1, false)] {
+        let world = World::with_git();
+        fs::create_dir(world.project.join(".qwen")).unwrap();
+        fs::write(world.project.join(".qwen/settings.json"), "{}\n").unwrap();
+        world.git(&["add", "."]);
+        let mut run = Watched::start(world.command(&["install", "qwen"]));
+        run.types(answers);
+        let (ended, screen) = run.ends();
+        assert_eq!(ended, Some(exit), "{screen:?}");
+        assert_eq!(world.root.join("home/.qwen/settings.json").exists(), connected, "{screen:?}");
+        assert_eq!(fs::read_to_string(world.project.join(".qwen/settings.json")).unwrap(), "{}\n");
+    }
 }
 
 #[test]

@@ -412,6 +412,27 @@ fn hooks_for_a_team_do_nothing_without_punch_and_are_recognized() {
     assert_eq!(naive(left.text.as_deref().unwrap()), json!({}));
 }
 
+/// `punch hook` reads these arguments without building its parser.
+#[test]
+fn every_hook_ends_in_the_form_that_is_read_fast() {
+    for (host, level) in Host::ALL.iter().flat_map(|host| Level::ALL.map(|level| (*host, level))) {
+        let entries = targets(host, level, "punch").into_iter().filter_map(|target| match target.content {
+            Content::Json(_, entries) => Some(entries),
+            _ => None,
+        });
+        let hooks = entries.flatten().filter_map(|entry| match entry {
+            Entry::Hooks(hooks) => Some(hooks.events),
+            _ => None,
+        });
+        for (event, group) in hooks.flatten() {
+            let handler = if group["hooks"].is_array() { &group["hooks"][0] } else { &group };
+            let command = handler["command"].as_str().unwrap();
+            let call = format!("punch hook --agent {} {event}", host.name());
+            assert_eq!(command.rsplit("exec ").next(), Some(call.as_str()), "{command}");
+        }
+    }
+}
+
 #[test]
 fn a_copy_is_needed_as_long_as_it_has_something_that_the_file_lost() {
     let content = targets(Host::Gemini, Level::User, "punch").swap_remove(0).content;
