@@ -33,7 +33,7 @@ pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
     }
     for step in steps.iter() {
         if let (Some(old), None) = (&step.old, &step.new) {
-            clear(old, step.copy_stays.is_some());
+            clear(old, step.copy_stays.as_deref());
             Record::forget(&place.records, &step.real);
         }
     }
@@ -80,10 +80,17 @@ fn carry(place: &Place, step: &mut Step) -> Result<(), Failure> {
     }
     match (&step.before, &step.after) {
         (before, after) if before == after => {}
+        (None, Some(after)) if !step.real.starts_with(&place.roots.project) => create_private(&step.real, after)?,
         (_, Some(after)) => files::replace(&step.real, after)?,
         (_, None) => fs::remove_file(&step.real).map_err(|cause| files::failed(&step.path, cause))?,
     }
     Ok(())
+}
+
+/// Creates a file in the home folder that only its owner may read: agents keep the mode, and put secrets into it later.
+fn create_private(real: &Path, text: &str) -> Result<(), Failure> {
+    files::create(real, 0o600).map_err(|cause| files::failed(real, cause))?;
+    files::replace(real, text).inspect_err(|_| drop(fs::remove_file(real)))
 }
 
 /// A copy beside the file that only its owner may read, under a name that nobody has.
@@ -105,9 +112,9 @@ fn back_up(real: &Path, text: &str) -> Result<PathBuf, Failure> {
 }
 
 /// Deletes the copy, if it still is what we wrote and nobody needs it, and the folders that we made, if they are empty.
-fn clear(record: &Record, copy_stays: bool) {
+fn clear(record: &Record, copy_stays: Option<&Path>) {
     if let Some((path, mark)) = &record.backup
-        && !copy_stays
+        && copy_stays != Some(path)
         && file::read(path).ok().flatten().is_some_and(|text| mark.fits(&text))
     {
         let _ = fs::remove_file(path);
@@ -129,6 +136,6 @@ fn take_back(place: &Place, step: &Step) {
         None => Record::forget(&place.records, &step.real),
     }
     if let (None, Some(new)) = (&step.old, &step.new) {
-        clear(new, false);
+        clear(new, None);
     }
 }

@@ -6,7 +6,7 @@ use punch_core::text;
 use punch_serve::hook::Host;
 use punch_serve::wiring::{Level, title};
 
-use super::{Form, Place, look};
+use super::{Form, Place, file, look};
 use crate::failure::Failure;
 use crate::output;
 
@@ -48,7 +48,11 @@ pub fn decide(place: &Place, host: Host, form: Form, wanted: Option<Level>, ask:
 
 /// The personal level, or the user's settings for all projects if git tracks a file that would have to change.
 fn personal(place: &Place, host: Host, ask: bool) -> Result<Level, Failure> {
-    let paths: Vec<PathBuf> = place.at(Level::Personal).targets(host).into_iter().map(|target| target.path).collect();
+    let place = &place.at(Level::Personal);
+    let mut paths: Vec<PathBuf> = place.targets(host).into_iter().map(|target| target.path).collect();
+    // A link leads to the file that would change.
+    let linked: Vec<PathBuf> = paths.iter().filter_map(|path| file::real(place, path).ok()).collect();
+    paths.extend(linked);
     let tracked = match &place.worktree {
         Some(worktree) => worktree.tracked(&paths)?,
         None => Vec::new(),

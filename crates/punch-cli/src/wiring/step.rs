@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use punch_serve::hook::Host;
-use punch_serve::wiring::{Content, Level, Target, Wrong, changes, connect, disconnect};
+use punch_serve::wiring::{Content, Level, OtherEntries, Target, Wrong, changes, connect, disconnect};
 
 use super::file;
 use super::place::Place;
@@ -95,11 +95,14 @@ pub fn install(place: &Place, hosts: &[Host], target: &Target) -> Result<Step, F
     let old = Record::load(&place.records, &real);
     let known = old.as_ref().map(|old| &old.history);
     let users: Vec<String> = hosts.iter().map(|host| user(*host, target)).collect();
-    let shared = old.as_ref().is_some_and(|old| old.users.iter().any(|user| !users.contains(user)));
+    let others = old.as_ref().is_some_and(|old| old.users.iter().any(|user| !users.contains(user)));
     // For texts that all agents read, others make no difference.
-    let shared = shared && !matches!(content, Content::Block(_) | Content::Whole { .. });
+    let others = match others && !matches!(content, Content::Block(_) | Content::Whole { .. }) {
+        true => OtherEntries::Present,
+        false => OtherEntries::Absent,
+    };
     let (after, history) =
-        connect(content, before.as_deref(), known, shared).map_err(|wrong| refused(&target.path, &wrong))?;
+        connect(content, before.as_deref(), known, others).map_err(|wrong| refused(&target.path, &wrong))?;
     let personal = place.level == Level::Personal;
     let same = before.as_ref() == Some(&after);
     let mut new = match &old {
@@ -195,7 +198,8 @@ pub fn uninstall(place: &Place, hosts: &[Host], target: &Target) -> Result<Step,
         return Ok(step);
     }
     let known = step.old.as_ref().map(|old| &old.history);
-    let left = disconnect(content, &text, known, !others.is_empty()).map_err(|wrong| refused(&target.path, &wrong))?;
+    let present = if others.is_empty() { OtherEntries::Absent } else { OtherEntries::Present };
+    let left = disconnect(content, &text, known, present).map_err(|wrong| refused(&target.path, &wrong))?;
     if let (Some(new), Some(history)) = (&mut step.new, left.history) {
         new.history = history;
     }

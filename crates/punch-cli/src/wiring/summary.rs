@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use punch_core::text;
+use punch_engine::Git;
 use punch_serve::hook::Host;
 use punch_serve::wiring::{Level, marketplace_folder, title};
 use serde_json::{Value, json};
@@ -122,6 +123,10 @@ impl Change {
         if !guides.is_empty() && self.agents.first().map(|agent| agent.host) == Some(host) {
             let files = self.named(&guides);
             out.push(format!("{files} did not get the guide, because git tracks it: `punch install --shared --guide`"));
+        }
+        let is_git = Git::at(&self.place.roots.project).is_some();
+        if agent.level == Level::Personal && is_git && self.place.worktree.is_none() {
+            out.push("git did not answer, so these files may show up in `git status`".to_owned());
         }
         if let Some(level) = self.other_levels(agent).first() {
             let flag = level.name();

@@ -1,6 +1,7 @@
 //! Whose settings `punch install` changes: your own by default, the team's with `--shared`, and never both.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -79,6 +80,9 @@ fn a_file_that_git_tracks_is_changed_only_when_the_user_says_so() {
     assert!(run.stderr.contains("git tracks `.gemini/settings.json`"), "{}", run.stderr);
     assert!(run.stderr.contains("`punch install --user gemini`"), "{}", run.stderr);
     assert_eq!(world.refused(&["install", "gemini"]), (1, "tracked".to_owned()));
+    std::os::unix::fs::symlink(".gemini", world.project.join(".qwen")).unwrap();
+    assert_eq!(world.refused(&["install", "qwen"]), (1, "tracked".to_owned()), "a link to a tracked file");
+    fs::remove_file(world.project.join(".qwen")).unwrap();
     assert_eq!(status(&world), "");
     world.ok(&["install", "--shared", "gemini", "-y"]);
     assert_eq!(status(&world).trim(), "M .gemini/settings.json");
@@ -205,6 +209,8 @@ fn claudes_own_file_is_where_its_folder_is() {
         assert!(command.env("CLAUDE_CONFIG_DIR", &elsewhere).output().unwrap().status.success());
     };
     run("install");
+    let mode = fs::metadata(elsewhere.join(".claude.json")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "Claude Code keeps the mode, and may put secrets into it");
     assert!(read(&elsewhere.join(".claude.json"))["projects"][world.project.to_str().unwrap()].is_object());
     assert!(world.project.join(".claude/settings.local.json").exists());
     run("uninstall");

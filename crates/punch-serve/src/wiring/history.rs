@@ -28,13 +28,21 @@ pub struct Disconnected {
     pub history: Option<History>,
 }
 
-/// Puts our entries into a file. `before` is `None` if the file does not exist; `shared` says that entries for other agents
-/// or projects, made by other contents, are in it.
+/// Whether a file holds entries of ours that another content made, for another agent or project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherEntries {
+    /// None are known.
+    Absent,
+    /// Some are there, and stay.
+    Present,
+}
+
+/// Puts our entries into a file. `before` is `None` if the file does not exist.
 pub fn connect(
     content: &Content,
     before: Option<&str>,
     known: Option<&History>,
-    shared: bool,
+    others: OtherEntries,
 ) -> Result<(String, History), Wrong> {
     let after = content.wire(before)?;
     let Some(before) = before else {
@@ -42,7 +50,7 @@ pub fn connect(
         return Ok((after, History { made_file: true, kept, patch }));
     };
     same_foreign(content, before, &after)?;
-    if let Some(known) = known.filter(|known| shared && !known.patch.fits(before)) {
+    if let Some(known) = known.filter(|known| others == OtherEntries::Present && !known.patch.fits(before)) {
         // Somebody rewrote the file, and what it would be without the other entries is not known here. The old patch
         // no longer fits, so that all of them will be taken out entry by entry.
         return Ok((after, known.clone()));
@@ -56,23 +64,22 @@ pub fn connect(
     Ok((after, History { made_file: known.is_some_and(|known| known.made_file), kept, patch }))
 }
 
-/// Takes our entries out of a file. `shared` says that entries for other agents or projects, made by other contents,
-/// stay in it.
+/// Takes our entries out of a file.
 pub fn disconnect(
     content: &Content,
     before: &str,
     known: Option<&History>,
-    shared: bool,
+    others: OtherEntries,
 ) -> Result<Disconnected, Wrong> {
     let kept = known.map_or(&[][..], |known| &known.kept);
     let restored = known.and_then(|known| known.patch.undo(before));
-    if let (Content::Whole { .. }, false) = (content, shared) {
+    if let (Content::Whole { .. }, OtherEntries::Absent) = (content, others) {
         // A file that is ours as a whole and is as we wrote it.
         let text = if restored.is_some() { None } else { content.unwire(before, kept)? };
         return Ok(Disconnected { text, history: None });
     }
     let stripped = |text: &str| Ok::<_, Wrong>(content.unwire(text, kept)?.unwrap_or_default());
-    if let (Some(known), true) = (known, shared) {
+    if let (Some(known), OtherEntries::Present) = (known, others) {
         let text = stripped(before)?;
         same_foreign(content, before, &text)?;
         let patch = match &restored {

@@ -18,7 +18,7 @@ mod wrong;
 
 pub use agents::{Level, Program, Roots, guide_file, title, wiring};
 pub use commands::{Entry, Hooks};
-pub use history::{Disconnected, History, connect, disconnect};
+pub use history::{Disconnected, History, OtherEntries, connect, disconnect};
 pub use lines::listed as listed_lines;
 pub use patch::{Patch, changes};
 pub use plugin::{MARKETPLACE, extension, marketplace, marketplace_folder, plugin, plugin_name};

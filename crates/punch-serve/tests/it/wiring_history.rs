@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use punch_serve::hook::Host;
 use punch_serve::wiring::{Content, Disconnected, Entry, History, Level, Roots, Syntax, Target, connect, disconnect};
-use punch_serve::wiring::{Program, wiring};
+use punch_serve::wiring::{OtherEntries, Program, wiring};
 use serde_json::{Map, Value, json};
 
 use crate::wiring::{Hand, hands, naive, roots, targets};
@@ -135,8 +135,9 @@ impl Life {
         match act {
             Act::Install(version) => {
                 let content = content(file, *version);
-                let (text, history) = connect(&content, self.text.as_deref(), self.history.as_ref(), false)
-                    .map_err(|wrong| TestCaseError::fail(wrong.message()))?;
+                let (text, history) =
+                    connect(&content, self.text.as_deref(), self.history.as_ref(), OtherEntries::Absent)
+                        .map_err(|wrong| TestCaseError::fail(wrong.message()))?;
                 if self.history.is_none() {
                     self.origin = Some(self.text.clone());
                 }
@@ -148,8 +149,9 @@ impl Life {
                     return Ok(());
                 };
                 let content = content(file, Version::This);
-                let Disconnected { text, history } = disconnect(&content, &text, self.history.as_ref(), false)
-                    .map_err(|wrong| TestCaseError::fail(wrong.message()))?;
+                let Disconnected { text, history } =
+                    disconnect(&content, &text, self.history.as_ref(), OtherEntries::Absent)
+                        .map_err(|wrong| TestCaseError::fail(wrong.message()))?;
                 prop_assert_eq!(history, None);
                 let ours = text.as_deref().is_some_and(|text| text.contains("punch"));
                 prop_assert!(!ours, "something of ours is left: {:?}", text);
@@ -241,7 +243,8 @@ fn users_part(value: &Value) -> Value {
     map.retain(|name, value| {
         let empty = value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty);
         let neutral = empty && !name.starts_with('x');
-        !neutral && !(name == "version" && *value == 1)
+        let version = name == "version" && *value == 1;
+        !neutral && !version
     });
     out
 }
@@ -296,12 +299,14 @@ proptest! {
                 continue;
             }
             if install {
-                let (after, known) = connect(&contents[index], text.as_deref(), history.as_ref(), there.iter().any(|other| *other != index)).unwrap();
+                let others = others(there.iter().filter(|other| **other != index).count());
+                let (after, known) = connect(&contents[index], text.as_deref(), history.as_ref(), others).unwrap();
                 (text, history) = (Some(after), Some(known));
                 there.insert(index);
             } else if let Some(now) = text.clone() {
                 there.remove(&index);
-                let gone = disconnect(&contents[index], &now, history.as_ref(), !there.is_empty()).unwrap();
+                let others = others(there.len());
+                let gone = disconnect(&contents[index], &now, history.as_ref(), others).unwrap();
                 (text, history) = (gone.text, gone.history);
             }
             let has = text.as_deref().map_or_else(|| json!({}), naive);
@@ -332,12 +337,12 @@ proptest! {
             match act {
                 0 | 1 => {
                     let content = at(if which == 0 { "/opt/old/punch" } else { "punch" });
-                    let (after, known) = connect(&content, text.as_deref(), history.as_ref(), false).unwrap();
+                    let (after, known) = connect(&content, text.as_deref(), history.as_ref(), OtherEntries::Absent).unwrap();
                     (text, history) = (Some(after), Some(known));
                 }
                 2 => {
                     if let Some(now) = text.clone() {
-                        text = disconnect(&at("punch"), &now, history.as_ref(), false).unwrap().text;
+                        text = disconnect(&at("punch"), &now, history.as_ref(), OtherEntries::Absent).unwrap().text;
                     }
                     history = None;
                     prop_assert!(!text.as_deref().unwrap_or_default().contains("punch"), "{:?}", text);
@@ -375,6 +380,10 @@ proptest! {
     }
 }
 
+fn others(count: usize) -> OtherEntries {
+    if count == 0 { OtherEntries::Absent } else { OtherEntries::Present }
+}
+
 /// Our entry in `~/.claude.json`: for project `/a`, for project `/b`, for the user.
 fn claude_file(index: usize) -> Content {
     let main_project = if index == 0 { "/a" } else { "/b" }.into();
@@ -392,14 +401,14 @@ fn a_server_of_the_same_name_that_is_not_ours_is_never_touched() {
         (Host::Codex, 0, "[mcp_servers.punch]\ncommand = \"counterpunch\"\n"),
     ] {
         let content = targets(host, Level::User, "punch").swap_remove(file).content;
-        let refused = connect(&content, Some(text), None, false).unwrap_err();
+        let refused = connect(&content, Some(text), None, OtherEntries::Absent).unwrap_err();
         assert!(refused.message().contains("another server"), "{}", refused.message());
-        let left = disconnect(&content, text, None, false).unwrap();
+        let left = disconnect(&content, text, None, OtherEntries::Absent).unwrap();
         assert_eq!(left.text.as_deref(), Some(text));
     }
     let hooks = targets(Host::Cursor, Level::User, "punch").swap_remove(1).content;
     let own = r#"{"hooks": {"stop": [{"command": "counterpunch hook --agent cursor stop"}]}}"#;
-    assert_eq!(disconnect(&hooks, own, None, false).unwrap().text.as_deref(), Some(own));
+    assert_eq!(disconnect(&hooks, own, None, OtherEntries::Absent).unwrap().text.as_deref(), Some(own));
 }
 
 #[test]
@@ -408,7 +417,7 @@ fn hooks_for_a_team_do_nothing_without_punch_and_are_recognized() {
     let text = settings.wire(None).unwrap();
     let command = "command -v punch >/dev/null 2>&1 || exit 0; exec punch hook --agent claude Stop";
     assert_eq!(naive(&text)["hooks"]["Stop"][0]["hooks"][0]["command"], command);
-    let left = disconnect(&settings, &text, None, false).unwrap();
+    let left = disconnect(&settings, &text, None, OtherEntries::Absent).unwrap();
     assert_eq!(naive(left.text.as_deref().unwrap()), json!({}));
 }
 
