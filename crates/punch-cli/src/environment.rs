@@ -68,13 +68,15 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
-/// The folders in which agents look for their settings; `None` without a home.
-pub fn agent_roots(project: PathBuf) -> Option<Roots> {
+/// The folders in which agents look for their settings; `None` without a home. `main_project` is the top of the
+/// repository's main worktree.
+pub fn agent_roots(project: PathBuf, main_project: PathBuf) -> Option<Roots> {
     let path = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = home()?;
     let config = path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
     Some(Roots {
         project,
+        main_project,
         claude: path("CLAUDE_CONFIG_DIR"),
         codex: path("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
         opencode: config.join("opencode"),

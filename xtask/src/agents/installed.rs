@@ -30,7 +30,13 @@ impl Installed {
         let files = shown["files"].as_array().map_or(&[][..], Vec::as_slice).iter();
         let paths: Vec<PathBuf> = files.filter_map(|file| file["path"].as_str()).map(PathBuf::from).collect();
         let before: Vec<_> = paths.iter().map(|path| fs::read(path).ok()).collect();
+        let status = || place.git(&["status", "--porcelain", "--untracked-files=all"]);
+        let clean = status()?;
         place.punch(&[&words[..], &["--yes"]].concat())?;
+        let now = status()?;
+        if level == Level::Personal && now != clean {
+            return Err(format!("git sees a personal install: {now}"));
+        }
         let files = paths.into_iter().zip(before).map(|(path, before)| {
             let installed = fs::read(&path).ok();
             Kept { path, before, installed }

@@ -54,8 +54,17 @@ impl Place {
         for folder in [&home, &repo] {
             fs::create_dir_all(folder).map_err(|cause| fail(folder, cause))?;
         }
+        // Files that a team commits call punch by its name.
+        let tools = root.join("tools");
+        fs::create_dir_all(&tools).map_err(|cause| fail(&tools, cause))?;
+        let (named, program) = (tools.join("punch"), tested.punch.canonicalize());
+        let program = program.map_err(|cause| fail(&tested.punch, cause))?;
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&program, &named).map_err(|cause| fail(&named, cause))?;
+        #[cfg(not(unix))]
+        fs::copy(&program, named.with_extension("exe")).map_err(|cause| fail(&named, cause))?;
         let path = env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{path}", tested.found.bin.display());
+        let path = format!("{}:{}:{path}", tools.display(), tested.found.bin.display());
         let place = Self {
             punch: tested.punch.clone(),
             plugin: tested.found.plugin.clone(),

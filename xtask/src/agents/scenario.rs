@@ -84,8 +84,10 @@ pub enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Into the repository.
-    Project,
+    /// For the user, in this repository.
+    Personal,
+    /// Into files of the repository that a team commits.
+    Shared,
     /// Into the home.
     User,
     /// As a plugin, into the home.
@@ -96,7 +98,8 @@ impl Level {
     /// The flags of `install`.
     pub fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Project => &["--project"],
+            Self::Personal => &["--personal"],
+            Self::Shared => &["--shared"],
             Self::User => &["--user"],
             Self::Plugin => &["--user", "--plugin"],
         }

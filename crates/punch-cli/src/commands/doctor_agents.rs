@@ -1,4 +1,4 @@
-//! What `punch doctor` says about agents: found, version, wired, trusted, reachable, and what to do. None of it is damage.
+//! What `punch doctor` says about agents: found, version, connected, trusted, reachable, and what to do. None of it is damage.
 
 use punch_engine::{Finding, Severity};
 use punch_serve::hook::Host;
@@ -40,14 +40,14 @@ fn finding(standing: &Standing) -> Finding {
     let mut said = vec![match (&standing.program, &standing.version) {
         (None, _) => "not on PATH".to_owned(),
         (Some(_), Some(version)) => version.clone(),
-        (Some(_), None) => "found, but it does not tell its version".to_owned(),
+        (Some(_), None) => "found, but it does not print its version".to_owned(),
     }];
-    let levels = [(Level::Project, &standing.project), (Level::User, &standing.user)];
-    let wired: Vec<&str> =
+    let levels = standing.levels();
+    let connected: Vec<&str> =
         levels.iter().filter(|(_, wiring)| wiring.is_there()).map(|(level, _)| level.name()).collect();
-    said.push(match wired.is_empty() {
-        true => "not wired".to_owned(),
-        false => format!("wired ({})", wired.join(", ")),
+    said.push(match connected.is_empty() {
+        true => "not connected".to_owned(),
+        false => format!("connected ({})", connected.join(", ")),
     });
     if let Some((known, trusted)) = standing.trust {
         said.push(format!("{trusted} of {known} hooks trusted"));
@@ -62,21 +62,28 @@ fn finding(standing: &Standing) -> Finding {
 fn todo(standing: &Standing) -> Vec<String> {
     let name = standing.host.name();
     let mut out = Vec::new();
-    for (level, wiring) in [(Level::Project, &standing.project), (Level::User, &standing.user)] {
-        let flag = if level == Level::User { " --user" } else { "" };
+    for (level, wiring) in standing.levels() {
+        let flag = level.name();
         match wiring {
-            Wiring::Unreadable(why) => out.push(format!("{why}; mend it, then `punch install{flag} {name}`")),
+            // The same file serves two levels.
+            Wiring::Unreadable(_) if level == Level::Shared && !matches!(standing.personal, Wiring::Is(_)) => {}
+            Wiring::Unreadable(why) => out.push(format!("{why}; fix it, then run `punch install --{flag} {name}`")),
             Wiring::Is(Wired::Partly) => {
                 let why = "something is missing or calls another punch";
-                out.push(format!("{}: {why}; `punch install{flag} {name}` mends it", level.name()));
+                out.push(format!("{flag}: {why}; `punch install --{flag} {name}` fixes it"));
             }
             Wiring::Is(Wired::Yes | Wired::No) => {}
         }
     }
-    match (standing.project.is_there(), standing.user.is_there()) {
-        (false, false) if out.is_empty() => out.push(format!("`punch install {name}` wires it")),
-        (true, true) => out.push(format!("its hooks run twice: `punch uninstall {name}` takes the project's out")),
-        _ => {}
+    let connected: Vec<Level> =
+        standing.levels().into_iter().filter(|(_, wiring)| wiring.is_there()).map(|(level, _)| level).collect();
+    match connected.as_slice() {
+        [] if out.is_empty() => out.push(format!("`punch install {name}` connects it")),
+        [] | [_] => {}
+        [first, ..] => {
+            let flag = first.name();
+            out.push(format!("its hooks run more than once: `punch uninstall --{flag} {name}` removes one of them"));
+        }
     }
     match (standing.host, standing.trust) {
         (Host::Codex, Some((0, _))) => {
@@ -89,7 +96,7 @@ fn todo(standing: &Standing) -> Vec<String> {
             out.push("it reads a project's settings only in a trusted folder: start `claude` here once".to_owned());
         }
         (Host::Codex, None) if standing.is_wired() => {
-            out.push("whether its hooks are trusted is told by `/hooks` inside `codex`".to_owned());
+            out.push("type `/hooks` inside `codex` to see whether its hooks are trusted".to_owned());
         }
         _ => {}
     }
@@ -101,7 +108,8 @@ fn as_json(standing: &Standing) -> Value {
         "agent": standing.host.name(),
         "program": standing.program,
         "version": standing.version,
-        "project": standing.project.name(),
+        "personal": standing.personal.name(),
+        "shared": standing.shared.name(),
         "user": standing.user.name(),
         "hooks": standing.trust.map(|(known, trusted)| json!({"known": known, "trusted": trusted})),
         "folderTrusted": standing.folder_trusted,

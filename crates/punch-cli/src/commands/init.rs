@@ -1,4 +1,4 @@
-//! `punch init`: make the store and the default plan, say where, and offer to wire the agents that are found. Asks only
+//! `punch init`: make the store and the default plan, say where, and offer to connect the agents that are found. Asks only
 //! if somebody is there to answer.
 
 use clap::Args;
@@ -17,7 +17,7 @@ use crate::reply::Reply;
 const EXAMPLES: &str = "\
 Examples:
   punch init
-  punch init --yes           # also wires the agents on PATH and adds the guide, without asking
+  punch init --yes           # also connect the agents on PATH and add the guide
   punch init --in-tree       # beside the code: for sandboxes that protect `.git`
   punch init --plan release  # a first plan with another name";
 
@@ -34,7 +34,7 @@ pub struct Init {
     /// Put the store into `.punch/` at the top of the worktree
     #[arg(long, conflicts_with = "store")]
     in_tree: bool,
-    /// Wire the agents that are found and add the guide, without asking
+    /// Connect the agents that are found and add the guide, without asking
     #[arg(long, short = 'y', conflicts_with = "no_agents")]
     yes: bool,
     /// Do not look for agents

@@ -1,16 +1,17 @@
-//! What `punch init` offers for the agents it finds: to wire those that are not wired, and to add the guide. Without
-//! anybody to answer it only says which commands would do it.
+//! What `punch init` offers for the agents it finds: to connect those that are not connected, and to add the guide.
+//! Without a terminal it only prints the command that would do it.
 
 use punch_serve::hook::Host;
 use punch_serve::wiring::{Level, Wired, title};
 use serde_json::{Value, json};
 
+use super::install::auto_continue;
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::wiring::{Change, Consent, Form, Place, Way, Wiring, found_agents, look};
+use crate::wiring::{Change, Consent, Form, Place, Request, Way, Wiring, found_agents, look};
 use crate::{environment, output};
 
-/// What came of it: more to say, and the same for programs.
+/// What came of it: more to print, and the same for programs.
 pub struct Offered {
     /// Lines for people.
     pub text: String,
@@ -18,19 +19,30 @@ pub struct Offered {
     pub json: Value,
 }
 
-/// Offers it. `yes` is a yes to everything. Nothing here fails: the store is made already.
+/// What `init` asks for: personal settings, after its own question.
+const REQUEST: Request =
+    Request { way: Way::In, level: None, form: Form::Settings, guide: false, consent: Consent::Given };
+
+/// Offers it. `yes` is a yes to everything. Nothing here fails: the store exists already.
 pub fn offer(global: &Global, yes: bool) -> Offered {
     let nothing = || Offered { text: String::new(), json: Value::Null };
-    let Ok(place) = Place::find(global, Level::Project) else { return nothing() };
-    let bare = |place: &Place, host: Host| look(place, host) == Wiring::Is(Wired::No);
-    let user = place.at(Level::User);
-    let found = found_agents();
-    for host in &found {
-        if let Wiring::Unreadable(why) = look(&place, *host) {
-            output::remark(&format!("note: {} cannot be wired: {why}", title(*host)));
+    let Ok(place) = Place::find(global, Level::Personal) else { return nothing() };
+    let skip = |host: Host, why: &str| output::remark(&format!("note: {} cannot be connected: {why}", title(host)));
+    let mut agents: Vec<Host> = Vec::new();
+    for host in found_agents() {
+        let levels = Level::ALL.map(|level| look(&place.at(level), host));
+        if let Some(why) = levels[..2].iter().find_map(Wiring::why_unreadable) {
+            skip(host, why);
+        } else if levels.iter().all(|level| *level == Wiring::Is(Wired::No)) {
+            match Change::plan(place.clone(), &[host], REQUEST) {
+                Ok(_) => agents.push(host),
+                Err(failure) => {
+                    let (message, hint) = failure.text().unwrap_or_default();
+                    skip(host, &format!("{message}\nhint: {hint}"));
+                }
+            }
         }
     }
-    let agents: Vec<Host> = found.into_iter().filter(|host| bare(&place, *host) && bare(&user, *host)).collect();
     if agents.is_empty() {
         return nothing();
     }
@@ -38,38 +50,46 @@ pub fn offer(global: &Global, yes: bool) -> Offered {
     let names: Vec<&str> = agents.iter().map(|host| host.name()).collect();
     let command = format!("punch install {}", names.join(" "));
     if !yes && (global.json || !environment::is_attended()) {
-        let text = format!("  {command}   # {} found, not wired yet", listed(&titles));
+        let text = format!("  {command}   # {} found, not connected yet", listed(&titles));
         return Offered { text, json: json!({"found": names, "wired": []}) };
     }
-    match wire(place, &agents, &titles, global.json, yes) {
+    match connect(place, &agents, &titles, global, yes) {
         Ok(Some(text)) => Offered { text, json: json!({"found": names, "wired": names}) },
         Ok(None) => Offered { text: format!("  {command}"), json: json!({"found": names, "wired": []}) },
         Err(failure) => {
             let (message, hint) = failure.text().unwrap_or_default();
-            output::remark(&format!("note: nothing was wired: {message}\nhint: {hint}; then `{command}`"));
+            output::remark(&format!("note: no agent was connected: {message}\nhint: {hint}; then `{command}`"));
             Offered { text: String::new(), json: json!({"found": names, "wired": [], "error": message}) }
         }
     }
 }
 
-fn wire(place: Place, agents: &[Host], titles: &[&str], quiet: bool, yes: bool) -> Result<Option<String>, Failure> {
-    let again = place.at(Level::Project);
-    let mut change = Change::plan(place, Way::In, agents, Form::Settings, false)?;
-    if !quiet {
+fn connect(
+    place: Place,
+    agents: &[Host],
+    titles: &[&str],
+    global: &Global,
+    yes: bool,
+) -> Result<Option<String>, Failure> {
+    let mut change = Change::plan(place.clone(), agents, REQUEST)?;
+    if !global.json {
         output::document(&change.diff())?;
     }
-    if !yes && !output::ask(&format!("Found {}. Write this into the project?", listed(titles)))? {
+    let continues = auto_continue(global).unwrap_or_default();
+    let question = format!("{continues}\nFound {}. Connect for you, in this project?", listed(titles));
+    if !yes && !output::ask(question.trim_start())? {
         return Ok(None);
     }
-    change.run(Consent::Given)?;
-    let mut guided = Change::plan(again, Way::In, agents, Form::Settings, true)?;
-    if !quiet {
+    change.run()?;
+    let mut guided = Change::plan(place, agents, Request { guide: true, ..REQUEST })?;
+    if !global.json {
         output::document(&guided.diff())?;
     }
     if guided.changes_anything() && (yes || output::ask("Add this advice for the model, too?")?) {
-        guided.run(Consent::Given)?;
+        guided.run()?;
     }
-    Ok(Some(change.told(true)))
+    let summary = change.summary(true);
+    Ok(Some(if yes && !continues.is_empty() { format!("{summary}\n{continues}") } else { summary }))
 }
 
 /// `a, b and c`

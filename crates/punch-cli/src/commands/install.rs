@@ -1,26 +1,28 @@
-//! `punch install`: punch into the configuration of agents, after showing what would change.
+//! `punch install`: connects agents by entries in their configuration, after showing what would change.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use punch_engine::locate;
 use punch_serve::hook::Host;
 use punch_serve::wiring::Level;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::output;
 use crate::reply::Reply;
-use crate::wiring::{Change, Consent, Form, Place, Way, found_agents};
+use crate::wiring::{Change, Consent, Form, Place, Request, Way, found_agents};
+use crate::{environment, output};
 
 const EXAMPLES: &str = "\
 Examples:
-  punch install claude codex     # in this project
-  punch install --user gemini    # in every project of this user
-  punch install                  # for every agent on PATH
-  punch install qwen --dry-run   # shows the difference and writes nothing
+  punch install claude codex     # for you, in this project; git does not see it
+  punch install --shared claude  # for everyone: writes the files that your team commits
+  punch install --user gemini    # for you, in all your projects
+  punch install                  # every agent on PATH
+  punch install qwen --dry-run   # show the difference and write nothing
   punch install --user --plugin claude
 
-Only what is ours changes; comments and order stay. `FILE.before-punch` is a copy of what was there.
-`punch uninstall` leaves every file as it was.";
+Changes only its own entries; comments and order stay. `FILE.before-punch` is a copy of what was there.
+Undo with `punch uninstall`.";
 
 /// Where, and with which consent; the same for both verbs.
 #[derive(Args)]
@@ -28,11 +30,14 @@ pub struct How {
     /// The agents; without any, those found
     #[arg(value_name = "AGENT", value_parser = agents())]
     pub agents: Vec<Host>,
-    /// In this project; this is the default
-    #[arg(long, conflicts_with = "user")]
-    project: bool,
-    /// In every project of this user
-    #[arg(long)]
+    /// Only for you, in this project; this is the default
+    #[arg(long, group = "level")]
+    personal: bool,
+    /// For everyone who has this project, in files that a team commits
+    #[arg(long, visible_alias = "project", group = "level")]
+    shared: bool,
+    /// Only for you, in all your projects
+    #[arg(long, group = "level")]
     user: bool,
     /// Show the difference and write nothing
     #[arg(long)]
@@ -48,10 +53,10 @@ pub struct How {
 pub struct Install {
     #[command(flatten)]
     how: How,
-    /// Also add the text of `punch guide` to AGENTS.md, CLAUDE.md, GEMINI.md or QWEN.md
+    /// Also add the text of `punch guide` to AGENTS.md, CLAUDE.local.md, GEMINI.md or QWEN.md
     #[arg(long)]
     guide: bool,
-    /// As a plugin or extension instead of entries in the settings: claude, codex, gemini, with --user
+    /// Use a plugin or extension instead of entries in the settings: claude, codex, gemini, with --user
     #[arg(long)]
     plugin: bool,
 }
@@ -59,7 +64,7 @@ pub struct Install {
 impl Install {
     /// Runs the verb.
     pub fn run(self, global: &Global) -> Result<Reply, Failure> {
-        let place = Place::find(global, self.how.level())?;
+        let place = self.how.place(global)?;
         let agents = if self.how.agents.is_empty() { found_agents() } else { self.how.agents.clone() };
         if agents.is_empty() {
             let names: Vec<&str> = Host::ALL.iter().map(|host| host.name()).collect();
@@ -67,28 +72,56 @@ impl Install {
             return Err(Failure::refused("no_agent", "no agent was found on PATH", &hint));
         }
         let form = if self.plugin { Form::Plugin } else { Form::Settings };
-        self.how.change(global, Change::plan(place, Way::In, &agents, form, self.guide)?)
+        let request = self.how.request(global, Way::In, form, self.guide);
+        let (mut text, mut json) = self.how.change(global, Change::plan(place, &agents, request)?)?;
+        if let Some(sentence) = auto_continue(global) {
+            text = format!("{text}\n{sentence}");
+        }
+        json["autoContinue"] = auto_continue(global).is_some().into();
+        Ok(Reply::new(text, json))
     }
 }
 
+/// The sentence that every install says about auto-continue; `None` if the settings turn it off.
+pub fn auto_continue(global: &Global) -> Option<&'static str> {
+    let around = environment::surroundings(global).ok()?;
+    let project = locate::locate(&around).ok().map(|location| location.config);
+    let config = environment::config(global, project.as_deref()).ok()?;
+    config.settings.keep_going_enabled.value.then_some(
+        "Auto-continue is on: punch sends an agent that stops while todos are open back to work; \
+         `punch keep-going off` turns it off.",
+    )
+}
+
 impl How {
-    /// For the project or for the person.
-    pub fn level(&self) -> Level {
-        if self.user { Level::User } else { Level::Project }
+    /// The level that was asked for, if any.
+    fn level(&self) -> Option<Level> {
+        let given = [(self.personal, Level::Personal), (self.shared, Level::Shared), (self.user, Level::User)];
+        given.into_iter().find(|(given, _)| *given).map(|(_, level)| level)
     }
 
-    /// Shows a change, asks, does it, tells.
-    pub fn change(&self, global: &Global, mut change: Change) -> Result<Reply, Failure> {
-        if !global.json {
-            output::document(&change.diff())?;
-        }
+    /// The files that are meant.
+    pub fn place(&self, global: &Global) -> Result<Place, Failure> {
+        Place::find(global, self.level().unwrap_or(Level::Personal))
+    }
+
+    /// What was asked for.
+    pub fn request(&self, global: &Global, way: Way, form: Form, guide: bool) -> Request {
         let consent = match (self.dry_run, self.yes || global.json) {
             (true, _) => Consent::Never,
             (false, true) => Consent::Given,
             (false, false) => Consent::Ask,
         };
-        let done = change.run(consent)?;
-        Ok(Reply::new(change.told(done), change.json(done)))
+        Request { way, level: self.level(), form, guide, consent }
+    }
+
+    /// Shows a change, asks, makes it, and reports it to people and programs.
+    pub fn change(&self, global: &Global, mut change: Change) -> Result<(String, serde_json::Value), Failure> {
+        if !global.json {
+            output::document(&change.diff())?;
+        }
+        let done = change.run()?;
+        Ok((change.summary(done), change.json(done)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `punch uninstall`: punch out of the configuration of agents; every file is left as it was before.
+//! `punch uninstall`: disconnects agents by taking our entries out of their configuration.
 
 use clap::Args;
 use punch_serve::hook::Host;
@@ -7,16 +7,17 @@ use super::install::How;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::reply::Reply;
-use crate::wiring::{Change, Form, Place, Way};
+use crate::wiring::{Change, Form, Way};
 
 const EXAMPLES: &str = "\
 Examples:
-  punch uninstall claude          # in this project
-  punch uninstall --user          # every agent, in the user's own settings
+  punch uninstall claude          # your own settings in this project
+  punch uninstall --shared        # every agent, in the files that your team commits
+  punch uninstall --user          # every agent, in your settings for all projects
   punch uninstall codex --dry-run
 
-A file that was not changed since gets back every byte; from one that was, only what is ours is taken out. Files that
-punch made go, unless somebody changed them. The plan stays.";
+Only punch's own entries are removed. A file that was not changed since the install gets back every byte; a file that
+punch made is deleted if nothing else is in it. The plan stays.";
 
 /// The arguments of `punch uninstall`.
 #[derive(Args)]
@@ -29,8 +30,10 @@ pub struct Uninstall {
 impl Uninstall {
     /// Runs the verb. Without names it is meant for all agents, also for those that are gone.
     pub fn run(self, global: &Global) -> Result<Reply, Failure> {
-        let place = Place::find(global, self.how.level())?;
+        let place = self.how.place(global)?;
         let agents = if self.how.agents.is_empty() { Host::ALL.to_vec() } else { self.how.agents.clone() };
-        self.how.change(global, Change::plan(place, Way::Out, &agents, Form::Settings, true)?)
+        let request = self.how.request(global, Way::Out, Form::Settings, true);
+        let (text, json) = self.how.change(global, Change::plan(place, &agents, request)?)?;
+        Ok(Reply::new(text, json))
     }
 }

@@ -14,8 +14,8 @@ use super::step::Step;
 use crate::failure::Failure;
 use crate::files;
 
-/// What copies beside files are called.
-const BACKUP: &str = "before-punch";
+/// How the names of copies beside files end.
+pub const BACKUP: &str = "before-punch";
 
 /// Writes every step; what was written is taken back if one fails. The caller has the turn.
 pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
@@ -33,7 +33,7 @@ pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
     }
     for step in steps.iter() {
         if let (Some(old), None) = (&step.old, &step.new) {
-            clear(old);
+            clear(old, step.copy_stays.as_deref());
             Record::forget(&place.records, &step.real);
         }
     }
@@ -42,7 +42,7 @@ pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
 
 /// Somebody else was faster.
 pub fn changed_meanwhile(step: &Step) -> Failure {
-    let message = format!("`{}` was changed by somebody else meanwhile", step.path.display());
+    let message = format!("`{}` was changed by another program in the meantime", step.path.display());
     Failure::refused("changed_meanwhile", message, "run the same command again")
 }
 
@@ -65,6 +65,9 @@ fn carry(place: &Place, step: &mut Step) -> Result<(), Failure> {
         {
             new.backup = Some((back_up(&step.real, before)?, Patch::back("", before)));
         }
+        if let (None, Some(folder)) = (&step.new, step.real.parent().filter(|_| step.after.is_some())) {
+            fs::create_dir_all(folder).map_err(|cause| files::failed(folder, cause))?;
+        }
         for folder in step.new.iter().flat_map(|record| &record.made_folders) {
             match fs::create_dir(folder) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(files::failed(folder, error)),
@@ -77,10 +80,17 @@ fn carry(place: &Place, step: &mut Step) -> Result<(), Failure> {
     }
     match (&step.before, &step.after) {
         (before, after) if before == after => {}
+        (None, Some(after)) if !step.real.starts_with(&place.roots.project) => create_private(&step.real, after)?,
         (_, Some(after)) => files::replace(&step.real, after)?,
         (_, None) => fs::remove_file(&step.real).map_err(|cause| files::failed(&step.path, cause))?,
     }
     Ok(())
+}
+
+/// Creates a file in the home folder that only its owner may read: agents keep the mode, and put secrets into it later.
+fn create_private(real: &Path, text: &str) -> Result<(), Failure> {
+    files::create(real, 0o600).map_err(|cause| files::failed(real, cause))?;
+    files::replace(real, text).inspect_err(|_| drop(fs::remove_file(real)))
 }
 
 /// A copy beside the file that only its owner may read, under a name that nobody has.
@@ -101,9 +111,10 @@ fn back_up(real: &Path, text: &str) -> Result<PathBuf, Failure> {
     Err(files::failed(real, io::ErrorKind::AlreadyExists.into()))
 }
 
-/// The copy, if it still is what we wrote, and the folders that we made, if nothing else is in them.
-fn clear(record: &Record) {
+/// Deletes the copy, if it still is what we wrote and nobody needs it, and the folders that we made, if they are empty.
+fn clear(record: &Record, copy_stays: Option<&Path>) {
     if let Some((path, mark)) = &record.backup
+        && copy_stays != Some(path)
         && file::read(path).ok().flatten().is_some_and(|text| mark.fits(&text))
     {
         let _ = fs::remove_file(path);
@@ -125,6 +136,6 @@ fn take_back(place: &Place, step: &Step) {
         None => Record::forget(&place.records, &step.real),
     }
     if let (None, Some(new)) = (&step.old, &step.new) {
-        clear(new);
+        clear(new, None);
     }
 }

@@ -17,8 +17,8 @@ const LARGEST: u64 = 16 << 20;
 ///
 /// In a project a link must stay inside it: whoever wrote the project must not choose which files of the person change.
 pub fn real(place: &Place, path: &Path) -> Result<PathBuf, Failure> {
-    let real = resolve(path).map_err(|cause| files::failed(path, cause))?;
-    if place.level == Level::Project {
+    let real = resolved(path)?;
+    if place.level != Level::User && path.starts_with(&place.roots.project) {
         let top = resolve(&place.roots.project).map_err(|cause| files::failed(path, cause))?;
         if !real.starts_with(&top) {
             let message = format!("`{}` leads out of the project, to `{}`", path.display(), real.display());
@@ -26,6 +26,11 @@ pub fn real(place: &Place, path: &Path) -> Result<PathBuf, Failure> {
         }
     }
     Ok(real)
+}
+
+/// A path with links followed, wherever they lead.
+pub fn resolved(path: &Path) -> Result<PathBuf, Failure> {
+    resolve(path).map_err(|cause| files::failed(path, cause))
 }
 
 fn resolve(path: &Path) -> io::Result<PathBuf> {

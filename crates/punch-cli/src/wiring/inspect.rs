@@ -8,6 +8,7 @@ use punch_serve::wiring::{Content, Level, MARKETPLACE, Wired, plugin_name};
 use serde_json::Value;
 
 use super::place::program_of;
+use super::record::Record;
 use super::{Form, Place, asking, file};
 use crate::environment;
 
@@ -19,9 +20,11 @@ pub struct Standing {
     pub program: Option<PathBuf>,
     /// What it says about its version.
     pub version: Option<String>,
-    /// In the project.
-    pub project: Wiring,
-    /// For the user.
+    /// In the user's own settings for the project.
+    pub personal: Wiring,
+    /// In the project's settings, which a team commits.
+    pub shared: Wiring,
+    /// In the user's settings for all projects.
     pub user: Wiring,
     /// Whether the project's folder is trusted, where that matters and can be read.
     pub folder_trusted: Option<bool>,
@@ -32,7 +35,12 @@ pub struct Standing {
 impl Standing {
     /// Whether something of ours is in its settings.
     pub fn is_wired(&self) -> bool {
-        self.project.is_there() || self.user.is_there()
+        self.levels().iter().any(|(_, wiring)| wiring.is_there())
+    }
+
+    /// How it is connected at each level.
+    pub fn levels(&self) -> [(Level, &Wiring); 3] {
+        [(Level::Personal, &self.personal), (Level::Shared, &self.shared), (Level::User, &self.user)]
     }
 }
 
@@ -56,6 +64,14 @@ impl Wiring {
         }
     }
 
+    /// Why the files cannot be read, if that is so.
+    pub fn why_unreadable(&self) -> Option<&str> {
+        match self {
+            Self::Is(_) => None,
+            Self::Unreadable(why) => Some(why),
+        }
+    }
+
     /// Whether something of ours is in there.
     pub fn is_there(&self) -> bool {
         matches!(self, Self::Is(Wired::Yes | Wired::Partly))
@@ -72,13 +88,14 @@ pub fn inspect(place: &Place) -> Vec<Standing> {
 
 fn standing(place: &Place, host: Host) -> Standing {
     let program = environment::find_program(program_of(host));
-    let (project, user) = (look(&place.at(Level::Project), host), look(&place.at(Level::User), host));
+    let [personal, shared, user] = Level::ALL.map(|level| look(&place.at(level), host));
+    let project = personal.is_there() || shared.is_there();
     let version = program.as_deref().and_then(asking::version);
-    let asks = host == Host::Codex && (project.is_there() || user.is_there());
+    let asks = host == Host::Codex && (project || user.is_there());
     let codex = program.as_deref().filter(|_| asks);
     let trust = codex.and_then(|program| asking::codex_hooks(program, &place.roots.project));
-    let folder_trusted = if host == Host::Claude && project.is_there() { claude_trusts(place) } else { None };
-    Standing { host, program, version, project, user, folder_trusted, trust }
+    let folder_trusted = if host == Host::Claude && project { claude_trusts(place) } else { None };
+    Standing { host, program, version, personal, shared, user, folder_trusted, trust }
 }
 
 /// What Claude Code has written down about the project's folder or one above it.
@@ -87,7 +104,14 @@ fn claude_trusts(place: &Place) -> Option<bool> {
     let text = file::read(&folder.join(".claude.json")).ok()??;
     let known: Value = serde_json::from_str(&text).ok()?;
     let trusted = |folder: &Path| known["projects"][folder.to_str()?]["hasTrustDialogAccepted"].as_bool();
-    Some(place.roots.project.ancestors().any(|folder| trusted(folder) == Some(true)))
+    Some(
+        place
+            .roots
+            .main_project
+            .ancestors()
+            .chain(place.roots.project.ancestors())
+            .any(|folder| trusted(folder) == Some(true)),
+    )
 }
 
 /// Whether our server answers from the project when it is called as agents call it: what it calls itself.
@@ -111,7 +135,10 @@ pub fn look_at(place: &Place, host: Host, form: Form) -> Wiring {
     }
     let mut found = Vec::new();
     for target in place.targets_as(host, form) {
-        let text = file::real(place, &target.path).and_then(|real| file::read(&real));
+        let text = file::real(place, &target.path).and_then(|real| {
+            let owns = place.owns(&target.path, Record::load(&place.records, &real).as_ref());
+            if owns { file::read(&real) } else { Ok(None) }
+        });
         let seen = match text {
             Ok(text) => target.content.look(text.as_deref()).map_err(|wrong| wrong.message()),
             Err(failure) => Err(failure.text().map(|(message, _)| message).unwrap_or_default()),

@@ -4,12 +4,16 @@
 mod asking;
 mod carry;
 mod change;
+mod decide;
+mod exclude;
 mod file;
 mod inspect;
 mod place;
 mod record;
 mod step;
+mod summary;
+mod worktree;
 
-pub use change::{Change, Consent, Way};
+pub use change::{Change, Consent, Request, Way};
 pub use inspect::{Standing, Wiring, inspect, look, look_at, reachable};
 pub use place::{Form, Place, found_agents};

@@ -1,11 +1,14 @@
 //! Where agents' files are, how punch is called in them, and where the record of changes is kept.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use punch_engine::locate;
 use punch_serve::hook::Host;
-use punch_serve::wiring::{Level, Program, Roots, Target, plugin, wiring};
+use punch_serve::wiring::{Level, Program, Roots, Target, guide_file, plugin, wiring};
 
+use super::record::Record;
+use super::worktree::Worktree;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
@@ -20,8 +23,9 @@ pub enum Form {
 }
 
 /// Everything that decides which files are meant.
+#[derive(Clone)]
 pub struct Place {
-    /// For the project or for the person.
+    /// Whose settings are meant.
     pub level: Level,
     /// The folders of the agents.
     pub roots: Roots,
@@ -29,6 +33,8 @@ pub struct Place {
     pub program: Program,
     /// The folder of the records.
     pub records: PathBuf,
+    /// The git worktree of the project, if it is one.
+    pub worktree: Option<Arc<Worktree>>,
 }
 
 impl Place {
@@ -38,18 +44,40 @@ impl Place {
         let project = match (locate::locate(&around), level) {
             (Ok(location), _) => location.project_root,
             (Err(_), Level::User) => around.cwd.clone(),
-            (Err(error), Level::Project) => return Err(error.into()),
+            (Err(error), Level::Personal | Level::Shared) => return Err(error.into()),
         };
+        let worktree = Worktree::find(&project).map(Arc::new);
+        let main = worktree.as_ref().map_or_else(|| project.clone(), |worktree| worktree.main.clone());
         let no_home = || Failure::refused("no_home", "there is no home folder", "set HOME");
-        let roots = environment::agent_roots(project).ok_or_else(no_home)?;
+        let roots = environment::agent_roots(project, main).ok_or_else(no_home)?;
         let records = environment::state_home().ok_or_else(no_home)?.join("punch").join("wiring");
-        Ok(Self { level, roots, program: program()?, records })
+        Ok(Self { level, roots, program: program()?, records, worktree })
     }
 
-    /// The same at another level.
+    /// The same place at another level.
     pub fn at(&self, level: Level) -> Self {
-        let Self { roots, program, records, .. } = self;
-        Self { level, roots: roots.clone(), program: program.clone(), records: records.clone() }
+        Self { level, ..self.clone() }
+    }
+
+    /// Returns true if what is in a file belongs to this level. Most agents have one file for the project, which is either
+    /// shared or, with a record that says so, personal.
+    pub fn owns(&self, path: &Path, record: Option<&Record>) -> bool {
+        let personal = record.is_some_and(|record| record.personal);
+        match self.level {
+            Level::User => true,
+            Level::Personal => personal || !self.is_common(path),
+            Level::Shared => !personal || !self.is_common(path),
+        }
+    }
+
+    /// Returns true for a file of the project that some agent uses both for shared and for personal settings.
+    fn is_common(&self, path: &Path) -> bool {
+        let uses = |level: Level, host: Host| {
+            let place = self.at(level);
+            let guide = guide_file(host, level, &self.roots);
+            place.targets(host).into_iter().map(|target| target.path).chain(guide).any(|found| found == path)
+        };
+        Host::ALL.iter().any(|host| uses(Level::Shared, *host) && uses(Level::Personal, *host))
     }
 
     /// The files of an agent.
@@ -62,7 +90,7 @@ impl Place {
         match (form, self.level) {
             (Form::Settings, _) => self.targets(host),
             (Form::Plugin, Level::User) => plugin(host, &self.roots, &self.program).unwrap_or_default(),
-            (Form::Plugin, Level::Project) => Vec::new(),
+            (Form::Plugin, Level::Personal | Level::Shared) => Vec::new(),
         }
     }
 

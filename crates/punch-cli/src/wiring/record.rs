@@ -1,41 +1,49 @@
-//! What was done to one file, kept in the user's state folder so that it can be undone to the byte: which lines we
-//! brought, what was there before, and whether file and folders are ours.
+//! What was done to one file, kept in the user's state folder so that it can be undone: which lines we brought, what was
+//! there before, and whether file and folders are ours.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use punch_core::hash::fnv1a;
-use punch_serve::wiring::Patch;
+use punch_serve::wiring::{History, Patch};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files;
+
+/// Larger files are not records.
+const LARGEST: u64 = 32 << 20;
 
 /// The record of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The file, with links followed.
     pub path: PathBuf,
-    /// The agents it was changed for.
-    pub agents: Vec<String>,
-    /// It was not there before.
-    pub made_file: bool,
+    /// Whom it was changed for: names of agents, with a project where one file holds the entries of several.
+    pub users: Vec<String>,
+    /// It was changed for this user only, not for everyone who has the project.
+    pub personal: bool,
     /// Folders that were not there, outermost first.
     pub made_folders: Vec<PathBuf>,
-    /// Objects and arrays that were there before.
-    pub kept: Vec<Vec<String>>,
-    /// The way back.
-    pub patch: Patch,
-    /// The copy beside it, and how it is recognised.
+    /// What is needed to take our entries out again.
+    pub history: History,
+    /// The copy beside it, and how it is recognized.
     pub backup: Option<(PathBuf, Patch)>,
+    /// The lines in `.git/info/exclude` that are there because of it.
+    pub excluded: Vec<String>,
 }
 
 impl Record {
     /// The record of a file, if there is one that can be read.
     pub fn load(folder: &Path, path: &Path) -> Option<Self> {
-        let text = fs::read_to_string(place(folder, path)).ok()?;
-        Self::from_json(&serde_json::from_str(&text).ok()?).filter(|record| record.path == path)
+        read(&place(folder, path)).filter(|record| record.path == path)
+    }
+
+    /// Every record in the folder.
+    pub fn all(folder: &Path) -> Vec<Self> {
+        let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+        files.filter(|path| path.extension().is_some_and(|end| end == "json")).filter_map(|path| read(&path)).collect()
     }
 
     /// Writes it.
@@ -62,15 +70,18 @@ impl Record {
     fn to_json(&self) -> Value {
         json!({
             "path": self.path,
-            "agents": self.agents,
-            "madeFile": self.made_file,
+            "agents": self.users,
+            "personal": self.personal,
+            "madeFile": self.history.made_file,
             "madeFolders": self.made_folders,
-            "kept": self.kept,
-            "patch": self.patch.to_json(),
+            "kept": self.history.kept,
+            "patch": self.history.patch.to_json(),
             "backup": self.backup.as_ref().map(|(path, mark)| json!({"path": path, "mark": mark.to_json()})),
+            "excluded": self.excluded,
         })
     }
 
+    /// Versions before 0.2 knew neither `personal` nor `excluded`: what they wrote into projects was shared.
     fn from_json(value: &Value) -> Option<Self> {
         let texts = |value: &Value| -> Option<Vec<String>> {
             value.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
@@ -78,14 +89,24 @@ impl Record {
         let backup = |value: &Value| Some((PathBuf::from(value["path"].as_str()?), Patch::from_json(&value["mark"])?));
         Some(Self {
             path: PathBuf::from(value["path"].as_str()?),
-            agents: texts(&value["agents"])?,
-            made_file: value["madeFile"].as_bool()?,
+            users: texts(&value["agents"])?,
+            personal: value["personal"].as_bool().unwrap_or_default(),
             made_folders: texts(&value["madeFolders"])?.into_iter().map(PathBuf::from).collect(),
-            kept: value["kept"].as_array()?.iter().map(texts).collect::<Option<_>>()?,
-            patch: Patch::from_json(&value["patch"])?,
+            history: History {
+                made_file: value["madeFile"].as_bool()?,
+                kept: value["kept"].as_array()?.iter().map(texts).collect::<Option<_>>()?,
+                patch: Patch::from_json(&value["patch"])?,
+            },
             backup: backup(&value["backup"]),
+            excluded: texts(&value["excluded"]).unwrap_or_default(),
         })
     }
+}
+
+fn read(path: &Path) -> Option<Record> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(LARGEST).read_to_string(&mut text).ok()?;
+    Record::from_json(&serde_json::from_str(&text).ok()?)
 }
 
 /// One file for each, named by a hash of its path.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use punch_serve::hook::Host;
-use punch_serve::wiring::{Content, Patch, Target, Wrong, changes};
+use punch_serve::wiring::{Content, Level, OtherEntries, Target, Wrong, changes, connect, disconnect};
 
 use super::file;
 use super::place::Place;
@@ -13,15 +13,15 @@ use crate::failure::Failure;
 /// What happens to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It is made.
+    /// It is created.
     Make,
     /// It is changed.
     Change,
-    /// It is removed.
+    /// It is deleted.
     Remove,
     /// It is as it should be.
     Keep,
-    /// It stays though it is ours, because a person changed it.
+    /// It stays though it is ours, because the user changed it.
     Leave,
 }
 
@@ -40,8 +40,10 @@ impl Action {
 
 /// One file with what is in it and what will be.
 pub struct Step {
-    /// The agents it is for.
+    /// The agents it is for; none for a file of git.
     pub hosts: Vec<Host>,
+    /// Whose settings these are.
+    pub level: Level,
     /// The file as agents name it.
     pub path: PathBuf,
     /// The file with links followed.
@@ -58,9 +60,17 @@ pub struct Step {
     pub old: Option<Record>,
     /// The record from then on.
     pub new: Option<Record>,
+    /// The copy of an earlier text, if that has something which the file no longer has: it is not deleted.
+    pub copy_stays: Option<PathBuf>,
 }
 
 impl Step {
+    /// A change of a file that needs no record.
+    pub fn bare(path: PathBuf, real: PathBuf, before: Option<String>, after: Option<String>, action: Action) -> Self {
+        let (hosts, level, whole) = (Vec::new(), Level::Personal, false);
+        Self { hosts, level, path, real, before, after, action, whole, old: None, new: None, copy_stays: None }
+    }
+
     /// The difference as `diff -u` prints it; empty if there is none.
     pub fn diff(&self, shown: &str) -> String {
         if self.before == self.after {
@@ -77,64 +87,69 @@ impl Step {
     }
 }
 
-/// What wires a file for some agents.
+/// What connects some agents through a file.
 pub fn install(place: &Place, hosts: &[Host], target: &Target) -> Result<Step, Failure> {
     let real = file::real(place, &target.path)?;
     let before = file::read(&real)?;
     let content = &target.content;
-    let after = content.wire(before.as_deref()).map_err(|wrong| refused(&target.path, &wrong))?;
     let old = Record::load(&place.records, &real);
-    let step = |action, after, old, new| {
-        let (hosts, path) = (hosts.to_vec(), target.path.clone());
-        let whole = matches!(target.content, Content::Whole { .. });
-        Step { hosts, path, real: real.clone(), before: before.clone(), after, action, whole, old, new }
+    let known = old.as_ref().map(|old| &old.history);
+    let users: Vec<String> = hosts.iter().map(|host| user(*host, target)).collect();
+    let others = old.as_ref().is_some_and(|old| old.users.iter().any(|user| !users.contains(user)));
+    // For texts that all agents read, others make no difference.
+    let others = match others && !matches!(content, Content::Block(_) | Content::Whole { .. }) {
+        true => OtherEntries::Present,
+        false => OtherEntries::Absent,
     };
-    if before.as_ref() == Some(&after) {
-        let mut new = old.clone();
-        if let Some(record) = &mut new {
-            name(record, hosts);
-        }
-        return Ok(step(Action::Keep, Some(after), old, new));
-    }
-    let origin = origin(content, before.as_deref(), old.as_ref()).map_err(|wrong| refused(&target.path, &wrong))?;
+    let (after, history) =
+        connect(content, before.as_deref(), known, others).map_err(|wrong| refused(&target.path, &wrong))?;
+    let personal = place.level == Level::Personal;
+    let same = before.as_ref() == Some(&after);
     let mut new = match &old {
-        Some(old) if before.is_some() => old.clone(),
-        _ => Record {
+        Some(old) if same => Some(old.clone()),
+        // What came with a clone needs no record; what only this user has does.
+        None if same && !personal => None,
+        Some(old) if before.is_some() => Some(Record { history, ..old.clone() }),
+        old => Some(Record {
             path: real.clone(),
-            agents: Vec::new(),
-            made_file: before.is_none(),
-            made_folders: missing_folders(&real),
-            kept: content.containers(before.as_deref()),
-            patch: Patch::back("", ""),
-            backup: None,
-        },
+            users: Vec::new(),
+            personal,
+            made_folders: old.iter().flat_map(|old| old.made_folders.clone()).chain(missing_folders(&real)).collect(),
+            history,
+            // The copy may be all that is left of a file that was deleted.
+            backup: old.as_ref().and_then(|old| old.backup.clone()),
+            excluded: Vec::new(),
+        }),
     };
-    new.patch = Patch::back(&origin, &after);
-    name(&mut new, hosts);
-    let action = if before.is_none() { Action::Make } else { Action::Change };
-    Ok(step(action, Some(after), old, Some(new)))
-}
-
-/// Several agents may read the same file.
-fn name(record: &mut Record, hosts: &[Host]) {
-    for host in hosts.iter().map(|host| host.name()) {
-        if !record.agents.iter().any(|agent| agent == host) {
-            record.agents.push(host.to_owned());
+    if let Some(new) = &mut new {
+        new.personal = personal;
+        for user in users {
+            if !new.users.contains(&user) {
+                new.users.push(user);
+            }
         }
     }
+    let action = match (same, before.is_some()) {
+        (true, _) => Action::Keep,
+        (false, true) => Action::Change,
+        (false, false) => Action::Make,
+    };
+    let (hosts, path, level) = (hosts.to_vec(), target.path.clone(), place.level);
+    let whole = matches!(content, Content::Whole { .. });
+    Ok(Step { hosts, level, path, real, before, after: Some(after), action, whole, old, new, copy_stays: None })
 }
 
-/// The text as it was before we ever came, as far as that can be told.
-fn origin(content: &Content, before: Option<&str>, record: Option<&Record>) -> Result<String, Wrong> {
-    let (Some(before), Some(record)) = (before, record) else { return Ok(before.unwrap_or_default().to_owned()) };
-    match record.patch.undo(before) {
-        Some(origin) => Ok(origin),
-        None => Ok(content.unwire(before, &record.kept)?.unwrap_or_default()),
+/// The name of an agent in a record.
+fn user(host: Host, target: &Target) -> String {
+    match &target.project {
+        Some(project) => format!("{} in {}", host.name(), project.display()),
+        None => host.name().to_owned(),
     }
 }
 
-/// What takes the wiring for some agents out of a file. A file that cannot be read was not wired by us.
+/// What disconnects some agents from a file. A file that cannot be read was not connected by us.
 pub fn uninstall(place: &Place, hosts: &[Host], target: &Target) -> Result<Step, Failure> {
+    let content = &target.content;
     let (real, before, old) = match file::real(place, &target.path) {
         Err(_) => (target.path.clone(), None, None),
         Ok(real) => match (file::read(&real), Record::load(&place.records, &real)) {
@@ -143,40 +158,69 @@ pub fn uninstall(place: &Place, hosts: &[Host], target: &Target) -> Result<Step,
             (Ok(before), old) => (real, before, old),
         },
     };
-    let step = |action, after, old, new| {
-        let (hosts, path) = (hosts.to_vec(), target.path.clone());
-        let whole = matches!(target.content, Content::Whole { .. });
-        Step { hosts, path, real: real.clone(), before: before.clone(), after, action, whole, old, new }
+    let mut step = Step {
+        hosts: hosts.to_vec(),
+        level: place.level,
+        path: target.path.clone(),
+        real,
+        after: before.clone(),
+        before,
+        action: Action::Keep,
+        whole: matches!(content, Content::Whole { .. }),
+        new: old.clone(),
+        old,
+        copy_stays: None,
     };
-    let Some(text) = before.as_deref() else { return Ok(step(Action::Keep, None, old, None)) };
-    // Whatever is wrong with a file that does not even name us is none of our business.
-    if old.is_none() && !text.contains("punch") {
-        return Ok(step(Action::Keep, before.clone(), None, None));
+    // The same file may hold an install of the other kind, which was not meant.
+    if !place.owns(&target.path, step.old.as_ref()) {
+        return Ok(step);
     }
-    if let Some(record) = &old {
-        let gone = |agent: &&String| hosts.iter().any(|host| host.name() == agent.as_str());
-        let others: Vec<String> = record.agents.iter().filter(|agent| !gone(agent)).cloned().collect();
-        if !others.is_empty() {
-            let new = Record { agents: others, ..record.clone() };
-            return Ok(step(Action::Keep, before.clone(), old, Some(new)));
+    let gone: Vec<String> = hosts.iter().map(|host| user(*host, target)).collect();
+    let others =
+        |record: &Record| -> Vec<String> { record.users.iter().filter(|user| !gone.contains(user)).cloned().collect() };
+    let others = step.old.as_ref().map_or_else(Vec::new, others);
+    if let (Some(new), false) = (&mut step.new, others.is_empty()) {
+        new.users.clone_from(&others);
+        // One text for all its readers.
+        if matches!(content, Content::Block(_) | Content::Whole { .. }) {
+            return Ok(step);
         }
     }
-    let made = old.as_ref().is_some_and(|record| record.made_file);
-    if let Some(origin) = old.as_ref().and_then(|record| record.patch.undo(text)) {
-        let after = if made { None } else { Some(origin) };
-        let action = if made { Action::Remove } else { Action::Change };
-        return Ok(step(action, after, old, None));
+    if others.is_empty() {
+        step.new = None;
     }
-    let kept = old.as_ref().map_or(&[][..], |record| &record.kept);
-    let left = target.content.unwire(text, kept).map_err(|wrong| refused(&target.path, &wrong))?;
-    let after = left.filter(|left| !(made && target.content.is_bare(left)));
-    let action = match &after {
+    let Some(text) = step.before.clone() else {
+        step.copy_stays = copy_to_keep(content, None, step.old.as_ref().filter(|_| others.is_empty()));
+        return Ok(step);
+    };
+    // Whatever is wrong with a file that does not even mention us is none of our business.
+    if step.old.is_none() && !text.contains("punch") {
+        return Ok(step);
+    }
+    let known = step.old.as_ref().map(|old| &old.history);
+    let present = if others.is_empty() { OtherEntries::Absent } else { OtherEntries::Present };
+    let left = disconnect(content, &text, known, present).map_err(|wrong| refused(&target.path, &wrong))?;
+    if let (Some(new), Some(history)) = (&mut step.new, left.history) {
+        new.history = history;
+    }
+    step.action = match &left.text {
         None => Action::Remove,
-        Some(after) if after == text && matches!(target.content, Content::Whole { .. }) => Action::Leave,
-        Some(after) if after == text => Action::Keep,
+        Some(after) if *after == text && step.whole => Action::Leave,
+        Some(after) if *after == text => Action::Keep,
         Some(_) => Action::Change,
     };
-    Ok(step(action, after, old, None))
+    step.after = left.text;
+    if step.new.is_none() {
+        step.copy_stays = copy_to_keep(content, step.after.as_deref(), step.old.as_ref());
+    }
+    Ok(step)
+}
+
+/// The copy of an earlier text, unless everything in it that is not ours is still in the file.
+fn copy_to_keep(content: &Content, after: Option<&str>, record: Option<&Record>) -> Option<PathBuf> {
+    let (path, _) = record?.backup.as_ref()?;
+    let copied = file::read(path).ok().flatten()?;
+    (!content.still_holds(after, &copied)).then(|| path.clone())
 }
 
 /// Folders above a file that are not there, outermost first.
@@ -187,7 +231,8 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
     missing
 }
 
-fn refused(path: &Path, wrong: &Wrong) -> Failure {
+/// The failure that tells why a file cannot be changed.
+pub fn refused(path: &Path, wrong: &Wrong) -> Failure {
     let message = format!("`{}` cannot be changed: {}", path.display(), wrong.message());
-    Failure::refused("invalid_configuration", message, "mend that place and try again; nothing was changed")
+    Failure::refused("invalid_configuration", message, "fix that place and try again; nothing was changed")
 }

@@ -78,6 +78,7 @@ fn furnish(folder: &Path, level: &str, manner: usize) {
     files.extend([".cursor/mcp.json", ".cursor/hooks.json"]);
     match level {
         "--user" => files.extend([".claude.json", ".config/opencode/opencode.jsonc"]),
+        "--personal" => files.extend([".claude/settings.local.json", "opencode.json"]),
         _ => files.extend([".mcp.json", "opencode.json"]),
     }
     let owned = |path: &'static str, text: &str| (path, text.to_owned());
@@ -98,8 +99,8 @@ fn home(world: &World) -> PathBuf {
 }
 
 #[test]
-fn install_and_uninstall_leave_every_byte_of_every_agent_at_both_levels() {
-    for level in ["--project", "--user"] {
+fn install_and_uninstall_leave_every_byte_of_every_agent_at_every_level() {
+    for level in ["--personal", "--shared", "--user"] {
         for manner in 0..6 {
             let world = World::with_git();
             let folder = if level == "--user" { home(&world) } else { world.project.clone() };
@@ -108,10 +109,17 @@ fn install_and_uninstall_leave_every_byte_of_every_agent_at_both_levels() {
                 furnish(&folder, level, manner);
             }
             let before = tree(&world);
+            let status = world.git(&["status", "--porcelain"]);
+            let excluded = fs::read(world.project.join(".git/info/exclude")).ok();
             let all: Vec<&str> = ["install", level, "--guide", "--yes"].into_iter().chain(AGENTS).collect();
             world.ok(&all);
             let wired = tree(&world);
             assert_ne!(wired, before);
+            if level == "--personal" {
+                let now = world.git(&["status", "--porcelain"]);
+                let new: Vec<&str> = now.lines().filter(|line| !status.lines().any(|old| old == *line)).collect();
+                assert!(new.is_empty(), "{new:?}");
+            }
             for (path, (mode, _)) in &before {
                 assert_eq!(wired[path].0, *mode, "{}", path.display());
             }
@@ -121,6 +129,8 @@ fn install_and_uninstall_leave_every_byte_of_every_agent_at_both_levels() {
                 world.ok(&["uninstall", level, "-y", agent]);
             }
             same(&tree(&world), &before);
+            assert_eq!(world.git(&["status", "--porcelain"]), status, "{level}");
+            assert_eq!(fs::read(world.project.join(".git/info/exclude")).ok(), excluded);
             let records = fs::read_dir(home(&world).join(".local/state/punch/wiring")).unwrap().count();
             assert_eq!(records, 1, "only the lock is left");
         }
@@ -130,11 +140,11 @@ fn install_and_uninstall_leave_every_byte_of_every_agent_at_both_levels() {
 #[test]
 fn a_dry_run_shows_and_writes_nothing() {
     let world = World::with_git();
-    furnish(&world.project, "--project", 1);
+    furnish(&world.project, "--shared", 1);
     let before = tree(&world);
-    let said = world.ok(&["install", "claude", "--dry-run"]);
+    let said = world.ok(&["install", "--shared", "claude", "--dry-run"]);
     assert!(said.contains("--- .claude/settings.json\n+++ .claude/settings.json\n@@ "), "{said}");
-    assert!(said.contains("Claude Code would be wired (project): `.mcp.json`, `.claude/settings.json`"), "{said}");
+    assert!(said.contains("Claude Code would be connected (shared): `.mcp.json`, `.claude/settings.json`"), "{said}");
     same(&tree(&world), &before);
 }
 
@@ -151,24 +161,24 @@ fn an_invalid_file_is_refused_with_its_place_and_nothing_is_written() {
     ] {
         fs::write(world.project.join(".claude/settings.json"), text).unwrap();
         let before = tree(&world);
-        let run = world.punch(&["install", "claude", "codex", "--yes"]);
+        let run = world.punch(&["install", "--shared", "claude", "codex", "--yes"]);
         assert_eq!(run.exit, Some(1), "{}", run.render());
         assert!(run.stderr.contains(place) && run.stderr.contains("settings.json"), "{}", run.stderr);
         same(&tree(&world), &before);
-        assert_eq!(world.refused(&["install", "claude"]), (1, "invalid_configuration".to_owned()));
+        assert_eq!(world.refused(&["install", "--shared", "claude"]), (1, "invalid_configuration".to_owned()));
         // What we never touched does not keep us from leaving.
-        world.ok(&["uninstall"]);
+        world.ok(&["uninstall", "--shared"]);
         same(&tree(&world), &before);
     }
     fs::write(world.project.join(".claude/settings.json"), b"{\"a\": \"\xff\"}").unwrap();
-    assert!(world.punch(&["install", "claude", "-y"]).stderr.contains("byte 8 is wrong"));
+    assert!(world.punch(&["install", "--shared", "claude", "-y"]).stderr.contains("byte 8 is wrong"));
 }
 
 #[test]
 fn what_a_person_changed_meanwhile_stays_and_ours_goes() {
     let world = World::with_git();
-    furnish(&world.project, "--project", 1);
-    world.ok(&["install", "claude", "codex", "opencode", "-y"]);
+    furnish(&world.project, "--shared", 1);
+    world.ok(&["install", "--shared", "claude", "codex", "opencode", "-y"]);
     let edit = |path: &str, from: &str, to: &str| {
         let path = world.project.join(path);
         let text = fs::read_to_string(&path).unwrap();
@@ -178,8 +188,8 @@ fn what_a_person_changed_meanwhile_stays_and_ours_goes() {
     edit(".claude/settings.json", "{\n", "{\n  \"theme\": \"dark\",\n");
     edit(".codex/config.toml", "b = 1", "b = 2\r\n\r\n[mcp_servers.punch.env]\r\nA = \"1\"");
     edit(".opencode/plugin/punch.js", "10_000", "20_000");
-    let said = world.ok(&["uninstall", "claude", "codex", "opencode", "-y"]);
-    assert!(said.contains("note: `.opencode/plugin/punch.js` was changed by hand and stays"), "{said}");
+    let said = world.ok(&["uninstall", "--shared", "claude", "codex", "opencode", "-y"]);
+    assert!(said.contains("note: `.opencode/plugin/punch.js` was edited by hand and stays"), "{said}");
     let read = |path: &str| fs::read_to_string(world.project.join(path)).unwrap();
     let expected = "{\n  \"theme\": \"dark\",\n   \"mcpServers\": {\"other\": {\"command\": \"x\"}},\n\n \"hooks\": {\n    \"Stop\": []\n  }}\n";
     assert_eq!(read(".claude/settings.json"), expected);
@@ -197,7 +207,7 @@ fn if_one_file_cannot_be_written_the_others_are_taken_back() {
         fs::write(world.project.join(format!(".claude/settings.json.before-punch{number}")), "mine").unwrap();
     }
     let before = tree(&world);
-    let run = world.punch(&["install", "claude", "-y"]);
+    let run = world.punch(&["install", "--shared", "claude", "-y"]);
     assert_eq!(run.exit, Some(1), "{}", run.render());
     same(&tree(&world), &before);
 }
@@ -234,20 +244,20 @@ fn links_are_followed_inside_the_project_and_never_out_of_it() {
     fs::write(project.join("AGENTS.md"), "# Mine\n").unwrap();
     symlink("AGENTS.md", project.join("CLAUDE.md")).unwrap();
     let before = tree(&world);
-    world.ok(&["install", "claude", "codex", "--guide", "-y"]);
+    world.ok(&["install", "--shared", "claude", "codex", "--guide", "-y"]);
     assert!(fs::read_to_string(project.join("common.json")).unwrap().contains("hook --agent claude Stop"));
     assert!(project.join(".claude/settings.json").is_symlink());
     assert_eq!(fs::read_to_string(project.join("AGENTS.md")).unwrap().matches("punch: begin").count(), 1);
-    world.ok(&["uninstall", "claude", "-y"]);
+    world.ok(&["uninstall", "--shared", "claude", "-y"]);
     assert!(fs::read_to_string(project.join("AGENTS.md")).unwrap().contains("punch: begin"), "Codex still reads it");
-    world.ok(&["uninstall", "codex", "-y"]);
+    world.ok(&["uninstall", "--shared", "codex", "-y"]);
     same(&tree(&world), &before);
 
     fs::remove_file(project.join(".claude/settings.json")).unwrap();
     symlink(&outside, project.join(".claude/settings.json")).unwrap();
-    assert_eq!(world.refused(&["install", "claude"]), (1, "outside".to_owned()));
+    assert_eq!(world.refused(&["install", "--shared", "claude"]), (1, "outside".to_owned()));
     fs::remove_file(&outside).unwrap();
-    let run = world.punch(&["install", "claude", "-y"]);
+    let run = world.punch(&["install", "--shared", "claude", "-y"]);
     assert!(run.stderr.contains("a link to something that is not there"), "{}", run.stderr);
 }
 
@@ -294,7 +304,7 @@ fn agents_that_were_given_other_folders_are_wired_there() {
 #[test]
 fn many_at_once_end_in_one_wiring() {
     let world = World::with_git();
-    furnish(&world.project, "--project", 1);
+    furnish(&world.project, "--shared", 1);
     let before = tree(&world);
     let start = || world.command(&["install", "claude", "codex", "-y"]).stdout(Stdio::null()).spawn().unwrap();
     let children: Vec<_> = (0..6).map(|_| start()).collect();
@@ -302,7 +312,7 @@ fn many_at_once_end_in_one_wiring() {
     // Whoever comes second finds it done.
     assert!(ended.iter().all(|code| *code == 0), "{ended:?}");
     let said = world.ok(&["install", "claude", "codex", "-y"]);
-    assert!(said.contains("Claude Code was wired already"), "{said}");
+    assert!(said.contains("Claude Code is already connected"), "{said}");
     world.ok(&["uninstall", "claude", "codex", "-y"]);
     same(&tree(&world), &before);
 }
@@ -343,13 +353,13 @@ fn a_path_with_spaces_is_one_word_for_the_shell() {
     let mut command = world.program(program.to_str().unwrap());
     assert_eq!(finished(command.args(["install", "claude", "-y"]).output().unwrap()).exit, Some(0));
     let written: Value =
-        serde_json::from_slice(&fs::read(world.project.join(".claude/settings.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(world.project.join(".claude/settings.local.json")).unwrap()).unwrap();
     let hook = written["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
     let run = world.feed_command(shell(&world, hook), "{}");
     assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""), "{hook}");
     // Another program of the same name takes the place over, and can leave it clean.
     world.ok(&["install", "claude", "-y"]);
-    let text = fs::read_to_string(world.project.join(".claude/settings.json")).unwrap();
+    let text = fs::read_to_string(world.project.join(".claude/settings.local.json")).unwrap();
     assert!(!text.contains("my punch"), "{text}");
     world.ok(&["uninstall", "claude", "-y"]);
     assert!(!world.project.join(".claude").exists());
@@ -408,19 +418,19 @@ fn doctor_tells_of_each_agent_what_it_found_and_what_to_do() {
     let about = run.stdout.find("note      Claude Code").unwrap_or_else(|| panic!("{}", run.stdout));
     let program = PathBuf::from(PUNCH).canonicalize().unwrap();
     insta::assert_snapshot!(world.hide_paths(&run.stdout[about..]).replace(program.to_str().unwrap(), "PUNCH"), @r#"
-    note      Claude Code: 2.1.325; not wired
-              `punch install claude` wires it
-    note      Codex: 0.166.0; wired (project); 1 of 2 hooks trusted
+    note      Claude Code: 2.1.325; not connected
+              `punch install claude` connects it
+    note      Codex: 0.166.0; connected (personal); 1 of 2 hooks trusted
               hooks that are not trusted do not run: start `codex` here and type `/hooks`
-    note      Gemini CLI: found, but it does not tell its version; not wired
-              `punch install gemini` wires it
-    ok        Cursor: not on PATH; wired (user)
+    note      Gemini CLI: found, but it does not print its version; not connected
+              `punch install gemini` connects it
+    ok        Cursor: not on PATH; connected (user)
     ok        server: `PUNCH mcp` answers: punch 0.1.0
     "#);
     let said = answer(&finished(with_agents(&world, &bin, &["doctor", "--json"]).output().unwrap()));
     assert_eq!((&said["damaged"], &said["reachable"]), (&json!(false), &json!(true)));
     let codex = said["agents"].as_array().unwrap().iter().find(|agent| agent["agent"] == "codex").unwrap();
-    assert_eq!((&codex["project"], &codex["user"]), (&json!("yes"), &json!("no")));
+    assert_eq!((&codex["personal"], &codex["user"]), (&json!("yes"), &json!("no")));
     assert_eq!((&codex["version"], &codex["hooks"]), (&json!("0.166.0"), &json!({"known": 2, "trusted": 1})));
 }
 
@@ -428,9 +438,10 @@ fn doctor_tells_of_each_agent_what_it_found_and_what_to_do() {
 fn wiring_twice_is_told() {
     let world = World::with_git();
     world.ok(&["install", "--user", "claude", "-y"]);
-    let said = world.ok(&["install", "claude", "-y"]);
-    assert!(said.contains("its hooks run twice now"), "{said}");
-    assert!(world.ok(&["doctor"]).contains("its hooks run twice: `punch uninstall claude`"));
+    let said = world.ok(&["install", "--personal", "claude", "-y"]);
+    assert!(said.contains("its hooks run twice now; `punch uninstall --user claude`"), "{said}");
+    let said = world.ok(&["doctor"]);
+    assert!(said.contains("its hooks run more than once: `punch uninstall --personal claude`"), "{said}");
 }
 
 #[test]
@@ -440,12 +451,15 @@ fn init_names_the_agents_it_finds_and_wires_them_only_when_told() {
     let run = |arguments: &[&str]| finished(with_agents(&world, &bin, arguments).output().unwrap());
     let before = tree(&world);
     let said = run(&["init"]).stdout;
-    assert!(said.contains("punch install claude opencode   # Claude Code and OpenCode found, not wired yet"), "{said}");
+    assert!(
+        said.contains("punch install claude opencode   # Claude Code and OpenCode found, not connected yet"),
+        "{said}"
+    );
     assert!(!run(&["init", "--no-agents"]).stdout.contains("install"));
     assert_eq!(answer(&run(&["init", "--json"]))["agents"], json!({"found": ["claude", "opencode"], "wired": []}));
     same(&tree(&world), &before);
     let said = run(&["init", "--yes"]).stdout;
-    assert!(said.contains("OpenCode wired (project)"), "{said}");
+    assert!(said.contains("OpenCode connected (personal)"), "{said}");
     let guide = fs::read_to_string(world.project.join("AGENTS.md")).unwrap();
     assert!(guide.contains("three or more steps"), "{guide}");
     // What is wired is not offered again.
@@ -462,8 +476,8 @@ fn init_makes_the_store_even_if_an_agent_cannot_be_wired() {
     fs::write(world.project.join(".codex/config.toml"), "mcp_servers = { a = { command = \"x\" } }\n").unwrap();
     let run = finished(with_agents(&world, &bin, &["init", "--yes"]).output().unwrap());
     assert_eq!(run.exit, Some(0), "{}", run.render());
-    assert!(run.stdout.contains("Made the store") && run.stdout.contains("Claude Code wired"), "{}", run.stdout);
-    assert!(run.stderr.contains("note: Codex cannot be wired: `.codex/config.toml`"), "{}", run.stderr);
+    assert!(run.stdout.contains("Made the store") && run.stdout.contains("Claude Code connected"), "{}", run.stdout);
+    assert!(run.stderr.contains("note: Codex cannot be connected: `.codex/config.toml`"), "{}", run.stderr);
     assert!(!world.project.join(".codex/hooks.json").exists());
 }
 

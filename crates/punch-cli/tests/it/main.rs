@@ -19,6 +19,8 @@ mod git;
 mod history;
 mod hooks;
 mod install;
+mod install_keeps;
+mod install_levels;
 mod keeping;
 mod killed;
 mod looks;

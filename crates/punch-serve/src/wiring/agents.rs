@@ -6,24 +6,30 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Syntax;
-use super::commands::Entry;
+use super::commands::{Entry, Hooks, path};
 use super::target::{Content, Target};
 use crate::hook::Host;
 
-/// For one project, or for everything that a person does.
+/// Whose settings connect an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// In the project's folder.
-    Project,
-    /// In the person's home.
+    /// The user's own settings for one project. Git does not see them.
+    Personal,
+    /// The project's settings, which a team commits.
+    Shared,
+    /// The user's settings for all projects.
     User,
 }
 
 impl Level {
-    /// The word on the command line.
+    /// Every level, in the order in which they are reported.
+    pub const ALL: [Self; 3] = [Self::Personal, Self::Shared, Self::User];
+
+    /// The name of the flag on the command line, without dashes.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Project => "project",
+            Self::Personal => "personal",
+            Self::Shared => "shared",
             Self::User => "user",
         }
     }
@@ -34,6 +40,9 @@ impl Level {
 pub struct Roots {
     /// The top of the project.
     pub project: PathBuf,
+    /// The top of the repository's main worktree; the same as `project` unless that is a linked worktree. Claude Code
+    /// files its local settings under this path.
+    pub main_project: PathBuf,
     /// The person's home.
     pub home: PathBuf,
     /// Claude Code's folder, if it was given another one.
@@ -79,34 +88,51 @@ pub fn wiring(
     exists: &dyn Fn(&Path) -> bool,
 ) -> Vec<Target> {
     let syntax = Syntax::of(host);
-    let target = |path: PathBuf, content: Content| Target { path, content };
+    let target = |path: PathBuf, content: Content| Target { path, content, project: None };
     let folder = |name: &str| match level {
-        Level::Project => roots.project.join(name),
+        Level::Personal | Level::Shared => roots.project.join(name),
         Level::User => roots.home.join(name),
     };
+    // On another machine only the name can be right.
+    let program = &match level {
+        Level::Shared => Program("punch".to_owned()),
+        Level::Personal | Level::User => program.clone(),
+    };
+    let hooks = |host: Host| hooks(host, program, level);
     match host {
         Host::Claude => {
-            let (servers, settings) = match (level, &roots.claude) {
-                (Level::Project, _) => (roots.project.join(".mcp.json"), folder(".claude")),
-                (Level::User, None) => (roots.home.join(".claude.json"), folder(".claude")),
-                (Level::User, Some(given)) => (given.join(".claude.json"), given.clone()),
+            let settings = match (level, &roots.claude) {
+                (Level::User, Some(given)) => given.clone(),
+                _ => folder(".claude"),
+            };
+            let settings = match level {
+                Level::Personal => settings.join("settings.local.json"),
+                Level::Shared | Level::User => settings.join("settings.json"),
             };
             let mut entries = vec![allowed()];
-            if level == Level::Project {
-                // Otherwise a person is asked first, and nobody is asked without a screen.
-                entries.push(Entry::Item(vec!["enabledMcpjsonServers"], json!("punch")));
+            if level == Level::Shared {
+                // Otherwise users are asked first, and without a terminal nobody can answer.
+                entries.push(Entry::Item(path(["enabledMcpjsonServers"]), json!("punch")));
             }
-            entries.extend(hooks(host, program));
-            // Otherwise the model is told only the names of the tools.
+            entries.push(hooks(host));
+            // Otherwise the model only gets the names of the tools.
             let server = json!({"command": program.0, "args": ["mcp"], "alwaysLoad": true});
-            let server = Content::Json(syntax, vec![Entry::Member(vec!["mcpServers", "punch"], server)]);
-            vec![target(servers, server), target(settings.join("settings.json"), Content::Json(syntax, entries))]
+            let own = roots.claude.as_ref().unwrap_or(&roots.home).join(".claude.json");
+            let project = roots.main_project.display().to_string();
+            let (file, at) = match level {
+                Level::Personal => (own, path(["projects", &project, "mcpServers", "punch"])),
+                Level::Shared => (roots.project.join(".mcp.json"), path(["mcpServers", "punch"])),
+                Level::User => (own, path(["mcpServers", "punch"])),
+            };
+            let mut server = target(file, Content::Json(syntax, vec![Entry::Server(at, server)]));
+            server.project = (level == Level::Personal).then(|| roots.main_project.clone());
+            vec![server, target(settings, Content::Json(syntax, entries))]
         }
         Host::Codex => {
-            let folder = if level == Level::Project { folder(".codex") } else { roots.codex.clone() };
+            let folder = if level == Level::User { roots.codex.clone() } else { folder(".codex") };
             let fields = vec![("command", json!(program.0)), ("args", json!(["mcp"]))];
             let server = Content::Table(vec!["mcp_servers", "punch"], fields);
-            let hooks = Content::Json(syntax, hooks(host, program));
+            let hooks = Content::Json(syntax, vec![hooks(host)]);
             vec![target(folder.join("config.toml"), server), target(folder.join("hooks.json"), hooks)]
         }
         Host::Qwen | Host::Gemini => {
@@ -114,16 +140,16 @@ pub fn wiring(
             if host == Host::Qwen {
                 server["alwaysLoadTools"] = json!(true);
             }
-            let mut entries = vec![Entry::Member(vec!["mcpServers", "punch"], server)];
-            entries.extend(hooks(host, program));
+            let mut entries = vec![Entry::Server(path(["mcpServers", "punch"]), server)];
+            entries.push(hooks(host));
             let folder = folder(if host == Host::Qwen { ".qwen" } else { ".gemini" });
             vec![target(folder.join("settings.json"), Content::Json(syntax, entries))]
         }
         Host::Cursor => {
             let server = json!({"command": program.0, "args": ["mcp"]});
-            let server = Content::Json(syntax, vec![Entry::Member(vec!["mcpServers", "punch"], server)]);
-            let mut entries = vec![Entry::Default(vec!["version"], json!(1))];
-            entries.extend(hooks(host, program));
+            let server = Content::Json(syntax, vec![Entry::Server(path(["mcpServers", "punch"]), server)]);
+            let mut entries = vec![Entry::Default(path(["version"]), json!(1))];
+            entries.push(hooks(host));
             let folder = folder(".cursor");
             vec![
                 target(folder.join("mcp.json"), server),
@@ -132,13 +158,13 @@ pub fn wiring(
         }
         Host::Opencode => {
             let (settings, plugins) = match level {
-                Level::Project => (roots.project.clone(), roots.project.join(".opencode")),
+                Level::Personal | Level::Shared => (roots.project.clone(), roots.project.join(".opencode")),
                 Level::User => (roots.opencode.clone(), roots.opencode.clone()),
             };
             let commented = settings.join("opencode.jsonc");
             let settings = if exists(&commented) { commented } else { settings.join("opencode.json") };
             let server = json!({"type": "local", "command": [program.0, "mcp"], "enabled": true});
-            let server = Content::Json(syntax, vec![Entry::Member(vec!["mcp", "punch"], server)]);
+            let server = Content::Json(syntax, vec![Entry::Server(path(["mcp", "punch"]), server)]);
             let ours = PLUGIN_PROGRAM.replace("\"punch\"", &json!(program.0).to_string());
             let plugin = Content::Whole { text: PLUGIN.replace(PLUGIN_PROGRAM, &ours), head: PLUGIN_HEAD };
             vec![target(settings, server), target(plugins.join("plugin").join("punch.js"), plugin)]
@@ -146,16 +172,17 @@ pub fn wiring(
     }
 }
 
-/// The file in which an agent looks for standing advice.
+/// The file in which an agent looks for standing advice; `None` if it has none at this level.
 pub fn guide_file(host: Host, level: Level, roots: &Roots) -> Option<PathBuf> {
     let name = match host {
+        Host::Claude if level == Level::Personal => "CLAUDE.local.md",
         Host::Claude => "CLAUDE.md",
         Host::Gemini => "GEMINI.md",
         Host::Qwen => "QWEN.md",
         Host::Codex | Host::Opencode | Host::Cursor => "AGENTS.md",
     };
     let folder = match (level, host) {
-        (Level::Project, _) => roots.project.clone(),
+        (Level::Personal | Level::Shared, _) => roots.project.clone(),
         (Level::User, Host::Claude) => roots.claude.clone().unwrap_or_else(|| roots.home.join(".claude")),
         (Level::User, Host::Codex) => roots.codex.clone(),
         (Level::User, Host::Opencode) => roots.opencode.clone(),
@@ -167,20 +194,27 @@ pub fn guide_file(host: Host, level: Level, roots: &Roots) -> Option<PathBuf> {
     Some(folder.join(name))
 }
 
-/// Our tools write nothing but the plan: being asked about each call would be all noise.
+/// Permission to call our tools without asking: they write nothing but the plan.
 fn allowed() -> Entry {
-    Entry::Item(vec!["permissions", "allow"], json!("mcp__punch"))
+    Entry::Item(path(["permissions", "allow"]), json!("mcp__punch"))
 }
 
 /// One hook for each event that means something.
-fn hooks(host: Host, program: &Program) -> Vec<Entry> {
-    let entry = |event: &&'static str| Entry::Item(vec!["hooks", *event], handler(host, program, event));
-    host.events().iter().map(entry).collect()
+fn hooks(host: Host, program: &Program, level: Level) -> Entry {
+    let group = |event: &&str| ((*event).to_owned(), handler(host, program, event, level));
+    Entry::Hooks(Hooks { agent: host.name(), events: host.events().iter().map(group).collect() })
 }
 
 /// What an agent runs at an event.
-pub fn handler(host: Host, program: &Program, event: &str) -> Value {
-    let command = format!("{} hook --agent {} {event}", quoted(&program.0), host.name());
+///
+/// Agents pass the command to a shell. In files that a team commits it does nothing for those who do not have `punch`.
+pub fn handler(host: Host, program: &Program, event: &str, level: Level) -> Value {
+    let program = quoted(&program.0);
+    let call = format!("{program} hook --agent {} {event}", host.name());
+    let command = match level {
+        Level::Shared => format!("command -v {program} >/dev/null 2>&1 || exit 0; exec {call}"),
+        Level::Personal | Level::User => call,
+    };
     if host == Host::Cursor {
         return json!({"command": command});
     }

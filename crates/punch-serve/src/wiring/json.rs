@@ -1,9 +1,9 @@
-//! Wanted parts put into a JSON file, and taken out. Every step reads the text anew, so that places are always right.
+//! Wanted entries put into a JSON file, and taken out. Every step reads the text anew, so that places are always right.
 
 use serde_json::{Value, json};
 
 use super::Wrong;
-use super::commands::{Entry, is_our_handler, is_ours};
+use super::commands::{Entry, HOOKS, Hooks, is_our_group, is_our_handler, is_our_server};
 use super::jsonc::{Kind, Tree, insert, member, put, remove};
 
 /// The text with every entry.
@@ -12,13 +12,23 @@ pub fn wire(text: &str, entries: &[Entry]) -> Result<String, Wrong> {
     let mark = &text[..text.len() - inside.len()];
     let mut text = if inside.trim().is_empty() { format!("{mark}{{}}\n") } else { text.to_owned() };
     for entry in entries {
+        let path = entry.path();
         text = match entry {
-            Entry::Member(path, value) => set(&text, path, value)?,
-            Entry::Default(path, value) => match find(&Tree::read(&text)?, path)? {
+            Entry::Member(_, value) => set(&text, &path, value)?,
+            Entry::Server(_, value) => {
+                let tree = Tree::read(&text)?;
+                if let Some(node) = find(&tree, &path)?.filter(|node| !is_our_server(&tree.value_of(*node))) {
+                    let what = format!("`{}` is another server with the name of ours: rename it", path.join("."));
+                    return Err(tree.wrong(node, what));
+                }
+                set(&text, &path, value)?
+            }
+            Entry::Default(_, value) => match find(&Tree::read(&text)?, &path)? {
                 Some(_) => text,
-                None => set(&text, path, value)?,
+                None => set(&text, &path, value)?,
             },
-            Entry::Item(path, value) => push(&text, path, value)?,
+            Entry::Item(_, value) => push(&text, &path, value, &|item| item == value)?,
+            Entry::Hooks(hooks) => wire_hooks(&text, hooks)?,
         };
     }
     Tree::read(&text)?;
@@ -27,17 +37,30 @@ pub fn wire(text: &str, entries: &[Entry]) -> Result<String, Wrong> {
 
 /// The text without any entry, and without what got empty by it except `kept`.
 pub fn unwire(text: &str, entries: &[Entry], kept: &[Vec<String>]) -> Result<String, Wrong> {
+    if is_blank(text) {
+        return Ok(text.to_owned());
+    }
     let mut text = text.to_owned();
     Tree::read(&text)?;
     for entry in entries {
         let path = entry.path();
-        let without = match entry {
-            Entry::Member(path, _) => drop_member(&text, path)?,
-            Entry::Item(path, value) => drop_items(&text, path, value)?,
+        let (without, holders) = match entry {
+            Entry::Member(..) => (drop_member(&text, &path)?, path.len() - 1),
+            Entry::Server(..) => {
+                let tree = Tree::read(&text)?;
+                match find(&tree, &path)?.is_some_and(|node| is_our_server(&tree.value_of(node))) {
+                    true => (drop_member(&text, &path)?, path.len() - 1),
+                    false => continue,
+                }
+            }
+            Entry::Item(_, value) => (drop_items(&text, &path, &|item| item == value)?, path.len()),
+            Entry::Hooks(hooks) => {
+                text = drop_hooks(&text, hooks.agent, &[], kept)?;
+                continue;
+            }
             Entry::Default(..) => continue,
         };
         if without != text {
-            let holders = if matches!(entry, Entry::Item(..)) { path.len() } else { path.len() - 1 };
             text = prune(&without, &path[..holders], kept)?;
         }
     }
@@ -47,23 +70,97 @@ pub fn unwire(text: &str, entries: &[Entry], kept: &[Vec<String>]) -> Result<Str
 /// The containers on the way to the entries that are there.
 pub fn containers(text: &str, entries: &[Entry]) -> Vec<Vec<String>> {
     let Ok(tree) = Tree::read(text) else { return Vec::new() };
-    let mut out = Vec::new();
+    let mut out: Vec<Vec<String>> = Vec::new();
+    let mut add = |path: &[&str]| {
+        let owned: Vec<String> = path.iter().map(|name| (*name).to_owned()).collect();
+        if !out.contains(&owned) && find(&tree, path).is_ok_and(|found| found.is_some()) {
+            out.push(owned);
+        }
+    };
     for entry in entries {
-        for length in 1..=entry.path().len() {
-            let path: Vec<String> = entry.path()[..length].iter().map(|name| (*name).to_owned()).collect();
-            if !out.contains(&path) && find(&tree, &entry.path()[..length]).is_ok_and(|found| found.is_some()) {
-                out.push(path);
-            }
+        let path = entry.path();
+        (1..=path.len()).for_each(|length| add(&path[..length]));
+        if matches!(entry, Entry::Hooks(_)) {
+            events(&tree).iter().for_each(|event| add(&[HOOKS, event]));
         }
     }
     out
 }
 
-/// Whether the text is an object with nothing in it, or with nothing but what a new file gets anyway.
-pub fn is_bare(text: &str) -> bool {
-    let bare = |value: &Value| value.as_object().is_some_and(|map| map.keys().all(|key| key == "version"));
-    let comments = text.contains("//") || text.contains("/*");
-    !comments && Tree::read(text).is_ok_and(|tree| bare(tree.value()))
+/// Returns true if the text is an object with nothing in it but the defaults that a new file gets.
+pub fn is_bare(text: &str, entries: &[Entry]) -> bool {
+    let is_default = |name: &str, value: &Value| {
+        let same = |entry: &Entry| matches!(entry, Entry::Default(path, wanted) if *path == [name] && wanted == value);
+        entries.iter().any(same)
+    };
+    is_blank(text)
+        || Tree::read(text).is_ok_and(|tree| {
+            let members = tree.value().as_object();
+            tree.comment.is_none() && members.is_some_and(|map| map.iter().all(|(name, value)| is_default(name, value)))
+        })
+}
+
+/// Returns true for a text without any value, as agents write it now and then.
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+/// One group for each event, and none of another version's events.
+fn wire_hooks(text: &str, hooks: &Hooks) -> Result<String, Wrong> {
+    let mut text = text.to_owned();
+    let value = Tree::read(&text)?.value().clone();
+    let is_ours = |group: &Value| is_our_group(group, hooks.agent);
+    for (event, group) in &hooks.events {
+        text = match value[HOOKS][event].as_array() {
+            Some(groups) if groups.iter().filter(|group| is_ours(group)).eq([group]) => text,
+            _ => push(&text, &[HOOKS, event], group, &is_ours)?,
+        };
+        // A user may have put a hook of ours into a group with others.
+        if is_mixed(&value, event, hooks.agent) {
+            text = drop_handlers(&text, &[HOOKS, event], hooks.agent)?;
+        }
+    }
+    let wanted: Vec<&str> = hooks.events.iter().map(|(event, _)| event.as_str()).collect();
+    drop_hooks(&text, hooks.agent, &wanted, &[])
+}
+
+/// Removes the hooks of an agent from all events but `except`.
+fn drop_hooks(text: &str, agent: &str, except: &[&str], kept: &[Vec<String>]) -> Result<String, Wrong> {
+    let mut text = text.to_owned();
+    let tree = Tree::read(&text)?;
+    let value = tree.value();
+    for event in events(&tree).iter().filter(|event| !except.contains(&event.as_str())) {
+        let path = [HOOKS, event];
+        let groups = value[HOOKS][event].as_array().map_or(&[][..], Vec::as_slice);
+        let (has_ours, mixed) = (groups.iter().any(|group| is_our_group(group, agent)), is_mixed(value, event, agent));
+        if has_ours {
+            text = drop_items(&text, &path, &|item| is_our_group(item, agent))?;
+        }
+        if mixed {
+            text = drop_handlers(&text, &path, agent)?;
+        }
+        if has_ours || mixed {
+            text = prune(&text, &path, kept)?;
+        }
+    }
+    Ok(text)
+}
+
+/// Returns true if a hook of ours stands in a group with others.
+fn is_mixed(value: &Value, event: &str, agent: &str) -> bool {
+    let groups = value[HOOKS][event].as_array().map_or(&[][..], Vec::as_slice);
+    groups.iter().filter(|group| !is_our_group(group, agent)).any(|group| {
+        let handlers = group[HOOKS].as_array().map_or(&[][..], Vec::as_slice);
+        handlers.iter().any(|handler| is_our_handler(handler, agent))
+    })
+}
+
+/// The names of all events with hooks.
+fn events(tree: &Tree) -> Vec<String> {
+    match tree.value().get(HOOKS) {
+        Some(Value::Object(events)) => events.keys().cloned().collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn find(tree: &Tree, path: &[&str]) -> Result<Option<usize>, Wrong> {
@@ -120,20 +217,20 @@ fn grow(text: &str, tree: &Tree, path: &[&str], value: &Value) -> Result<String,
     }
 }
 
-/// One item of ours in an array, as it should be.
-fn push(text: &str, path: &[&str], value: &Value) -> Result<String, Wrong> {
+/// Makes sure that an array has one item of ours, and that it is this one.
+fn push(text: &str, path: &[&str], value: &Value, is_ours: &dyn Fn(&Value) -> bool) -> Result<String, Wrong> {
     let tree = Tree::read(text)?;
     let Some(node) = find(&tree, path)? else {
         return grow(text, &tree, path, &Value::Array(vec![value.clone()]));
     };
     let Kind::Array(items) = &tree.node(node).kind else {
-        return Err(tree.wrong(node, format!("`{}` is no array", path.join("."))));
+        return Err(tree.wrong(node, format!("`{}` is not an array", path.join("."))));
     };
-    let ours: Vec<Value> = items.iter().map(|item| tree.value_of(*item)).filter(|item| is_ours(item, value)).collect();
+    let ours: Vec<Value> = items.iter().map(|item| tree.value_of(*item)).filter(is_ours).collect();
     if ours.len() == 1 && ours[0] == *value {
         return Ok(text.to_owned());
     }
-    let text = drop_items(text, path, value)?;
+    let text = drop_items(text, path, is_ours)?;
     let tree = Tree::read(&text)?;
     match find(&tree, path)? {
         Some(node) => Ok(insert(&text, &tree, node, (None, value))),
@@ -152,25 +249,34 @@ fn drop_member(text: &str, path: &[&str]) -> Result<String, Wrong> {
     })
 }
 
-fn drop_items(text: &str, path: &[&str], wanted: &Value) -> Result<String, Wrong> {
+fn drop_items(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool) -> Result<String, Wrong> {
     let mut text = text.to_owned();
     loop {
         let tree = Tree::read(&text)?;
         let Some(node) = find(&tree, path)? else { return Ok(text) };
         let Kind::Array(items) = &tree.node(node).kind else { return Ok(text) };
-        if let Some(index) = items.iter().position(|item| is_ours(&tree.value_of(*item), wanted)) {
-            text = remove(&text, &tree, node, index);
-            continue;
+        match items.iter().position(|item| is_ours(&tree.value_of(*item))) {
+            Some(index) => text = remove(&text, &tree, node, index),
+            None => return Ok(text),
         }
-        // A person may have put a hook of ours into a group with others.
-        let mixed = items.iter().find_map(|item| {
-            let hooks = tree.member(*item, "hooks").ok().flatten()?;
-            let Kind::Array(handlers) = &tree.node(hooks).kind else { return None };
-            let index = handlers.iter().position(|handler| is_our_handler(&tree.value_of(*handler), wanted))?;
-            Some((hooks, index))
+    }
+}
+
+/// Removes our hooks from groups that hold other hooks too. A group with nothing but ours stays.
+fn drop_handlers(text: &str, path: &[&str], agent: &str) -> Result<String, Wrong> {
+    let mut text = text.to_owned();
+    loop {
+        let tree = Tree::read(&text)?;
+        let Some(node) = find(&tree, path)? else { return Ok(text) };
+        let Kind::Array(groups) = &tree.node(node).kind else { return Ok(text) };
+        let ours = groups.iter().filter(|group| !is_our_group(&tree.value_of(**group), agent)).find_map(|group| {
+            let handlers = tree.member(*group, HOOKS).ok().flatten()?;
+            let Kind::Array(found) = &tree.node(handlers).kind else { return None };
+            let index = found.iter().position(|handler| is_our_handler(&tree.value_of(*handler), agent))?;
+            Some((handlers, index))
         });
-        match mixed {
-            Some((hooks, index)) => text = remove(&text, &tree, hooks, index),
+        match ours {
+            Some((handlers, index)) => text = remove(&text, &tree, handlers, index),
             None => return Ok(text),
         }
     }

@@ -3,8 +3,11 @@
 
 mod agents;
 mod commands;
+mod foreign;
+mod history;
 mod json;
 mod jsonc;
+mod lines;
 mod markdown;
 mod patch;
 mod plugin;
@@ -14,7 +17,9 @@ mod target;
 mod wrong;
 
 pub use agents::{Level, Program, Roots, guide_file, title, wiring};
-pub use commands::Entry;
+pub use commands::{Entry, Hooks};
+pub use history::{Disconnected, History, OtherEntries, connect, disconnect};
+pub use lines::listed as listed_lines;
 pub use patch::{Patch, changes};
 pub use plugin::{MARKETPLACE, extension, marketplace, marketplace_folder, plugin, plugin_name};
 pub use syntax::Syntax;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::Syntax;
-use super::agents::{Program, Roots, handler, quoted};
-use super::commands::Entry;
+use super::agents::{Level, Program, Roots, handler, quoted};
+use super::commands::{Entry, path};
 use super::target::{Content, Target};
 use crate::guide;
 use crate::hook::Host;
@@ -32,7 +32,10 @@ pub fn plugin(host: Host, roots: &Roots, program: &Program) -> Option<Vec<Target
     let market = marketplace_folder(roots);
     let below = |folder: &Path, files: Vec<(String, String)>| -> Vec<Target> {
         let whole = |text| Content::Whole { text, head: "" };
-        files.into_iter().map(|(path, text)| Target { path: folder.join(path), content: whole(text) }).collect()
+        files
+            .into_iter()
+            .map(|(path, text)| Target { path: folder.join(path), content: whole(text), project: None })
+            .collect()
     };
     match host {
         Host::Claude => {
@@ -40,11 +43,12 @@ pub fn plugin(host: Host, roots: &Roots, program: &Program) -> Option<Vec<Target
             let folder = roots.claude.clone().unwrap_or_else(|| roots.home.join(".claude"));
             let source = json!({"source": {"source": "directory", "path": market}});
             let entries = vec![
-                Entry::Member(vec!["extraKnownMarketplaces", MARKETPLACE], source),
-                Entry::Member(vec!["enabledPlugins", "punch@punchlist"], json!(true)),
-                Entry::Item(vec!["permissions", "allow"], json!("mcp__plugin_punch_punch")),
+                Entry::Member(path(["extraKnownMarketplaces", MARKETPLACE]), source),
+                Entry::Member(path(["enabledPlugins", "punch@punchlist"]), json!(true)),
+                Entry::Item(path(["permissions", "allow"]), json!("mcp__plugin_punch_punch")),
             ];
-            out.push(Target { path: folder.join("settings.json"), content: Content::Json(Syntax::of(host), entries) });
+            let content = Content::Json(Syntax::of(host), entries);
+            out.push(Target { path: folder.join("settings.json"), content, project: None });
             Some(out)
         }
         Host::Codex => Some(below(&market, marketplace(program))),
@@ -126,7 +130,8 @@ fn skill() -> String {
 }
 
 fn hooks(host: Host, program: &Program) -> Value {
-    let events = host.events().iter().map(|event| ((*event).to_owned(), json!([handler(host, program, event)])));
+    let events =
+        host.events().iter().map(|event| ((*event).to_owned(), json!([handler(host, program, event, Level::User)])));
     json!({"hooks": events.collect::<Map<String, Value>>()})
 }
 

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toml_edit::{Document, Item, Table, TableLike};
 
 use super::Wrong;
+use super::commands::is_our_server;
+use super::foreign::scalar;
 
 /// The text with the table and these keys in it. Other keys of the table stay.
 pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<String, Wrong> {
@@ -23,6 +25,14 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
         let at = item.span().map_or(0, |span| span.start);
         return Err(Wrong::at(text, at, format!("`{}` is no table", name.join("."))));
     };
+    if !is_our_server(&values(item)) {
+        let at = item.span().map_or(0, |span| span.start);
+        return Err(Wrong::at(
+            text,
+            at,
+            format!("`{}` is another server with the name of ours: rename it", name.join(".")),
+        ));
+    }
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     let mut missing = String::new();
     for field in fields {
@@ -51,7 +61,9 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
 /// The text without the table and the tables inside it.
 pub fn unwire(text: &str, name: &[&str]) -> Result<String, Wrong> {
     let document = read(text)?;
-    let Some(item) = find(&document, name) else { return Ok(text.to_owned()) };
+    let Some(item) = find(&document, name).filter(|item| is_our_server(&values(item))) else {
+        return Ok(text.to_owned());
+    };
     let mut cuts = Vec::new();
     match item.as_table().filter(|table| !table.is_dotted()) {
         Some(table) => blocks(text, table, &mut cuts),
@@ -74,6 +86,12 @@ pub fn unwire(text: &str, name: &[&str]) -> Result<String, Wrong> {
     }
     read(&out)?;
     Ok(out)
+}
+
+/// The table with as much in it as is needed to recognize our server.
+fn values(item: &Item) -> Value {
+    let command = item.as_table_like().and_then(|table| table.get("command")).and_then(Item::as_value);
+    command.map_or(Value::Null, |command| json!({"command": scalar(command)}))
 }
 
 /// The lines of a table and of the tables inside it.

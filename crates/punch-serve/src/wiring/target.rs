@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::commands::Entry;
-use super::{Syntax, Wrong, json, markdown, table};
+use super::{Syntax, Wrong, foreign, json, lines, markdown, table};
 
 /// A file and its part of the wiring.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub struct Target {
     pub path: PathBuf,
     /// What goes into it.
     pub content: Content,
+    /// The project that the entries belong to, if a file in the home folder holds those of several.
+    pub project: Option<PathBuf>,
 }
 
 /// What goes into a file.
@@ -23,6 +25,8 @@ pub enum Content {
     Table(Vec<&'static str>, Vec<(&'static str, serde_json::Value)>),
     /// A block between markers in a file of Markdown.
     Block(String),
+    /// Lines in a block of a file with `#` comments.
+    Lines(Vec<String>),
     /// The whole file is ours.
     Whole {
         /// All of it.
@@ -58,6 +62,7 @@ impl Content {
             }
             (Self::Table(name, fields), text) => table::wire(text.unwrap_or_default(), name, fields),
             (Self::Block(block), text) => markdown::wire(text.unwrap_or_default(), block),
+            (Self::Lines(wanted), text) => lines::wire(text.unwrap_or_default(), wanted),
             (Self::Whole { text: whole, .. }, None) => Ok(whole.clone()),
             (Self::Whole { text: whole, head }, Some(text)) => match text.starts_with(head) {
                 true => Ok(whole.clone()),
@@ -73,6 +78,7 @@ impl Content {
             Self::Json(_, entries) => json::unwire(text, entries, kept).map(Some),
             Self::Table(name, _) => table::unwire(text, name).map(Some),
             Self::Block(_) => Ok(Some(markdown::unwire(text)?)),
+            Self::Lines(gone) => Ok(Some(lines::unwire(text, gone)?)),
             Self::Whole { text: whole, .. } => Ok(if text == whole { None } else { Some(text.to_owned()) }),
         }
     }
@@ -85,11 +91,36 @@ impl Content {
         }
     }
 
-    /// Whether nothing is left in a text that this content could have been the reason for.
+    /// Everything in a text that is not ours, in a form that can be compared. Null for files that are ours as a whole.
+    pub fn foreign(&self, text: &str) -> Result<serde_json::Value, Wrong> {
+        Ok(match self {
+            Self::Json(_, entries) => foreign::of_json(text, entries)?,
+            Self::Table(name, _) => foreign::of_toml(text, name)?,
+            Self::Block(_) => markdown::unwire(text)?.trim_end().into(),
+            Self::Lines(_) => lines::foreign(text)?.into(),
+            Self::Whole { .. } => serde_json::Value::Null,
+        })
+    }
+
+    /// Returns true if everything in an earlier text that is not ours is still in `now`, the text of the file or `None`
+    /// if it is gone. If either text cannot be read, the answer is false.
+    pub fn still_holds(&self, now: Option<&str>, earlier: &str) -> bool {
+        if now == Some(earlier) {
+            return true;
+        }
+        let Ok(earlier) = self.foreign(earlier) else { return false };
+        match (self.foreign(now.unwrap_or_default()), earlier) {
+            (Ok(_), serde_json::Value::Null) | (Err(_), _) => false,
+            (Ok(serde_json::Value::String(now)), serde_json::Value::String(earlier)) => now.contains(earlier.as_str()),
+            (Ok(now), earlier) => foreign::contains(&now, &earlier),
+        }
+    }
+
+    /// Returns true if nothing is left in a text but what a new file has anyway.
     pub fn is_bare(&self, text: &str) -> bool {
         match self {
-            Self::Json(..) => json::is_bare(text),
-            Self::Table(..) | Self::Block(_) => text.trim_start_matches('\u{feff}').trim().is_empty(),
+            Self::Json(_, entries) => json::is_bare(text, entries),
+            Self::Table(..) | Self::Block(_) | Self::Lines(_) => text.trim_start_matches('\u{feff}').trim().is_empty(),
             Self::Whole { .. } => false,
         }
     }

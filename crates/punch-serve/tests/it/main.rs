@@ -8,3 +8,4 @@ mod hooks_run;
 mod offers;
 mod transcripts;
 mod wiring;
+mod wiring_history;

@@ -9,10 +9,11 @@ use punch_serve::wiring::{
 };
 use serde_json::{Map, Value, json};
 
-fn roots() -> Roots {
+pub fn roots() -> Roots {
     let home = PathBuf::from("/home/x");
     Roots {
         project: "/p".into(),
+        main_project: "/p".into(),
         claude: None,
         codex: home.join(".codex"),
         opencode: home.join(".config/opencode"),
@@ -21,14 +22,13 @@ fn roots() -> Roots {
     }
 }
 
-fn targets(host: Host, level: Level, program: &str) -> Vec<Target> {
+pub fn targets(host: Host, level: Level, program: &str) -> Vec<Target> {
     wiring(host, level, &roots(), &Program(program.to_owned()), &|_| false)
 }
 
-/// Every file of every agent at both levels that is JSON.
+/// Every file of every agent at every level that is JSON.
 fn json_contents() -> Vec<Content> {
-    let levels = [Level::Project, Level::User];
-    let all = Host::ALL.iter().flat_map(|host| levels.map(|level| targets(*host, level, "punch")));
+    let all = Host::ALL.iter().flat_map(|host| Level::ALL.map(|level| targets(*host, level, "punch")));
     // The editor takes everything; which agent takes what is another test.
     let json = |target: Target| match target.content {
         Content::Json(_, entries) => Some(Content::Json(Syntax::of(Host::Opencode), entries)),
@@ -39,7 +39,7 @@ fn json_contents() -> Vec<Content> {
 
 /// How a person writes JSON.
 #[derive(Clone, Debug)]
-struct Hand {
+pub struct Hand {
     indent: String,
     newline: &'static str,
     comments: u8,
@@ -50,7 +50,12 @@ struct Hand {
 }
 
 impl Hand {
-    fn write(&self, value: &Value) -> String {
+    /// The same without anything that an agent may refuse.
+    pub fn plain(self) -> Self {
+        Self { comments: 0, trailing_commas: false, mark: false, ..self }
+    }
+
+    pub fn write(&self, value: &Value) -> String {
         let mut count = 0;
         let mark = if self.mark { "\u{feff}" } else { "" };
         let end = if self.final_newline { self.newline } else { "" };
@@ -108,7 +113,7 @@ impl Hand {
     }
 }
 
-fn hands() -> impl Strategy<Value = Hand> {
+pub fn hands() -> impl Strategy<Value = Hand> {
     let indents = prop_oneof![Just(""), Just(" "), Just("  "), Just("    "), Just("\t")];
     let newlines = prop_oneof![Just("\n"), Just("\r\n")];
     let flags = any::<(bool, bool, bool, bool)>();
@@ -162,7 +167,7 @@ fn settings() -> impl Strategy<Value = Value> {
 }
 
 /// Comments and trailing commas out, character by character, sharing nothing with what is tested.
-fn naive(text: &str) -> Value {
+pub fn naive(text: &str) -> Value {
     let text: Vec<char> = text.trim_start_matches('\u{feff}').chars().collect();
     let (mut out, mut at, mut quoted) = (String::new(), 0, false);
     while at < text.len() {
@@ -277,7 +282,7 @@ proptest! {
 fn new_files_look_like_a_person_wrote_them() {
     let mut out = String::new();
     for host in Host::ALL {
-        for target in targets(*host, Level::Project, "punch") {
+        for target in targets(*host, Level::Shared, "punch") {
             let text = target.content.wire(None).unwrap();
             let lines: Vec<&str> = text.lines().take(6).collect();
             out.push_str(&format!(
@@ -312,7 +317,7 @@ fn hooks_of_an_earlier_place_are_replaced_and_others_in_their_group_stay() {
     let old = "/old/punch hook --agent claude Stop";
     let group = json!({"hooks": [{"type": "command", "command": old}, {"type": "command", "command": "say"}]});
     let text = json!({"hooks": {"Stop": [group, {"hooks": [{"type": "command", "command": old}]}]}}).to_string();
-    let content = &targets(Host::Claude, Level::Project, "punch")[1].content;
+    let content = &targets(Host::Claude, Level::Shared, "punch")[1].content;
     let after = naive(&content.wire(Some(&text)).unwrap());
     let stop = after["hooks"]["Stop"].as_array().unwrap();
     assert_eq!(stop.len(), 2, "{after}");
@@ -324,10 +329,10 @@ fn hooks_of_an_earlier_place_are_replaced_and_others_in_their_group_stay() {
 
 #[test]
 fn places_of_the_wrong_kind_are_refused_with_line_and_column() {
-    let content = &targets(Host::Claude, Level::Project, "punch")[1].content;
+    let content = &targets(Host::Claude, Level::Shared, "punch")[1].content;
     let told = |text: &str| content.wire(Some(text)).unwrap_err().message();
     assert_eq!(told("{\n  \"hooks\": []\n}"), "line 2, column 12: an object is expected here");
-    assert_eq!(told("{\n  \"hooks\": {\"Stop\": 1}\n}"), "line 2, column 21: `hooks.Stop` is no array");
+    assert_eq!(told("{\n  \"hooks\": {\"Stop\": 1}\n}"), "line 2, column 21: `hooks.Stop` is not an array");
     assert_eq!(told("[]"), "line 1, column 1: an object is expected here");
     assert_eq!(told("{\"hooks\": {}, \"hooks\": {}}"), "line 1, column 15: `hooks` occurs a second time");
     assert_eq!(told("{\n  \"a\": 1\n  \"b\": 2\n}"), "line 3, column 3: expected `,` or `}`");
@@ -406,7 +411,7 @@ fn a_file_of_ours_is_replaced_and_a_stranger_is_not() {
 #[test]
 fn opencode_keeps_the_file_that_it_has() {
     let exists = |path: &Path| path.ends_with("opencode.jsonc");
-    let found = wiring(Host::Opencode, Level::Project, &roots(), &Program("punch".to_owned()), &exists);
+    let found = wiring(Host::Opencode, Level::Shared, &roots(), &Program("punch".to_owned()), &exists);
     assert_eq!(found[0].path, Path::new("/p/opencode.jsonc"));
 }
 
@@ -441,7 +446,7 @@ fn a_plugin_goes_into_settings_by_name_and_out_again() {
 #[test]
 fn what_an_agent_would_ignore_is_refused_at_its_place() {
     let wired = |host: Host, text: &str| {
-        let targets = targets(host, Level::Project, "punch");
+        let targets = targets(host, Level::Shared, "punch");
         let content = &targets.iter().rfind(|target| matches!(target.content, Content::Json(..))).unwrap().content;
         content.wire(Some(text)).map(drop).map_err(|wrong| wrong.message())
     };

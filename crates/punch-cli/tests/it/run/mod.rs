@@ -11,7 +11,7 @@ mod misbehaves;
 mod repository;
 mod talks;
 #[cfg(unix)]
-mod terminal;
+pub mod terminal;
 mod trees;
 mod works;
 

@@ -19,8 +19,8 @@ use super::talks::talker;
 
 const SIZE: (u16, u16) = (60, 12);
 
-/// A run on a terminal of its own.
-struct Watched {
+/// A program on a terminal of its own.
+pub struct Watched {
     child: Child,
     keys: File,
     output: Arc<Mutex<Vec<u8>>>,
@@ -28,7 +28,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn start(mut command: Command) -> Self {
+    pub fn start(mut command: Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -56,16 +56,16 @@ impl Watched {
         Self { child, keys, output, reader: Some(reader) }
     }
 
-    fn printed(&self) -> String {
+    pub fn printed(&self) -> String {
         String::from_utf8_lossy(&self.output.lock().unwrap()).into_owned()
     }
 
-    fn types(&mut self, keys: &str) {
+    pub fn types(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
     /// How it ended, and everything that is or was on the screen.
-    fn ends(mut self) -> (Option<i32>, Vec<String>) {
+    pub fn ends(mut self) -> (Option<i32>, Vec<String>) {
         let exit = self.child.wait().unwrap().code();
         self.reader.take().unwrap().join().unwrap();
         let mut terminal = Terminal::new(SIZE.0.into(), SIZE.1.into());

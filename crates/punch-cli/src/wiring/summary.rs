@@ -1,0 +1,196 @@
+//! What a change of agents' configuration did or would do, for people and for programs.
+
+use std::path::{Path, PathBuf};
+
+use punch_core::text;
+use punch_engine::Git;
+use punch_serve::hook::Host;
+use punch_serve::wiring::{Level, marketplace_folder, title};
+use serde_json::{Value, json};
+
+use super::change::{Change, Way};
+use super::decide::Decision;
+use super::step::{Action, Step};
+use super::{Form, Place, look, look_at};
+
+impl Change {
+    /// One line for each agent, with every file that changes, and what is left to do.
+    pub fn summary(&self, done: bool) -> String {
+        let mut lines = Vec::new();
+        for agent in &self.agents {
+            lines.extend(self.agent_lines(agent, done));
+        }
+        let changed: Vec<&Step> = self.steps.iter().filter(|step| step.before != step.after).collect();
+        let of_git: Vec<&Path> =
+            changed.iter().filter(|step| step.hosts.is_empty()).map(|step| step.path.as_path()).collect();
+        if !of_git.is_empty() {
+            let verb = if done { "Updated" } else { "Would update" };
+            lines.push(format!("{verb} {}, so that `git status` stays clean", self.named(&of_git)));
+        }
+        let copied = |step: &&Step| step.new.as_ref().is_some_and(|new| new.backup.is_some()) && step.before.is_some();
+        let backups = changed.iter().filter(|step| self.request.way == Way::In && copied(step));
+        let backups: Vec<&Path> =
+            backups.filter_map(|step| Some(step.new.as_ref()?.backup.as_ref()?.0.as_path())).collect();
+        if done && !backups.is_empty() {
+            lines.push(format!("Copies of the files as they were: {}", self.named(&backups)));
+        }
+        lines.join("\n")
+    }
+
+    fn agent_lines(&self, agent: &Decision, done: bool) -> Vec<String> {
+        let (name, level) = (title(agent.host), agent.level.name());
+        if agent.stays {
+            return vec![self.stays(agent)];
+        }
+        let own = self.steps.iter().filter(|step| step.hosts.contains(&agent.host));
+        let (changed, same): (Vec<&Step>, Vec<&Step>) = own.partition(|step| step.before != step.after);
+        let paths = |steps: &[&Step]| self.named(&steps.iter().map(|step| step.path.as_path()).collect::<Vec<_>>());
+        let verb = match (self.request.way, done) {
+            (Way::In, true) => "connected",
+            (Way::In, false) => "would be connected",
+            (Way::Out, true) => "disconnected",
+            (Way::Out, false) => "would be disconnected",
+        };
+        let mut lines = vec![match (changed.is_empty(), self.request.way) {
+            (true, Way::In) => format!("{name} is already connected ({level}): {}", paths(&same)),
+            (true, Way::Out) => format!("{name} was not connected ({level})"),
+            (false, _) => format!("{name} {verb} ({level}): {}", paths(&changed)),
+        }];
+        for step in same.iter().filter(|step| step.action == Action::Leave) {
+            lines.push(format!("note: {} was edited by hand and stays", paths(&[step])));
+        }
+        for step in self.steps.iter().filter(|step| step.hosts.contains(&agent.host)) {
+            if let Some(copy) = &step.copy_stays {
+                let (copy, file) = (self.named(&[copy]), self.named(&[&step.path]));
+                lines.push(format!("note: {copy} stays: it holds something that {file} no longer has"));
+            }
+        }
+        let notes = match self.request.way {
+            Way::In if done => self.notes(agent),
+            Way::In => Vec::new(),
+            Way::Out => self.notes_on_leaving(agent),
+        };
+        lines.extend(notes.into_iter().map(|note| format!("note: {note}")));
+        lines
+    }
+
+    /// For an agent whose install was left as it is.
+    fn stays(&self, agent: &Decision) -> String {
+        let (name, host) = (agent.host.name(), title(agent.host));
+        let place = self.place.at(agent.level);
+        let files: Vec<PathBuf> = place.targets(agent.host).into_iter().map(|target| target.path).collect();
+        let files = self.named(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+        match agent.level {
+            Level::User => format!(
+                "{host} is already connected in all your projects: {files}\n\
+                 note: nothing was changed; `punch install --user {name}` updates it"
+            ),
+            Level::Shared | Level::Personal => format!(
+                "{host} is already connected by files that this project shares: {files}\n\
+                 note: nothing was changed; `punch install --shared {name}` updates it, `punch install --personal {name}` \
+                 moves it to your own settings"
+            ),
+        }
+    }
+
+    fn notes_on_leaving(&self, agent: &Decision) -> Vec<String> {
+        let (name, mut out) = (agent.host.name(), Vec::new());
+        if agent.host == Host::Codex && look_at(&self.place.at(agent.level), agent.host, Form::Plugin).is_there() {
+            out.push("Codex has a copy of the plugin: `codex plugin remove punch-codex@punchlist`".to_owned());
+        }
+        if self.request.level.is_none() {
+            for level in self.other_levels(agent) {
+                let by = match level {
+                    Level::Shared => "by files that this project shares",
+                    Level::User => "in all your projects",
+                    Level::Personal => "in your own settings",
+                };
+                let flag = level.name();
+                out.push(format!("it is also connected {by}: `punch uninstall --{flag} {name}` disconnects that"));
+            }
+        }
+        out
+    }
+
+    /// What is left to the user after connecting an agent.
+    fn notes(&self, agent: &Decision) -> Vec<String> {
+        let (host, name) = (agent.host, agent.host.name());
+        let mut out = match self.request.form {
+            Form::Settings => notes(host, agent.level),
+            Form::Plugin => plugin_notes(host, &self.place),
+        };
+        let guides: Vec<&Path> = self.tracked_guides.iter().map(PathBuf::as_path).collect();
+        if !guides.is_empty() && self.agents.first().map(|agent| agent.host) == Some(host) {
+            let files = self.named(&guides);
+            out.push(format!("{files} did not get the guide, because git tracks it: `punch install --shared --guide`"));
+        }
+        let is_git = Git::at(&self.place.roots.project).is_some();
+        if agent.level == Level::Personal && is_git && self.place.worktree.is_none() {
+            out.push("git did not answer, so these files may show up in `git status`".to_owned());
+        }
+        if let Some(level) = self.other_levels(agent).first() {
+            let flag = level.name();
+            out.push(format!("its hooks run twice now; `punch uninstall --{flag} {name}` removes the other ones"));
+        }
+        out
+    }
+
+    /// Paths as users read them.
+    fn named(&self, paths: &[&Path]) -> String {
+        let shown = paths.iter().map(|path| format!("`{}`", text::neutral(&self.place.shown(path))));
+        shown.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The same for programs.
+    pub fn json(&self, done: bool) -> Value {
+        let file = |step: &Step| {
+            let agents: Vec<&str> = step.hosts.iter().map(|host| host.name()).collect();
+            let shown = self.place.shown(&step.path);
+            json!({"path": step.path, "agents": agents, "change": step.action.name(), "diff": step.diff(&shown)})
+        };
+        let notes: Vec<String> = match self.request.way {
+            Way::In => self.agents.iter().filter(|agent| !agent.stays).flat_map(|agent| self.notes(agent)).collect(),
+            Way::Out => self.agents.iter().flat_map(|agent| self.notes_on_leaving(agent)).collect(),
+        };
+        let agent = |agent: &Decision| {
+            let connected = look(&self.place.at(agent.level), agent.host).name();
+            json!({"agent": agent.host.name(), "level": agent.level.name(), "stays": agent.stays, "connected": connected})
+        };
+        let agents: Vec<Value> = self.agents.iter().map(agent).collect();
+        let files: Vec<Value> = self.steps.iter().map(file).collect();
+        json!({"done": done, "agents": agents, "files": files, "notes": notes})
+    }
+}
+
+/// What is left to the user, whatever else is there.
+fn notes(host: Host, level: Level) -> Vec<String> {
+    let note = match (host, level) {
+        (Host::Codex, Level::User) => {
+            "Codex runs hooks only once you trust them: start `codex`, type `/hooks` and trust those of punch"
+        }
+        (Host::Codex, _) => {
+            "Codex reads this only in a project that you trust, and runs hooks only once you trust them: start `codex` \
+             here, type `/hooks` and trust those of punch"
+        }
+        (Host::Cursor, _) => "Cursor may ask you to switch the server on: Settings, MCP",
+        (Host::Claude | Host::Gemini | Host::Qwen, Level::Personal | Level::Shared) => {
+            return vec![format!("{} reads this only in a folder that you trust", title(host))];
+        }
+        (Host::Claude | Host::Gemini | Host::Qwen, Level::User) | (Host::Opencode, _) => return Vec::new(),
+    };
+    vec![note.to_owned()]
+}
+
+fn plugin_notes(host: Host, place: &Place) -> Vec<String> {
+    let folder = marketplace_folder(&place.roots);
+    match host {
+        Host::Codex => vec![
+            format!("now run `codex plugin marketplace add '{}'`", folder.display()),
+            "then `codex plugin add punch-codex@punchlist`, start `codex`, type `/hooks` and trust those of punch"
+                .into(),
+        ],
+        Host::Claude => vec!["the command is `/punch:todo`".to_owned()],
+        Host::Gemini => vec!["the command is `/todo`".to_owned()],
+        Host::Qwen | Host::Cursor | Host::Opencode => Vec::new(),
+    }
+}
