@@ -8,7 +8,7 @@ use crate::project::Project;
 impl Project {
     /// The code that is worked on.
     pub fn tree(&self) -> WorkTree {
-        WorkTree { root: self.location.project_root.clone(), consents: self.consents() }
+        WorkTree { root: self.location.project_root.clone(), git: None, consents: self.consents() }
     }
 
     /// Runs checks of this project, to their end or their time limit. When this process is ended, they end with it.

@@ -40,7 +40,7 @@ pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
-pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitState, Verdict, program as git_program};
+pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitFolders, GitState, Verdict, git_link, program as git_program};
 pub use history::{Entry, at_revision};
 pub use host::{
     Earlier, Find, Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switches, Told, TurnStart, owner_of,

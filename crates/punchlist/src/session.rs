@@ -100,7 +100,7 @@ impl Session {
             offer: if offered { Offer::new(dialect, &options.groups) } else { Offer::none(dialect) },
             settings,
             role: options.role,
-            tree: tree.map(|root| WorkTree { root, consents }),
+            tree: tree.map(|root| WorkTree { root, git: None, consents }),
             begun: AtomicBool::new(false),
             kept_going: AtomicBool::new(false),
             around,
