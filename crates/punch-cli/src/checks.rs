@@ -16,8 +16,8 @@ impl Project {
         self.tree().checker(self.config.settings.verify_timeout.value, &|| false)
     }
 
-    /// The consents for this store; none where the user has no state folder.
+    /// What the user approved for this store and repository; none where the user has no state folder.
     pub fn consents(&self) -> Option<Consents> {
-        environment::state_home().map(|state| Consents::new(&state, &self.location.database))
+        environment::approvals(&self.location)
     }
 }

@@ -54,4 +54,6 @@ pub use run::{
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
 pub use usage::{Report, Taken, Used};
-pub use verify::{Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree};
+pub use verify::{
+    Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree, words as command_line,
+};

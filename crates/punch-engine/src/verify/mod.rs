@@ -75,7 +75,8 @@ impl Checker<'_> {
         let id = || todo.id.clone();
         let Some(command) = &todo.verify else { return Err(VerifyError::NoCommand { id: id() }) };
         if !self.consents.as_ref().is_some_and(|consents| consents.has(command)) {
-            return Err(VerifyError::Consent { id: id(), command: command.clone() });
+            let outdated = self.consents.as_ref().is_some_and(|consents| consents.is_outdated(command));
+            return Err(VerifyError::Consent { id: id(), command: command.clone(), outdated });
         }
         let commit = self.commit();
         let ran = self.run(command).map_err(|why| VerifyError::NotStarted {
@@ -119,7 +120,7 @@ fn commit_of(root: &Path, git: Option<&GitFolders>) -> Option<String> {
 }
 
 /// The command on one line, for people.
-pub(crate) fn words(command: &Verify) -> String {
+pub fn words(command: &Verify) -> String {
     match command {
         Verify::Shell(line) => line.clone(),
         Verify::Argv(argv) => {
