@@ -6,6 +6,7 @@ mod bench;
 mod conformance;
 mod crates;
 mod deny;
+mod escape;
 mod exhaustive;
 mod faults;
 mod fuzz;
@@ -37,6 +38,7 @@ Tasks:
   bench run                            what `punch run` adds to a bare spawn, to git, on a large plan; memory and idle CPU
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   exhaustive                           every state within more writes, through pairs of policy values
+  escape [--binary PATH]                  what agents, clones, archives and other users can make run
   faults [--rounds N] [--seed N] [--runs]  kill -9 in mid-write and of runs, and many processes at once, at length
   fuzz [--seconds N]                   every fuzz target for N seconds
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs";
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         ["bench", "run"] => bench::run::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["escape", rest @ ..] => escape::run(rest),
         ["faults", rest @ ..] => faults::run(rest),
         ["search", rest @ ..] => search::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
