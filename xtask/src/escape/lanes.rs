@@ -77,6 +77,7 @@ pub fn cells() -> Vec<Cell> {
         cells.push(Cell::held("agent of a run", *what, move |world| {
             work(world, &format!("set +e\n{call}\ntrue"))?;
             world.punch("repo", &["verify", "T-1"])?;
+            world.ok("repo", &["add", "More"])?;
             world.punch("repo", &["run"])?;
             Ok(())
         }));

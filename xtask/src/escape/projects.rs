@@ -156,7 +156,7 @@ fn embedded(world: &World, names: &str) -> Done {
         world.write("origin/vendor/gitdir", names)?;
     }
     world.write("origin/vendor/punch/config.toml", &config(world))?;
-    world.script("origin", "cp ../maker/.punch/store.db vendor/punch/store.db")?;
+    world.ok("maker", &["store", "backup", "../origin/vendor/punch/store.db"])?;
     clone(world)
 }
 

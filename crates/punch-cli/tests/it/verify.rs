@@ -53,6 +53,7 @@ fn an_agents_shell_gives_no_consent() {
 fn an_imported_command_does_not_run_by_itself() {
     let world = with("true");
     world.ok(&["verify", "--allow", "T-1"]);
+    world.ok(&["verify", "T-1"]);
     let file = world.project.join("plan.json");
     std::fs::write(&file, world.ok(&["export"]).replace("\"true\"", "\"touch ran\"").replace("T-1", "T-9")).unwrap();
     world.ok(&["import", "plan.json"]);
