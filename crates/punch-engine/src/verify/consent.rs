@@ -23,14 +23,14 @@ const LONGEST: u64 = 1 << 20;
 pub struct Consents {
     state: PathBuf,
     database: PathBuf,
-    root: PathBuf,
+    worktree: PathBuf,
 }
 
 impl Consents {
     /// The approvals in the user's state folder for the store in the file `database` (an absolute path), for whatever
-    /// runs in `worktree` or in another worktree of the same repository.
+    /// runs in `worktree` or in another worktree of the same repository. Nothing is read yet: hooks come by here.
     pub fn new(state_home: &Path, database: &Path, worktree: &Path) -> Self {
-        Self { state: state_home.join("punch"), database: database.to_owned(), root: locate::main_root(worktree) }
+        Self { state: state_home.join("punch"), database: database.to_owned(), worktree: worktree.to_owned() }
     }
 
     /// Returns true if the user approved this command.
@@ -113,10 +113,11 @@ impl Consents {
     /// The file of an approval, and what is in it. An error if the store has no id that could be read.
     fn record(&self, what: &Value) -> io::Result<(PathBuf, String)> {
         let store = name_of(&self.database).map_err(|error| io::Error::other(error.to_string()))?;
-        let words = format!("{}\n", json!({"store": store, "root": self.root.to_string_lossy(), "approved": what}));
+        let root = locate::main_root(&self.worktree);
+        let words = format!("{}\n", json!({"store": store, "root": root.to_string_lossy(), "approved": what}));
         let mut hash = Sha256::new();
         // Not every path is UTF-8: two that are shown alike are still two.
-        hash.update(self.root.as_os_str().as_encoded_bytes());
+        hash.update(root.as_os_str().as_encoded_bytes());
         hash.update([0]);
         hash.update(&words);
         Ok((self.folder().join(format!("{}.json", hex(&hash.finalize()))), words))

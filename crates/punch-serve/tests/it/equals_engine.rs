@@ -138,8 +138,7 @@ proptest! {
         let config = Config::load(&Inputs::default()).unwrap();
         let caller = Caller {
             session: SessionKey::new("s", None),
-            by: "s".into(),
-            owner: Some("s".into()),
+            actor: punch_core::Actor::agent("s", "s"),
             role: None,
             mode: Default::default(),
             limits: Default::default(),
