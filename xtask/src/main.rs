@@ -6,6 +6,7 @@ mod bench;
 mod conformance;
 mod crates;
 mod deny;
+mod escape;
 mod exhaustive;
 mod faults;
 mod fuzz;
@@ -40,6 +41,7 @@ Tasks:
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   size                                 lines of code per crate, and the largest files
   exhaustive                           every state within more writes, through pairs of policy values
+  escape [--binary PATH]                  what agents, clones, archives and other users can make run
   faults [--rounds N] [--seed N] [--runs]  kill -9 in mid-write and of runs, and many processes at once, at length
   fuzz [--seconds N]                   every fuzz target for N seconds
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs";
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         ["size"] => size::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["escape", rest @ ..] => escape::run(rest),
         ["faults", rest @ ..] => faults::run(rest),
         ["search", rest @ ..] => search::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),

@@ -8,7 +8,7 @@ use crate::project::Project;
 impl Project {
     /// The code that is worked on.
     pub fn tree(&self) -> WorkTree {
-        WorkTree { root: self.location.project_root.clone(), consents: self.consents() }
+        WorkTree { root: self.location.project_root.clone(), git: None, consents: self.consents() }
     }
 
     /// Runs checks of this project, to their end or their time limit. When this process is ended, they end with it.
@@ -16,8 +16,8 @@ impl Project {
         self.tree().checker(self.config.settings.verify_timeout.value, &|| false)
     }
 
-    /// The consents for this store; none where the user has no state folder.
+    /// What the user approved for this store and repository; none where the user has no state folder.
     pub fn consents(&self) -> Option<Consents> {
-        environment::state_home().map(|state| Consents::new(&state, &self.location.database))
+        environment::approvals(&self.location)
     }
 }

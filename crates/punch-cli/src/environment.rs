@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use punch_engine::Clock;
 use punch_engine::config::{Config, Inputs, parse_duration, print_duration};
-use punch_engine::locate::Surroundings;
+use punch_engine::locate::{Location, Surroundings};
+use punch_engine::{Clock, Consents};
 use punch_serve::wiring::Roots;
 
 use crate::arguments::Global;
@@ -32,16 +32,12 @@ pub fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
 }
 
 /// The settings, with what the flags say first.
-pub fn config(global: &Global, project: Option<&Path>) -> Result<Config, Failure> {
-    config_with(global, project, Vec::new())
+pub fn config(global: &Global, location: &Location) -> Result<Config, Failure> {
+    config_with(global, location, Vec::new())
 }
 
 /// The same with settings that the flags of one verb give.
-pub fn config_with(
-    global: &Global,
-    project: Option<&Path>,
-    mut flags: Vec<(String, String)>,
-) -> Result<Config, Failure> {
+pub fn config_with(global: &Global, location: &Location, mut flags: Vec<(String, String)>) -> Result<Config, Failure> {
     flags.extend(global.plan.iter().map(|plan| ("plan".to_owned(), plan.clone())));
     flags.extend(global.owner.iter().map(|owner| ("owner".to_owned(), owner.clone())));
     if global.ascii {
@@ -49,7 +45,13 @@ pub fn config_with(
     }
     let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let env: Vec<(String, OsString)> = env.filter(|(name, _)| name.starts_with("PUNCH_")).collect();
-    Ok(Config::load(&Inputs { flags, env, project: project.map(Path::to_owned), user: user_config() })?)
+    let project = Some(location.config.clone());
+    Ok(Config::load(&Inputs { flags, env, project, user: user_config(), approvals: approvals(location) })?)
+}
+
+/// What the user approved for a store, as it is used from here; none where the user has no state folder.
+pub fn approvals(location: &Location) -> Option<Consents> {
+    state_home().map(|state| Consents::new(&state, &location.database, &location.project_root))
 }
 
 /// The user's own settings.
@@ -121,24 +123,44 @@ pub fn host_session() -> Option<String> {
     std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())
 }
 
-/// Variables by which agents mark the shells that they run commands in.
-pub const AGENT_MARKS: [&str; 7] =
-    ["CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CURSOR_AGENT"];
+/// Variables by which agents mark the shells that they run commands in. Only marks that an agent documents, has in its
+/// published source, or was seen to set: Factory Droid is missing for want of one.
+pub const AGENT_MARKS: [&str; 10] = [
+    "CLAUDECODE",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "CODEX_CI",
+    "GEMINI_CLI",
+    "QWEN_CODE",
+    "OPENCODE",
+    "CURSOR_AGENT",
+    "COPILOT_CLI",
+];
 
-/// The variable by which an agent marks the shells that it runs commands in, where one is set.
+/// Variables that agents have which a run or an assignment started. `PUNCH_OWNER` and `PUNCH_PLAN` are not among them: a
+/// user sets those too.
+pub const WORKER_MARKS: [&str; 2] = [SESSION_FILE, ASSIGNED];
+
+/// The variable that shows that an agent started this process; `None` if the user did. The one place that decides this.
 pub fn inside_agent() -> Option<&'static str> {
-    AGENT_MARKS.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    AGENT_MARKS.into_iter().chain(WORKER_MARKS).find(is_set)
 }
+
+/// Names the session file of an agent of a run.
+pub const SESSION_FILE: &str = "PUNCH_SESSION_FILE";
 
 /// The name under which an agent signs that sets this mark.
 pub fn agent_of(mark: &str) -> &'static str {
     match mark {
         "CLAUDECODE" => "claude",
-        "CODEX_SANDBOX" | "CODEX_THREAD_ID" => "codex",
+        "CODEX_SANDBOX" | "CODEX_SANDBOX_NETWORK_DISABLED" | "CODEX_THREAD_ID" | "CODEX_CI" => "codex",
         "GEMINI_CLI" => "gemini",
         "QWEN_CODE" => "qwen",
         "OPENCODE" => "opencode",
         "CURSOR_AGENT" => "cursor",
+        "COPILOT_CLI" => "copilot",
         _ => "agent",
     }
 }

@@ -7,6 +7,7 @@ mod editor;
 mod environment;
 mod failure;
 mod files;
+mod guard;
 mod hook_log;
 mod later;
 mod live;
@@ -25,7 +26,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::arguments::Global;
-use crate::failure::Exit;
+use crate::failure::{Exit, Failure};
 
 /// A durable plan for coding agents, kept outside the model's context.
 #[derive(Parser)]
@@ -39,13 +40,13 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The verb with its arguments, and the flags of every verb wherever they stand.
-    fn read() -> Result<(commands::Command, Global), clap::Error> {
+    /// The verb with its arguments, the flags of every verb wherever they stand, and whether they may be used here.
+    fn read() -> Result<(commands::Command, Global, Result<(), Failure>), clap::Error> {
         let matches = Self::command().try_get_matches()?;
         let read = || -> Result<_, clap::Error> {
             let Self { command, before } = Self::from_arg_matches(&matches)?;
             let after = matches.subcommand().map(|(_, verb)| Global::from_arg_matches(verb)).transpose()?;
-            Ok((command, after.unwrap_or_default().or(before.0)))
+            Ok((command, after.unwrap_or_default().or(before.0), guard::only_user_forces(&matches)))
         };
         read().map_err(|error| error.format(&mut Self::command()))
     }
@@ -64,7 +65,7 @@ fn main() -> ExitCode {
 /// Any verb but the one that needs to be quick. Not inlined: its room on the stack would have to be made for both.
 #[inline(never)]
 fn verb() -> Exit {
-    let (command, global) = match Arguments::read() {
+    let (command, global, allowed) = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(answer) => {
             let exit = output::usage(&answer, environment::wants_json());
@@ -73,7 +74,7 @@ fn verb() -> Exit {
         }
     };
     let as_json = global.json;
-    match command.run(global) {
+    match allowed.and_then(|()| command.run(global)) {
         Ok(exit) => exit,
         Err(failure) => {
             output::failure(&failure, as_json);

@@ -32,6 +32,13 @@ pub struct Project {
     pub on_loss: Option<LossReport>,
 }
 
+/// Warns about settings of the project's file that do not count.
+pub fn warn_ignored(config: &Config) {
+    for ignored in &config.ignored {
+        output::remark(&format!("warning: {}\nhint: {}", ignored.message(), ignored.hint()));
+    }
+}
+
 /// An engine that says on standard error what happened behind a write.
 fn engine(store: SqliteStore) -> Engine {
     let tell = |news: &News<'_>| match news {
@@ -55,7 +62,7 @@ impl Project {
     /// Finds the project. Opens nothing and writes nothing.
     pub fn find(global: Global) -> Result<Self, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
-        let config = environment::config(&global, Some(&location.config))?;
+        let config = environment::config(&global, &location)?;
         Ok(Self { global, location, config, wait: None, on_loss: None })
     }
 
@@ -64,8 +71,13 @@ impl Project {
         let mut around = environment::surroundings(&global)?;
         around.cwd = folder.unwrap_or(around.cwd);
         let location = locate::locate(&around)?;
-        let config = environment::config_with(&global, Some(&location.config), flags)?;
+        let config = environment::config_with(&global, &location, flags)?;
         Ok(Self { global, location, config, wait: None, on_loss: None })
+    }
+
+    /// Warns about settings of the project's file that do not count.
+    pub fn warn_ignored(&self) {
+        warn_ignored(&self.config);
     }
 
     fn store(&self, mode: OpenMode) -> Result<SqliteStore, Failure> {

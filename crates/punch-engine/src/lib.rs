@@ -40,7 +40,7 @@ pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
-pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitState, Verdict, program as git_program};
+pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitFolders, GitState, Verdict, git_link, program as git_program};
 pub use history::{Entry, at_revision};
 pub use host::{
     Earlier, Find, Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switches, Told, TurnStart, owner_of,
@@ -52,4 +52,6 @@ pub use run::{Begin, Ended, Outcome as RunOutcome, RunBody, RunRecord, SessionFi
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
 pub use usage::{Report, Taken, Used};
-pub use verify::{Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree};
+pub use verify::{
+    Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree, words as command_line,
+};

@@ -8,6 +8,7 @@ use punch_store::{Durability, PlanId, StoreError, Tx};
 
 use crate::checkpoint::Due;
 use crate::config::Settings;
+use crate::git::GitFolders;
 use crate::{Engine, EngineError, Proofs, plan_file};
 
 /// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
@@ -35,6 +36,8 @@ pub struct Request<'a> {
     /// The work tree that completions belong to: what their files hold is kept, and the end of a batch leaves a
     /// checkpoint, as the settings say.
     pub tree: Option<&'a Path>,
+    /// The git folders of that worktree, where they were recorded.
+    pub git: Option<&'a GitFolders>,
 }
 
 impl<'a> Request<'a> {
@@ -50,6 +53,7 @@ impl<'a> Request<'a> {
             commit: None,
             proofs: None,
             tree: None,
+            git: None,
         }
     }
 

@@ -23,6 +23,8 @@ pub enum RunError {
         todos: Vec<(String, String)>,
         /// How many there are.
         total: usize,
+        /// An earlier version recorded approvals of some, which no longer count.
+        outdated: bool,
     },
     /// The plan or its store.
     Engine(EngineError),
@@ -54,14 +56,14 @@ impl RunError {
     pub fn message(&self) -> String {
         match self {
             Self::Taken { by } => format!("another runner ({}) works on this plan", text::neutral(by)),
-            Self::Consent { todos, total } => {
+            Self::Consent { todos, total, .. } => {
                 let lines = todos.iter().map(|(id, command)| {
                     let (id, command) = (text::clip(id, 80), text::clip(command, 200));
                     format!("\n  {}: {}", text::neutral(&id), text::neutral(&command))
                 });
                 let more = total.saturating_sub(todos.len());
                 let more = if more > 0 { format!("\n  … and {more} more") } else { String::new() };
-                format!("these commands may not run without a person's consent:{}{more}", lines.collect::<String>())
+                format!("these commands need your approval to run here:{}{more}", lines.collect::<String>())
             }
             Self::Engine(error) => error.message(),
             Self::File(error) => format!("the files of the run cannot be written: {error}"),
@@ -75,9 +77,15 @@ impl RunError {
     pub fn hint(&self) -> String {
         match self {
             Self::Taken { .. } => "wait for its end, or stop it; `punch runs` lists what runs".to_owned(),
-            Self::Consent { todos, .. } => {
+            Self::Consent { todos, outdated, .. } => {
                 let first = todos.first().map(|(id, _)| text::shell(id).into_owned()).unwrap_or_default();
-                format!("look at them; a person who agrees runs `punch verify --allow {first}`")
+                match outdated {
+                    true => format!(
+                        "approvals from before this version no longer count; read the commands and run `punch verify \
+                         --allow {first}`"
+                    ),
+                    false => format!("read them and run `punch verify --allow {first}`"),
+                }
             }
             Self::Engine(error) => error.hint(),
             Self::File(_) => "look at the folder of the store: `punch store`".to_owned(),

@@ -87,7 +87,10 @@ impl Session {
         };
         let tree = options.work_tree.or_else(|| around.root.clone());
         let consents = match (&options.consents, &around.database) {
-            (Some(state_home), Some(database)) => Some(Consents::new(state_home, database)),
+            (Some(state_home), Some(database)) => {
+                let root = tree.as_deref().or(database.parent()).unwrap_or(database);
+                Some(Consents::new(state_home, database, root))
+            }
             _ => None,
         };
         let dialect = options.dialect.unwrap_or(punch_engine::call::Surface::Native);
@@ -100,7 +103,7 @@ impl Session {
             offer: if offered { Offer::new(dialect, &options.groups) } else { Offer::none(dialect) },
             settings,
             role: options.role,
-            tree: tree.map(|root| WorkTree { root, consents }),
+            tree: tree.map(|root| WorkTree { root, git: None, consents }),
             begun: AtomicBool::new(false),
             kept_going: AtomicBool::new(false),
             around,

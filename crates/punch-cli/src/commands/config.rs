@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use punch_core::text;
-use punch_engine::config::{Scope, Shown, Source, set, unset};
+use punch_engine::config::{Authority, Config as Settings, Inputs, Key, Scope, Shown, Source, set, unset, written};
 use punch_engine::locate::{self, Location};
 use serde_json::{Value, json};
 
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::guard;
+use crate::project::{self, Project};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -70,33 +72,72 @@ impl Config {
             Action::Show => show(&global, &location),
             Action::Get { key } => get(&global, &location, &key),
             Action::Set { key, value, user } => {
+                guarded(&key)?;
                 let (path, scope) = file(&location, user)?;
                 if scope == Scope::Project && !location.dir.is_dir() {
                     location.create()?;
                 }
                 set(&path, scope, &key, &value)?;
-                let known = environment::config(&global, Some(&location.config)).ok().and_then(|c| c.get(&key).ok());
+                if scope == Scope::Project && needs_approval(&key) {
+                    approve(&global, &location, &key)?;
+                }
+                let known = environment::config(&global, &location).ok().and_then(|c| c.get(&key).ok());
                 Ok(told(&path, &key, known, "set", true))
             }
             Action::Unset { key, user } => {
+                guarded(&key)?;
                 let (path, scope) = file(&location, user)?;
                 let there = path.parent().is_some_and(std::path::Path::is_dir) && unset(&path, scope, &key)?;
-                let known = environment::config(&global, Some(&location.config)).ok().and_then(|c| c.get(&key).ok());
+                let known = environment::config(&global, &location).ok().and_then(|c| c.get(&key).ok());
                 Ok(told(&path, &key, known, "unset", there))
             }
         }
     }
 }
 
+/// Refuses to change a setting inside an agent that only the user decides about.
+fn guarded(key: &str) -> Result<(), Failure> {
+    match Key::named(key) {
+        Some(known) if known.is_guarded() => guard::only_user(&format!("change `{}`", text::neutral(key))),
+        _ => Ok(()),
+    }
+}
+
+fn needs_approval(key: &str) -> bool {
+    Key::named(key).is_some_and(|known| matches!(known.authority, Authority::Approval { .. }))
+}
+
+/// Approves the value that the project's file has now: whoever types it wants it. The store is made if there is none:
+/// an approval counts for one store.
+fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failure> {
+    let Some(value) = written(&location.config, key)? else { return Ok(()) };
+    let Some(approvals) = environment::approvals(location) else {
+        let hint = "set HOME or XDG_STATE_HOME, or use `--user`";
+        return Err(Failure::refused("needs_consent", "there is no state folder to keep an approval in", hint));
+    };
+    if !location.exists {
+        let config = Settings::load(&Inputs::default())?;
+        Project { global: global.clone(), location: location.clone(), config, wait: None }.engine_or_new()?;
+    }
+    approvals
+        .give_setting(key, &value)
+        .map_err(|cause| Failure::File("approvals in the state folder".into(), cause))?;
+    Ok(())
+}
+
 fn show(global: &Global, location: &Location) -> Result<Reply, Failure> {
-    let rows = environment::config(global, Some(&location.config))?.show();
+    let config = environment::config(global, location)?;
+    project::warn_ignored(&config);
+    let rows = config.show();
     // A path in a comment may hold a line break; a setting never does.
     let lines: Vec<String> = rows.iter().map(|row| text::neutral(&row.to_string()).into_owned()).collect();
     Ok(Reply::new(lines.join("\n"), json!({"settings": rows.iter().map(as_json).collect::<Vec<_>>()})))
 }
 
 fn get(global: &Global, location: &Location, key: &str) -> Result<Reply, Failure> {
-    let row = environment::config(global, Some(&location.config))?.get(key)?;
+    let config = environment::config(global, location)?;
+    let row = config.get(key)?;
+    project::warn_ignored(&config);
     let plain = match value(&row) {
         Value::Null => String::new(),
         Value::String(text) => text,

@@ -111,8 +111,8 @@ const STORY: &[Step] = &[
     Run(&["add", "Publish it", "--needs", "T-7", "--needs", "T-8", "--needs", "T-10"]),
     Run(&["add", "Tell everybody", "--needs", "T-11"]),
     Run(&["edit", "T-7", "--verify", "test -e T-7.txt"]),
-    Say("What agents call done is verified by a command, once a person has agreed that it may run."),
-    Refused(&["verify", "--allow", "T-7"]),
+    Say("What agents call done is checked by a command, once you have approved it."),
+    Run(&["verify", "--allow", "T-7"]),
     Work(demo_run::RUN),
     Run(&["runs"]),
     Run(&["plan", "use", "main"]),
@@ -161,9 +161,9 @@ impl Demo {
                     }
                     continue;
                 }
+                // Without a shell nothing can be checked or run; the plan stays as it is.
+                Run(arguments) if arguments[0] == "verify" && !has_shell => continue,
                 Run(arguments) => (arguments.to_vec(), 0),
-                // Without a shell nothing can be verified or run; the plan stays as it is.
-                Refused(arguments) if arguments[0] == "verify" && !has_shell => continue,
                 Work(_) if !has_shell => continue,
                 Work(arguments) if has_git => ([arguments, &["--worktrees"][..]].concat(), 0),
                 Work(arguments) => (arguments.to_vec(), 0),

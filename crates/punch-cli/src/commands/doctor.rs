@@ -48,7 +48,7 @@ impl Doctor {
         let store = location.as_ref().ok().map(|location| location.database.display().to_string());
         match location {
             Ok(location) => {
-                let config = environment::config(&global, Some(&location.config));
+                let config = environment::config(&global, &location);
                 if let Err(failure) = &config {
                     report.say("settings", Severity::Note, told(failure));
                 }

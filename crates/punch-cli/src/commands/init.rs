@@ -46,7 +46,7 @@ impl Init {
     /// Runs the verb. The first write would make the store too; this one says what it does.
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
         let location = self.place(&global)?;
-        let config = environment::config(&global, Some(&location.config))?;
+        let config = environment::config(&global, &location)?;
         let project = Project { global, location, config, wait: None, on_loss: None };
         let engine = project.engine_or_new()?;
         let created = !project.location.exists;

@@ -9,6 +9,7 @@ use punch_store::SessionKey;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::guard;
 use crate::project::Project;
 use crate::reply::Reply;
 
@@ -55,6 +56,7 @@ impl KeepGoing {
             let key = key(&open.engine, self.session.as_deref())?;
             return status(&open.engine, key.as_ref(), &open.project);
         }
+        guard::only_user("change `punch keep-going`")?;
         let open = project.write()?;
         let key = key(&open.engine, self.session.as_deref())?;
         let before = open.engine.switches(key.as_ref())?;

@@ -207,7 +207,12 @@ impl Command {
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
         let as_json = global.json;
         let safety = OnceCell::new();
-        let project = || Project::find(global.clone()).inspect(|project| drop(safety.set(project.safety())));
+        let project = || {
+            let project = Project::find(global.clone())?;
+            project.warn_ignored();
+            drop(safety.set(project.safety()));
+            Ok::<_, Failure>(project)
+        };
         let reply = match self {
             Self::Replay(Later(verb)) => return verb.run(),
             Self::Mcp(Later(verb)) => return verb.run(global),

@@ -2,21 +2,21 @@
 
 use clap::Args;
 use punch_core::{Evidence, Footprint, Status, Todo, text};
-use punch_engine::{EngineError, VerifyError};
+use punch_engine::{EngineError, VerifyError, command_line};
 use serde_json::{Value, json};
 
-use crate::environment;
 use crate::failure::{Exit, Failure};
+use crate::guard;
 use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
 Examples:
   punch verify T-3             # run its command; if it passes, T-3 is done
-  punch verify --allow T-3     # the same, after a person has looked at the command
+  punch verify --allow T-3     # approve its command: it may run in this project from now on
   punch verify --all           # check everything completed again
   punch verify --stale         # only what nothing vouches for at this commit
-  punch verify --withdraw T-3  # its command may not run any more
+  punch verify --withdraw T-3  # end the approval of its command
 A completed todo that fails is marked stale and stays completed.";
 
 /// The arguments of `punch verify`.
@@ -32,10 +32,10 @@ pub struct Verify {
     /// Completed todos whose last check failed, is missing, or was made at another commit
     #[arg(long, conflicts_with = "todos")]
     stale: bool,
-    /// Agree that the commands of these todos may run in this project, now and later
-    #[arg(long, conflicts_with_all = ["all", "stale"])]
+    /// Approve the commands of these todos: they may run in this project. Nothing runs now
+    #[arg(long, conflicts_with_all = ["all", "stale", "fence"])]
     allow: bool,
-    /// Take the consent to the commands of these todos back; nothing runs
+    /// End the approval of the commands of these todos; nothing runs
     #[arg(long, conflicts_with_all = ["all", "stale", "allow", "fence"])]
     withdraw: bool,
     /// The fence of the claim; refused if somebody else has claimed it since
@@ -69,7 +69,7 @@ impl Verify {
             return withdraw(&open.project, &todos);
         }
         if self.allow {
-            todos.iter().try_for_each(|todo| allow(&open.project, todo))?;
+            return allow(&open.project, &todos);
         }
         match &todos[..] {
             [todo] if todo.status != Status::Completed => {
@@ -82,34 +82,40 @@ impl Verify {
     }
 }
 
-/// Remembers the person's consent. An agent's shell is not where a person gives it.
-fn allow(project: &Project, todo: &Todo) -> Result<(), Failure> {
-    let Some(command) = &todo.verify else {
-        return Err(EngineError::from(VerifyError::NoCommand { id: todo.id.clone() }).into());
-    };
-    if let Some(agent) = environment::inside_agent() {
-        let message = format!("`--allow` is for a person, and this shell belongs to an agent ({agent} is set)");
-        return Err(Failure::refused("needs_consent", message, "ask the user to run it in a terminal of their own"));
-    }
+/// Approves the commands of todos and prints them. All of them or, if one has none, none; whatever state the todos are
+/// in, and without running anything.
+fn allow(project: &Project, todos: &[Todo]) -> Result<Reply, Failure> {
+    guard::only_user("approve commands")?;
     let Some(consents) = project.consents() else {
         let hint = "set HOME or XDG_STATE_HOME";
-        return Err(Failure::refused("needs_consent", "there is no state folder to keep a consent in", hint));
+        return Err(Failure::refused("needs_consent", "there is no state folder to keep an approval in", hint));
     };
-    consents.give(command).map_err(|cause| Failure::File("consents in the state folder".into(), cause))?;
-    Ok(())
+    let command = |todo: &Todo| {
+        let missing = || EngineError::from(VerifyError::NoCommand { id: todo.id.clone() });
+        todo.verify.clone().ok_or_else(missing)
+    };
+    let commands = todos.iter().map(command).collect::<Result<Vec<_>, _>>()?;
+    let mut lines = Vec::with_capacity(todos.len());
+    for (todo, command) in todos.iter().zip(&commands) {
+        consents.give(command).map_err(|cause| Failure::File("approvals in the state folder".into(), cause))?;
+        lines.push(format!("Approved for {}: {}", text::neutral(&todo.id), text::neutral(&command_line(command))));
+    }
+    let rows: Vec<Value> =
+        todos.iter().zip(&commands).map(|(todo, command)| json!({"id": todo.id, "command": command})).collect();
+    Ok(Reply::new(lines.join("\n"), json!({"approved": rows})))
 }
 
 fn withdraw(project: &Project, todos: &[Todo]) -> Result<Reply, Failure> {
     let mut ids = Vec::new();
     for (todo, command) in todos.iter().filter_map(|todo| Some((todo, todo.verify.as_ref()?))) {
         let withdrawn = project.consents().map_or(Ok(false), |consents| consents.withdraw(command));
-        if withdrawn.map_err(|cause| Failure::File("consents in the state folder".into(), cause))? {
+        if withdrawn.map_err(|cause| Failure::File("approvals in the state folder".into(), cause))? {
             ids.push(todo.id.as_str());
         }
     }
     let text = match ids.len() {
-        0 => "There was no consent to withdraw.".to_owned(),
-        _ => format!("May not run any more: the check of {}", text::neutral(&ids.join(", "))),
+        0 => "There was no approval to withdraw.".to_owned(),
+        _ => format!("No longer approved: the check of {}", text::neutral(&ids.join(", "))),
     };
     Ok(Reply::new(text, json!({"withdrawn": ids})))
 }

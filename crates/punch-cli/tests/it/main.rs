@@ -16,6 +16,7 @@ mod files;
 mod flags;
 mod formats;
 mod git;
+mod guard;
 mod history;
 mod hooks;
 mod install;

@@ -18,7 +18,9 @@ fn done_runs_the_check_once_a_person_has_agreed() {
     let world = with("echo ran >> log");
     assert_eq!(world.refused(&["done", "T-1"]), (1, "needs_consent".to_owned()));
     assert!(!world.project.join("log").exists());
-    assert_eq!(world.ok(&["verify", "--allow", "T-1"]), "[x] T-1  one\n");
+    assert_eq!(world.ok(&["verify", "--allow", "T-1"]), "Approved for T-1: echo ran >> log\n");
+    assert!(!world.project.join("log").exists(), "an approval runs nothing");
+    assert_eq!(world.ok(&["verify", "T-1"]), "[x] T-1  one\n");
     assert_eq!(std::fs::read_to_string(world.project.join("log")).unwrap(), "ran\n");
     world.ok(&["reopen", "T-1"]);
     assert_eq!(world.json(&["done", "one"])["todo"]["status"], "completed");
@@ -30,7 +32,8 @@ fn done_runs_the_check_once_a_person_has_agreed() {
 #[test]
 fn a_failing_check_refuses_done_and_shows_its_end() {
     let world = with("echo broken; exit 3");
-    assert_eq!(world.refused(&["verify", "--allow", "T-1"]), (1, "verify_failed".to_owned()));
+    world.ok(&["verify", "--allow", "T-1"]);
+    assert_eq!(world.refused(&["verify", "T-1"]), (1, "verify_failed".to_owned()));
     let run = world.punch(&["done", "T-1"]);
     assert_eq!(run.exit, Some(1));
     assert!(run.stderr.contains("ended with exit code 3\nbroken\n"), "{}", run.stderr);
@@ -50,6 +53,7 @@ fn an_agents_shell_gives_no_consent() {
 fn an_imported_command_does_not_run_by_itself() {
     let world = with("true");
     world.ok(&["verify", "--allow", "T-1"]);
+    world.ok(&["verify", "T-1"]);
     let file = world.project.join("plan.json");
     std::fs::write(&file, world.ok(&["export"]).replace("\"true\"", "\"touch ran\"").replace("T-1", "T-9")).unwrap();
     world.ok(&["import", "plan.json"]);
@@ -64,6 +68,7 @@ fn an_imported_command_does_not_run_by_itself() {
 fn completed_todos_are_checked_again_and_marked_stale() {
     let world = with("test ! -e broken");
     world.ok(&["verify", "--allow", "T-1"]);
+    world.ok(&["verify", "T-1"]);
     assert_eq!(world.ok(&["verify", "--stale"]), "Nothing to check.\n");
     std::fs::write(world.project.join("broken"), "").unwrap();
     let run = world.punch(&["verify", "--all"]);
@@ -77,7 +82,8 @@ fn completed_todos_are_checked_again_and_marked_stale() {
 fn a_check_that_takes_too_long_is_ended() {
     let world = with("sleep 1000");
     world.ok(&["config", "set", "verify.timeout", "300ms"]);
-    assert_eq!(world.refused(&["verify", "--allow", "T-1"]), (1, "verify_timeout".to_owned()));
+    world.ok(&["verify", "--allow", "T-1"]);
+    assert_eq!(world.refused(&["verify", "T-1"]), (1, "verify_timeout".to_owned()));
 }
 
 #[test]
@@ -94,9 +100,8 @@ fn many_checks_are_one_answer() {
     world.ok(&["add", "two", "--verify", "exit 4"]);
     world.ok(&["add", "three", "--verify", "touch never"]);
     for command in ["T-1", "T-2"] {
-        world.punch(&["verify", "--allow", command]);
+        world.ok(&["verify", "--allow", command]);
     }
-    world.ok(&["reopen", "T-1"]);
     let run = world.punch(&["verify", "T-1", "T-2", "T-3", "--json"]);
     assert_eq!(run.exit, Some(1));
     let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
@@ -117,9 +122,8 @@ fn a_consent_that_is_withdrawn_is_none() {
     let world = with("true");
     world.ok(&["verify", "--allow", "T-1"]);
     assert_eq!(world.json(&["verify", "--withdraw", "T-1"])["withdrawn"], serde_json::json!(["T-1"]));
-    world.ok(&["reopen", "T-1"]);
     assert_eq!(world.refused(&["done", "T-1"]), (1, "needs_consent".to_owned()));
-    assert_eq!(world.ok(&["verify", "--withdraw", "T-1"]), "There was no consent to withdraw.\n");
+    assert_eq!(world.ok(&["verify", "--withdraw", "T-1"]), "There was no approval to withdraw.\n");
 }
 
 /// Longer than anything that is not broken, also on a machine that does much else.
@@ -158,7 +162,6 @@ fn running(verb: &[&str]) -> (World, Child, [String; 2]) {
     let away = "setsid sh -c 'echo $$ > away; exec sleep 1000' & sleep 1000 & echo $! > near; wait";
     let world = with(&format!("[ ! -e go ] || {{ {away}; }}"));
     world.ok(&["verify", "--allow", "T-1"]);
-    world.ok(&["reopen", "T-1"]);
     fs::write(world.project.join("go"), "").unwrap();
     let mut command = world.program("env");
     command.arg("--default-signal=INT,TERM,HUP").arg(PUNCH).args(verb);

@@ -35,7 +35,8 @@ impl Engine {
                 self.may_restore(plan, caller)?;
                 let id = arguments["id"].as_str().filter(|id| !id.is_empty()).unwrap_or("latest");
                 let reopen = caller.settings.is_none_or(|settings| settings.checkpoint_reopen.value);
-                let how = Restoring { force: arguments["force"] == json!(true), reopen };
+                // Whoever calls a tool is an agent, and only the user uses force.
+                let how = Restoring { force: false, reopen };
                 let code = code();
                 let restored = self.restore(plan, &caller.request(|policy| policy), &code, id, how)?;
                 let back = restored.saved.way_back(&code);

@@ -57,7 +57,7 @@ fn uncheckpointed(error: &CheckpointError) -> String {
             "todo_checkpoint with action list shows what there is".into()
         }
         CheckpointError::Elsewhere { .. } => {
-            "bring the code back with git first; with force true the plan alone is restored".into()
+            "bring the code back with git first, or ask the user to restore the plan alone with `punch checkpoint restore ID --force`".into()
         }
     }
 }

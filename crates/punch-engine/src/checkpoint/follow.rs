@@ -46,13 +46,14 @@ impl Engine {
     /// Does it. Trouble is told.
     pub(crate) fn follow(&self, plan: PlanId, request: &Request<'_>, due: &Due) {
         if !due.files.is_empty()
-            && let Some(git) = request.tree.and_then(Git::at)
+            && let Some(git) = request.tree.and_then(|root| Git::of(root, request.git))
             && let Err(error) = self.keep_files(plan, &git, &due.files)
         {
             self.trouble(&error);
         }
         let Some(done) = &due.ended else { return };
-        let tree = request.tree.map(|root| WorkTree { root: root.to_owned(), consents: None });
+        let tree =
+            request.tree.map(|root| WorkTree { root: root.to_owned(), git: request.git.cloned(), consents: None });
         let code = tree.as_ref().map(Code::look).unwrap_or_default();
         match self.checkpoint_batch(plan, request.actor.by(), when(request), done, &code) {
             Ok(Some(saved)) => self.tell(&News::Checkpoint(&saved)),

@@ -32,7 +32,7 @@ pub struct Code {
 impl Code {
     /// Asks git, which takes some milliseconds.
     pub fn look(tree: &WorkTree) -> Self {
-        let git = Git::at(&tree.root);
+        let git = Git::of(&tree.root, tree.git.as_ref());
         let state = git.as_ref().and_then(|git| git.state().ok());
         Self { git, state }
     }

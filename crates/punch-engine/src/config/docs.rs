@@ -1,6 +1,6 @@
 //! The reference of all settings, made from the table.
 
-use super::KEYS;
+use super::{Authority, KEYS};
 
 const HEAD: &str = "\
 # Configuration
@@ -20,6 +20,11 @@ A setting comes from the first of these that has it:
 Every setting has a variable: `PUNCH_` and its name in capitals with `_` for `.`. An empty variable says nothing.
 Durations are numbers with `d`, `h`, `m`, `s`, `ms`, long units first: `1h30m`.
 
+Settings marked with ! hold a command or loosen a check. In the project's file they count only once you have set them with
+`punch config set`, which approves the value; otherwise they are ignored with a warning. A `policy.verify` that is at least as
+strict as what counts without it needs no approval. Inside an agent, `punch config` refuses to change settings marked with !
+or +. [Decision 20](decisions/0020-who-may-make-a-command-run.md) has the reasons.
+
 Settings marked with * can be given for one agent: `agents.NAME.keep_going.enabled`, a section
 `[agents.NAME.keep_going]`, or `PUNCH_AGENTS_NAME_KEEP_GOING_ENABLED`. NAME has lower-case letters, digits and `-`
 (`_` in the variable). Inside one source the agent's own wins; an earlier source wins over a later one all the same, so
@@ -33,9 +38,14 @@ pub fn docs() -> String {
     out.push_str("| setting | default | takes | variables | meaning |\n|---|---|---|---|---|\n");
     for key in KEYS {
         let star = if key.per_agent() { " *" } else { "" };
+        let guard = match key.authority {
+            Authority::Anyone => "",
+            Authority::User => " +",
+            Authority::Approval { .. } => " !",
+        };
         let default = if key.default.is_empty() { "not set".to_owned() } else { format!("`{}`", key.default) };
         let variables: Vec<String> = key.env().iter().map(|name| format!("`{name}`")).collect();
-        let cells = [format!("`{}`{star}", key.name), default, key.expected(), variables.join(", ")];
+        let cells = [format!("`{}`{star}{guard}", key.name), default, key.expected(), variables.join(", ")];
         out.push_str(&format!("| {} | {} |\n", cells.join(" | "), key.doc.trim()));
     }
     out

@@ -9,6 +9,23 @@ const PER_AGENT: &[&str] = &["keep_going.", "reminders."];
 
 const MAX_AGENT: usize = 64;
 
+/// Who decides about a setting. Every row of the table says it.
+#[derive(Clone, Copy, Debug)]
+pub enum Authority {
+    /// Whoever works on the project, agents too.
+    Anyone,
+    /// The user: `punch config` refuses to change it inside an agent.
+    User,
+    /// The user, because it holds a command or loosens a check: the project's file counts only once the user approved
+    /// it, and `punch config` refuses to change it inside an agent.
+    ///
+    /// Where values have a rank, one that is at least as strict as what counts without it needs no approval.
+    Approval {
+        /// The rank of a value; a higher one is stricter.
+        rank: Option<fn(&str) -> Option<usize>>,
+    },
+}
+
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
@@ -18,6 +35,8 @@ pub struct Key {
     pub doc: &'static str,
     /// Its default as a variable would have it; empty if it is not set.
     pub default: &'static str,
+    /// Who decides about it.
+    pub authority: Authority,
     /// A variable with a shorter name than the general one.
     pub(super) short_env: Option<&'static str>,
     pub(super) expected: fn() -> String,
@@ -35,6 +54,16 @@ impl Key {
     pub fn env(&self) -> Vec<String> {
         let general = variable(self.name);
         self.short_env.map(str::to_owned).into_iter().chain([general]).collect()
+    }
+
+    /// Returns true if an agent must not change it.
+    pub fn is_guarded(&self) -> bool {
+        !matches!(self.authority, Authority::Anyone)
+    }
+
+    /// The setting of that name, perhaps of one agent.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        lookup(name).map(|known| known.key)
     }
 
     /// Whether `agents.NAME.` may stand before it.

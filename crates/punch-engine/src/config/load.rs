@@ -10,10 +10,12 @@ use std::{
 use super::{
     ConfigError, KEYS, Place, Settings, Source, Sourced,
     file::{self, check},
+    ignored::{Ignored, unapproved},
     key::{self, Known},
     scalar::Scalar,
     setting::{Range, Setting},
 };
+use crate::verify::Consents;
 
 /// What the caller knows. Files that do not exist say nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +28,9 @@ pub struct Inputs {
     pub project: Option<PathBuf>,
     /// The user's `config.toml`.
     pub user: Option<PathBuf>,
+    /// What the user approved for this project. Without it, settings of the project's file that need an approval do not
+    /// count.
+    pub approvals: Option<Consents>,
 }
 
 /// All settings, in general and per agent.
@@ -36,6 +41,8 @@ pub struct Config {
     agents: BTreeMap<String, Settings>,
     /// Settings of single agents that some source has.
     agent_keys: BTreeSet<String>,
+    /// Settings of the project's file that do not count, because the user has not approved them.
+    pub ignored: Vec<Ignored>,
 }
 
 /// One setting as `config show` has it.
@@ -63,15 +70,10 @@ impl Config {
     /// Reads the sources. One wrong setting anywhere is an error, even where another source overrides it.
     pub fn load(inputs: &Inputs) -> Result<Self, ConfigError> {
         let mut layers = vec![flags(&inputs.flags)?, env(&inputs.env)?];
-        type Make = fn(PathBuf) -> Source;
-        for (path, source) in [(&inputs.project, Source::Project as Make), (&inputs.user, Source::User)] {
-            let Some(path) = path else { continue };
-            let entry = |(name, entry): (String, file::Entry)| {
-                let place = Place::File { path: path.clone(), line: entry.line };
-                (name, Found { scalar: entry.scalar, source: source(path.clone()), place })
-            };
-            layers.push(file::load(path)?.into_iter().map(entry).collect());
-        }
+        let mut project = layer(inputs.project.as_ref(), Source::Project)?;
+        let user = layer(inputs.user.as_ref(), Source::User)?;
+        let ignored = unapproved(&mut project, |name| user.get(name).cloned(), inputs.approvals.as_ref());
+        layers.extend([project, user]);
         let names = || layers.iter().flat_map(Layer::keys);
         let agents: BTreeSet<&str> = names().filter_map(|name| key::lookup(name)?.agent).collect();
         let mut per_agent = BTreeMap::new();
@@ -81,6 +83,7 @@ impl Config {
         Ok(Self {
             settings: Settings::resolve(&|key| find(&layers, None, key))?,
             agents: per_agent,
+            ignored,
             agent_keys: names().filter(|name| name.starts_with("agents.")).cloned().collect(),
         })
     }
@@ -113,14 +116,24 @@ impl Config {
 }
 
 /// What one source says.
-type Layer = BTreeMap<String, Found>;
+pub(super) type Layer = BTreeMap<String, Found>;
 
 /// A value with where it was written.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    scalar: Scalar,
-    source: Source,
-    place: Place,
+    pub scalar: Scalar,
+    pub source: Source,
+    pub place: Place,
+}
+
+/// What a file says.
+fn layer(path: Option<&PathBuf>, source: fn(PathBuf) -> Source) -> Result<Layer, ConfigError> {
+    let Some(path) = path else { return Ok(Layer::new()) };
+    let entry = |(name, entry): (String, file::Entry)| {
+        let place = Place::File { path: path.clone(), line: entry.line };
+        (name, Found { scalar: entry.scalar, source: source(path.clone()), place })
+    };
+    Ok(file::load(path)?.into_iter().map(entry).collect())
 }
 
 /// The value of one setting, or its default.

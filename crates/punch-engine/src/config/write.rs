@@ -46,6 +46,12 @@ pub fn set(path: &Path, scope: Scope, name: &str, value: &str) -> Result<(), Con
     .map(|_| ())
 }
 
+/// The value that a file has for a setting, in the form of a file; `None` if it says nothing.
+pub fn written(path: &Path, name: &str) -> Result<Option<String>, ConfigError> {
+    let Some(entry) = file::load(path)?.remove(name) else { return Ok(None) };
+    check(name, &entry.scalar, || Place::File { path: path.to_owned(), line: entry.line })
+}
+
 /// Takes the setting out of the file; tells whether it was there. Works for names that are not known too, so that a
 /// file can be mended.
 pub fn unset(path: &Path, scope: Scope, name: &str) -> Result<bool, ConfigError> {

@@ -3,6 +3,7 @@
 
 mod ancestry;
 mod blobs;
+mod folders;
 mod state;
 mod status;
 
@@ -13,6 +14,7 @@ use std::thread;
 
 pub use ancestry::Verdict;
 pub use blobs::Blobs;
+pub use folders::{GitFolders, link as git_link};
 pub use state::GitState;
 
 use crate::locate;
@@ -36,12 +38,19 @@ pub const ELSEWHERE: [&str; 8] = [
 #[derive(Clone, Debug)]
 pub struct Git {
     root: PathBuf,
+    folders: Option<GitFolders>,
 }
 
 impl Git {
     /// The repository whose work tree has its top here; `None` if there is none.
     pub fn at(root: &Path) -> Option<Self> {
-        locate::is_work_tree(root).then(|| Self { root: root.to_owned() })
+        locate::is_work_tree(root).then(|| Self { root: root.to_owned(), folders: None })
+    }
+
+    /// The repository of a worktree: with recorded git folders those count, whatever its `.git` says.
+    pub fn of(root: &Path, recorded: Option<&GitFolders>) -> Option<Self> {
+        let with = |folders: &GitFolders| Self { root: root.to_owned(), folders: Some(folders.clone()) };
+        recorded.map_or_else(|| Self::at(root), |folders| Some(with(folders)))
     }
 
     /// What git prints, at most `limit` bytes of it.
@@ -69,6 +78,9 @@ impl Git {
 
     fn command(&self, arguments: &[&str], input: bool) -> Command {
         let mut git = program(&self.root);
+        if let Some(folders) = &self.folders {
+            folders.apply(&mut git, &self.root);
+        }
         git.args(arguments).stdin(if input { Stdio::piped() } else { Stdio::null() });
         // Objects that are elsewhere are not fetched by the way.
         git.env("GIT_NO_LAZY_FETCH", "1").stdout(Stdio::piped()).stderr(Stdio::null());

@@ -17,6 +17,13 @@ pub enum LocateError {
         /// The folder.
         dir: PathBuf,
     },
+    /// A bare repository is part of another repository.
+    Embedded {
+        /// The bare repository.
+        dir: PathBuf,
+        /// The worktree that tracks it.
+        outer: PathBuf,
+    },
     /// A link stands where the store should be.
     Symlink {
         /// The link.
@@ -84,6 +91,7 @@ impl LocateError {
         match self {
             Self::TwoStores { .. } => "two_stores",
             Self::Tracked { .. } => "store_tracked",
+            Self::Embedded { .. } => "repository_embedded",
             Self::Symlink { .. } => "store_symlink",
             Self::OtherOwner { .. } => "store_other_owner",
             Self::NotAFolder { .. } => "store_not_a_folder",
@@ -106,6 +114,11 @@ impl LocateError {
             Self::Tracked { dir } => {
                 format!("`{}` is tracked by git, so its content may be anybody's", dir.display())
             }
+            Self::Embedded { dir, outer } => format!(
+                "`{}` is a bare repository that `{}` tracks, so its content may be anybody's",
+                dir.display(),
+                outer.display()
+            ),
             Self::Symlink { path } => format!("`{}` is a symbolic link, not a store", path.display()),
             Self::OtherOwner { path, owner, user } => {
                 format!("`{}` belongs to user {owner}, not to you (user {user})", path.display())
@@ -136,6 +149,9 @@ impl LocateError {
                  with `PUNCH_STORE`",
                 dir.display()
             ),
+            Self::Embedded { .. } => {
+                "go to another folder, or name the store with `--store` or `PUNCH_STORE` if you trust it".into()
+            }
             Self::Symlink { path } => {
                 format!("remove `{}`, or name the real folder with `--store` or `PUNCH_STORE`", path.display())
             }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{LocateError, Surroundings};
+use crate::git::GitFolders;
 use crate::platform;
 
 /// Longer than any path; a bigger `.git` file is something else.
@@ -117,10 +118,29 @@ fn search(around: &Surroundings) -> Result<Option<Repository>, LocateError> {
             _ => {}
         }
         if is_git_dir(folder) {
-            return repository(folder, None).map(Some);
+            let found = repository(folder, None)?;
+            refuse_embedded(around, folder)?;
+            return Ok(Some(found));
         }
     }
     Ok(None)
+}
+
+/// Refuses a git folder without a worktree that the repository around it tracks: a clone brought it, with whatever store
+/// and configuration somebody put in. (git itself has `safe.bareRepository` for this.)
+fn refuse_embedded(around: &Surroundings, folder: &Path) -> Result<(), LocateError> {
+    // git tracks nothing that is in a folder of this name.
+    if folder.components().any(|part| part.as_os_str() == ".git") {
+        return Ok(());
+    }
+    let Some(above) = folder.parent() else { return Ok(()) };
+    let outer = search(&Surroundings { cwd: above.to_owned(), ..around.clone() })?;
+    match outer.filter(|outer| outer.top.is_some()) {
+        Some(outer) if outer.tracks(folder)? => {
+            Err(LocateError::Embedded { dir: folder.to_owned(), outer: outer.root().to_owned() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The git folder of a work tree and the one that all its work trees share; `None` if it is none.
@@ -133,6 +153,20 @@ pub(super) fn folders_of(work_tree: &Path) -> Option<(PathBuf, PathBuf)> {
         Err(_) => work_tree.to_owned(),
     };
     is_git_dir(&git_dir).then(|| (git_dir.clone(), common_dir(&git_dir)))
+}
+
+/// The top of the main worktree of the repository that a worktree belongs to; the worktree itself where there is no
+/// other. A linked worktree belongs to a repository only if that repository lists it: `.git` can name any.
+pub fn main_root(worktree: &Path) -> PathBuf {
+    let own = worktree.canonicalize().unwrap_or_else(|_| worktree.to_owned());
+    let main = || {
+        let (git_dir, common) = folders_of(&own)?;
+        let (git_dir, common) = (git_dir.canonicalize().ok()?, common.canonicalize().ok()?);
+        let listed = GitFolders::registered(&common, &own).filter(|folders| folders.own == git_dir)?;
+        let is_dot = listed.common.file_name().is_some_and(|name| name == ".git");
+        Some(if is_dot { listed.common.parent()?.to_owned() } else { listed.common })
+    };
+    main().unwrap_or(own)
 }
 
 /// Follows the line `gitdir: PATH` that linked work trees and submodules have in place of a folder.

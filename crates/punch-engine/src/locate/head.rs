@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::git;
+use crate::git::GitFolders;
 
 /// Longer than any name of a reference.
 const MAX_HEAD: u64 = 1 << 16;
@@ -13,6 +14,17 @@ const MAX_HEAD: u64 = 1 << 16;
 /// The commit of a work tree's head; `None` outside git, before the first commit, or if git cannot say.
 pub fn head_commit(work_tree: &Path) -> Option<String> {
     let (git_dir, common) = git::folders_of(work_tree)?;
+    head_in(work_tree, &git_dir, &common, None)
+}
+
+/// The commit that the head in a git folder stands for. Where git has to be asked, it works with `recorded` folders, or
+/// with those that it finds from the worktree.
+pub(crate) fn head_in(
+    work_tree: &Path,
+    git_dir: &Path,
+    common: &Path,
+    recorded: Option<&GitFolders>,
+) -> Option<String> {
     let path = git_dir.join("HEAD");
     if fs::metadata(&path).ok()?.len() > MAX_HEAD {
         return None;
@@ -21,12 +33,12 @@ pub fn head_commit(work_tree: &Path) -> Option<String> {
     let Some(name) = head.trim_end().strip_prefix("ref:").map(str::trim) else { return commit(&head) };
     // References in another form than files have this name instead.
     if name == "refs/heads/.invalid" || !plain(name) {
-        return by_git(work_tree);
+        return by_git(work_tree, recorded);
     }
     // A branch is shared by all work trees, a few references are a work tree's own.
-    let loose = [&git_dir, &common].into_iter().find_map(|folder| fs::read_to_string(folder.join(name)).ok());
+    let loose = [git_dir, common].into_iter().find_map(|folder| fs::read_to_string(folder.join(name)).ok());
     match loose {
-        Some(text) if text.starts_with("ref:") => by_git(work_tree),
+        Some(text) if text.starts_with("ref:") => by_git(work_tree, recorded),
         Some(text) => commit(&text),
         None => packed(&fs::read_to_string(common.join("packed-refs")).ok()?, name),
     }
@@ -53,11 +65,11 @@ fn commit(text: &str) -> Option<String> {
     known.then(|| text.to_owned())
 }
 
-fn by_git(work_tree: &Path) -> Option<String> {
-    let mut git = Command::new("git");
-    git.args(["rev-parse", "--verify", "-q", "HEAD^{commit}"]).current_dir(work_tree).stdin(Stdio::null());
-    for variable in ["GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
-        git.env_remove(variable);
+fn by_git(work_tree: &Path, recorded: Option<&GitFolders>) -> Option<String> {
+    let mut git = crate::git::program(work_tree);
+    git.args(["rev-parse", "--verify", "-q", "HEAD^{commit}"]).stdin(Stdio::null());
+    if let Some(folders) = recorded {
+        folders.apply(&mut git, work_tree);
     }
     let output = git.output().ok().filter(|output| output.status.success())?;
     commit(&String::from_utf8_lossy(&output.stdout))

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub use error::LocateError;
 use folder::{DATABASE, is_store, usable};
 use git::Repository;
+pub use git::main_root;
+pub(crate) use head::head_in;
 pub use head::{head_commit, is_work_tree};
 
 /// The name of a store folder beside the code.

@@ -60,7 +60,9 @@ impl Engine {
     pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: How) -> Result<Synced, EngineError> {
         let mut due = Due::default();
         // What somebody ticked off is done at this commit, as far as anybody knows (rule 32).
-        let here = || request.tree.and_then(head_commit);
+        let here = || {
+            request.tree.and_then(|root| request.git.map_or_else(|| head_commit(root), |folders| folders.head(root)))
+        };
         let commit = request.commit.map(str::to_owned).or_else(here);
         let request = &Request { commit: commit.as_deref(), ..request.clone() };
         let synced = self.bring_together(plan, request, how, &mut due);

@@ -1,48 +1,95 @@
-//! The person's consent to run a command, once for each store and command. It lies in the user's state folder: whoever
-//! can write only the project, the store or a tool call cannot give it. What a consented script contains is not looked
-//! at: consent is to the command as it is written.
+//! What the user approved: commands that check todos, and settings of the project that hold a command or loosen a check.
+//! Approvals are files in the user's state folder: whoever can write only the project, the store or a tool call cannot
+//! give one. Each counts for one store, one repository and one text (decision 0020). What a script contains that an
+//! approved command names is not looked at.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use punch_core::Verify;
-use serde_json::json;
+use punch_store::name_of;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::output::hex;
-use crate::platform;
+use crate::{locate, platform};
 
-/// The consents for one store.
-#[derive(Clone, Debug)]
+/// Longer files are no approvals: commands are far shorter.
+const LONGEST: u64 = 1 << 20;
+
+/// The approvals for one store, in one repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consents {
-    folder: PathBuf,
-    store: PathBuf,
+    state: PathBuf,
+    database: PathBuf,
+    worktree: PathBuf,
 }
 
 impl Consents {
-    /// The consents for the database `store` (an absolute path) under the user's state folder.
-    pub fn new(state_home: &Path, store: &Path) -> Self {
-        Self { folder: state_home.join("punch").join("consents"), store: store.to_owned() }
+    /// The approvals in the user's state folder for the store in the file `database` (an absolute path), for whatever
+    /// runs in `worktree` or in another worktree of the same repository. Nothing is read yet: hooks come by here.
+    pub fn new(state_home: &Path, database: &Path, worktree: &Path) -> Self {
+        Self { state: state_home.join("punch"), database: database.to_owned(), worktree: worktree.to_owned() }
     }
 
-    /// Whether this command may run.
+    /// Returns true if the user approved this command.
     pub fn has(&self, command: &Verify) -> bool {
-        // The words are compared too, so that a file of that name alone is no consent.
-        fs::read_to_string(self.file(command)).is_ok_and(|found| found == self.words(command))
+        self.is_approved(&json!({"command": command}))
     }
 
-    /// Remembers that the person agreed. True if that is new.
+    /// Records that the user approved the command. True if that is new.
     pub fn give(&self, command: &Verify) -> io::Result<bool> {
-        if self.has(command) {
+        self.approve(&json!({"command": command}))
+    }
+
+    /// Withdraws the approval of the command. True if there was one.
+    pub fn withdraw(&self, command: &Verify) -> io::Result<bool> {
+        self.revoke(&json!({"command": command}))
+    }
+
+    /// Returns true if the user approved this value of a setting, written as in a file.
+    pub fn has_setting(&self, key: &str, value: &str) -> bool {
+        self.is_approved(&json!({"setting": key, "value": value}))
+    }
+
+    /// Records that the user approved this value of a setting. True if that is new.
+    pub fn give_setting(&self, key: &str, value: &str) -> io::Result<bool> {
+        self.approve(&json!({"setting": key, "value": value}))
+    }
+
+    /// Returns true if an earlier version recorded an approval of this command. It named the path of a store, which
+    /// another store can take, and no longer counts.
+    pub fn is_outdated(&self, command: &Verify) -> bool {
+        let store = self.database.as_os_str().as_encoded_bytes();
+        let mut hash = Sha256::new();
+        hash.update((store.len() as u64).to_le_bytes());
+        hash.update(store);
+        hash.update(json!(command).to_string());
+        self.state.join("consents").join(format!("{}.json", hex(&hash.finalize()))).is_file()
+    }
+
+    fn is_approved(&self, what: &Value) -> bool {
+        // The words are compared too, so that a file of that name alone is no approval.
+        let Ok((file, words)) = self.record(what) else { return false };
+        read_own(&file).is_ok_and(|found| found == words.as_bytes())
+    }
+
+    fn approve(&self, what: &Value) -> io::Result<bool> {
+        if self.is_approved(what) {
             return Ok(false);
         }
-        platform::private_folders().recursive(true).create(&self.folder)?;
-        let file = self.file(command);
-        // Complete or not there: half a consent would read as none for ever.
+        let (file, words) = self.record(what)?;
+        platform::private_folders().recursive(true).create(self.folder())?;
+        // Complete or not there: half an approval would read as none for ever.
         let part = file.with_extension(format!("{:x}.part", std::process::id()));
-        let written = File::create(&part)
-            .and_then(|mut out| out.write_all(self.words(command).as_bytes()).and_then(|()| out.sync_all()))
+        let _ = fs::remove_file(&part);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        platform::create_with(&mut options, 0o600);
+        let written = options
+            .open(&part)
+            .and_then(|mut out| out.write_all(words.as_bytes()).and_then(|()| out.sync_all()))
             .and_then(|()| fs::rename(&part, &file));
         if written.is_err() {
             let _ = fs::remove_file(&part);
@@ -50,43 +97,90 @@ impl Consents {
         written.map(|()| true)
     }
 
-    /// Takes it back. True if there was one.
-    pub fn withdraw(&self, command: &Verify) -> io::Result<bool> {
-        match fs::remove_file(self.file(command)) {
+    fn revoke(&self, what: &Value) -> io::Result<bool> {
+        let Ok((file, _)) = self.record(what) else { return Ok(false) };
+        match fs::remove_file(file) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    fn file(&self, command: &Verify) -> PathBuf {
-        let mut hash = Sha256::new();
-        let store = self.store.as_os_str().as_encoded_bytes();
-        hash.update((store.len() as u64).to_le_bytes());
-        hash.update(store);
-        hash.update(json!(command).to_string());
-        self.folder.join(format!("{}.json", hex(&hash.finalize())))
+    fn folder(&self) -> PathBuf {
+        self.state.join("approvals")
     }
 
-    /// For people who look into the folder, and against accidents.
-    fn words(&self, command: &Verify) -> String {
-        format!("{}\n", json!({"store": self.store.to_string_lossy(), "command": command}))
+    /// The file of an approval, and what is in it. An error if the store has no id that could be read.
+    fn record(&self, what: &Value) -> io::Result<(PathBuf, String)> {
+        let store = name_of(&self.database).map_err(|error| io::Error::other(error.to_string()))?;
+        let root = locate::main_root(&self.worktree);
+        let words = format!("{}\n", json!({"store": store, "root": root.to_string_lossy(), "approved": what}));
+        let mut hash = Sha256::new();
+        // Not every path is UTF-8: two that are shown alike are still two.
+        hash.update(root.as_os_str().as_encoded_bytes());
+        hash.update([0]);
+        hash.update(&words);
+        Ok((self.folder().join(format!("{}.json", hex(&hash.finalize()))), words))
     }
+}
+
+/// Reads a regular file of this user; a link or a pipe of that name is no approval.
+fn read_own(file: &Path) -> io::Result<Vec<u8>> {
+    let found = fs::symlink_metadata(file)?;
+    let own = match (platform::owner(&found), platform::user()) {
+        (Some(owner), Some(user)) => owner == user,
+        _ => true,
+    };
+    if !found.is_file() || !own || found.len() > LONGEST {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    File::open(file)?.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
+    use punch_store::{OpenMode, SqliteStore};
+
     use super::*;
 
     fn shell(line: &str) -> Verify {
         Verify::Shell(line.to_owned())
     }
 
+    struct Place {
+        folder: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let place = Self { folder: tempfile::tempdir().unwrap() };
+            place.store("p");
+            place
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().canonicalize().unwrap().join(name)
+        }
+
+        /// A project with a store of its own.
+        fn store(&self, project: &str) {
+            let dir = self.path(project).join(".punch");
+            fs::create_dir_all(&dir).unwrap();
+            SqliteStore::open(&dir.join("store.db"), OpenMode::Create).unwrap();
+        }
+
+        fn consents(&self, store: &str, worktree: &str) -> Consents {
+            Consents::new(&self.path("state"), &self.path(store).join(".punch/store.db"), &self.path(worktree))
+        }
+    }
+
     #[test]
-    fn consent_is_to_one_command_of_one_store() {
-        let state = tempfile::tempdir().unwrap();
-        let here = Consents::new(state.path(), Path::new("/p/.git/punch/store.db"));
-        let there = Consents::new(state.path(), Path::new("/q/.git/punch/store.db"));
+    fn an_approval_is_of_one_command_in_one_store_and_one_repository() {
+        let place = Place::new();
+        place.store("q");
+        let here = place.consents("p", "p");
         assert!(!here.has(&shell("make test")));
         assert!(here.give(&shell("make test")).unwrap());
         assert!(!here.give(&shell("make test")).unwrap(), "once is enough");
@@ -94,29 +188,51 @@ mod tests {
         for other in [shell("make test "), shell("make"), Verify::Argv(vec!["make test".into()])] {
             assert!(!here.has(&other), "{other:?}");
         }
-        assert!(!there.has(&shell("make test")));
+        assert!(!place.consents("q", "q").has(&shell("make test")), "another project");
+        assert!(!place.consents("p", "q").has(&shell("make test")), "this store, used in another worktree");
+        assert!(!place.consents("q", "p").has(&shell("make test")), "another store, used in this worktree");
+        assert!(!here.has_setting("run.agent", "make test"));
         assert!(here.withdraw(&shell("make test")).unwrap());
         assert!(!here.withdraw(&shell("make test")).unwrap());
         assert!(!here.has(&shell("make test")));
     }
 
     #[test]
-    fn an_empty_file_of_the_right_name_is_no_consent() {
-        let state = tempfile::tempdir().unwrap();
-        let consents = Consents::new(state.path(), Path::new("/p/store.db"));
-        fs::create_dir_all(&consents.folder).unwrap();
-        fs::write(consents.file(&shell("x")), "").unwrap();
-        assert!(!consents.has(&shell("x")));
-        assert!(consents.give(&shell("x")).unwrap());
-        assert!(consents.has(&shell("x")));
+    fn a_store_that_is_made_anew_at_the_same_path_has_no_approvals() {
+        let place = Place::new();
+        place.consents("p", "p").give(&shell("x")).unwrap();
+        fs::remove_dir_all(place.path("p")).unwrap();
+        assert!(!place.consents("p", "p").has(&shell("x")));
+        place.store("p");
+        assert!(!place.consents("p", "p").has(&shell("x")));
     }
 
     #[test]
-    fn a_state_folder_that_cannot_be_written_gives_no_consent() {
-        let state = tempfile::tempdir().unwrap();
-        let file = state.path().join("file");
+    fn only_a_file_with_the_right_words_is_an_approval() {
+        let place = Place::new();
+        let consents = place.consents("p", "p");
+        consents.give(&shell("x")).unwrap();
+        let (file, _) = consents.record(&json!({"command": shell("x")})).unwrap();
+        let words = fs::read(&file).unwrap();
         fs::write(&file, "").unwrap();
-        let consents = Consents::new(&file, Path::new("/p/store.db"));
+        assert!(!consents.has(&shell("x")));
+        assert!(consents.give(&shell("x")).unwrap(), "it is given again");
+        assert_eq!(fs::read(&file).unwrap(), words);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+            fs::rename(&file, place.path("elsewhere")).unwrap();
+            std::os::unix::fs::symlink(place.path("elsewhere"), &file).unwrap();
+            assert!(!consents.has(&shell("x")), "a link is none");
+        }
+    }
+
+    #[test]
+    fn a_state_folder_that_cannot_be_written_gives_no_approval() {
+        let place = Place::new();
+        fs::write(place.path("state"), "").unwrap();
+        let consents = place.consents("p", "p");
         assert!(consents.give(&shell("x")).is_err());
         assert!(!consents.has(&shell("x")));
     }

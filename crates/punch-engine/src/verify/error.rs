@@ -18,12 +18,14 @@ pub enum VerifyError {
         /// The todo.
         id: String,
     },
-    /// The person has not agreed to the command.
+    /// The user has not approved the command.
     Consent {
         /// The todo.
         id: String,
         /// What would run.
         command: Verify,
+        /// An earlier version recorded an approval, which no longer counts.
+        outdated: bool,
     },
     /// It ran and said no.
     Failed {
@@ -90,8 +92,9 @@ impl VerifyError {
         let id = clip(self.id(), 80);
         match self {
             Self::NoCommand { .. } => format!("`{id}` has no verify command"),
-            Self::Consent { command, .. } => {
-                format!("`{}`, which proves `{id}`, may not run without a person's consent", line(command))
+            Self::Consent { command, outdated, .. } => {
+                let why = if *outdated { "; approvals from before this version no longer count" } else { "" };
+                format!("`{}`, which checks `{id}`, needs the user's approval to run here{why}", line(command))
             }
             Self::Failed { command, exit, tail, .. } => {
                 format!("`{id}` is not done: `{}` ended with exit code {exit}{}", line(command), below(tail))
@@ -113,7 +116,7 @@ impl VerifyError {
         match self {
             Self::NoCommand { .. } => format!("give it one with `punch edit {id} --verify COMMAND`"),
             Self::Consent { .. } => {
-                format!("look at the command; if it may run here, a person runs `punch verify --allow {id}`")
+                format!("the user reads the command and, if it may run here, types `punch verify --allow {id}`")
             }
             Self::Failed { .. } => format!("repair what it found, then `punch verify {id}`"),
             Self::Timeout { .. } => {

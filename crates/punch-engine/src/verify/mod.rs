@@ -20,6 +20,7 @@ pub use prove::{Proof, Proofs};
 pub use recheck::Rechecked;
 pub use run::{End, Ran};
 
+use crate::git::GitFolders;
 use crate::locate;
 
 /// The work tree of a project, and what the person agreed to run there.
@@ -27,6 +28,8 @@ use crate::locate;
 pub struct WorkTree {
     /// Its top.
     pub root: PathBuf,
+    /// Its git folders, where they were recorded: then what `.git` in it says does not count.
+    pub git: Option<GitFolders>,
     /// Which commands may run; without a place for consents nothing runs.
     pub consents: Option<Consents>,
 }
@@ -34,12 +37,19 @@ pub struct WorkTree {
 impl WorkTree {
     /// The commit that it stands on.
     pub fn commit(&self) -> Option<String> {
-        locate::head_commit(&self.root)
+        commit_of(&self.root, self.git.as_ref())
     }
 
     /// Runs checks here.
     pub fn checker<'a>(&self, limit: Duration, stopped: &'a (dyn Fn() -> bool + Sync)) -> Checker<'a> {
-        Checker { root: self.root.clone(), limit, consents: self.consents.clone(), stopped, without: &[] }
+        Checker {
+            root: self.root.clone(),
+            git: self.git.clone(),
+            limit,
+            consents: self.consents.clone(),
+            stopped,
+            without: &[],
+        }
     }
 }
 
@@ -47,6 +57,8 @@ impl WorkTree {
 pub struct Checker<'a> {
     /// The folder they run in: the top of the work tree.
     pub root: PathBuf,
+    /// The git folders of that worktree, where they were recorded.
+    pub git: Option<GitFolders>,
     /// How long one may take.
     pub limit: Duration,
     /// Which commands the person agreed to; without a place for consents nothing runs.
@@ -63,7 +75,8 @@ impl Checker<'_> {
         let id = || todo.id.clone();
         let Some(command) = &todo.verify else { return Err(VerifyError::NoCommand { id: id() }) };
         if !self.consents.as_ref().is_some_and(|consents| consents.has(command)) {
-            return Err(VerifyError::Consent { id: id(), command: command.clone() });
+            let outdated = self.consents.as_ref().is_some_and(|consents| consents.is_outdated(command));
+            return Err(VerifyError::Consent { id: id(), command: command.clone(), outdated });
         }
         let commit = self.commit();
         let ran = self.run(command).map_err(|why| VerifyError::NotStarted {
@@ -98,12 +111,16 @@ impl Checker<'_> {
 
     /// The commit that the work tree stands on.
     pub fn commit(&self) -> Option<String> {
-        locate::head_commit(Path::new(&self.root))
+        commit_of(&self.root, self.git.as_ref())
     }
 }
 
+fn commit_of(root: &Path, git: Option<&GitFolders>) -> Option<String> {
+    git.map_or_else(|| locate::head_commit(root), |folders| folders.head(root))
+}
+
 /// The command on one line, for people.
-pub(crate) fn words(command: &Verify) -> String {
+pub fn words(command: &Verify) -> String {
     match command {
         Verify::Shell(line) => line.clone(),
         Verify::Argv(argv) => {

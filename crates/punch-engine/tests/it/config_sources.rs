@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use punch_core::StartGate;
-use punch_engine::config::{Color, Config, ConfigError, Inputs, KEYS, Place, Source, Sourced, Subagents};
+use punch_engine::config::{Authority, Color, Config, ConfigError, Inputs, KEYS, Place, Source, Sourced, Subagents};
 
 use crate::sandbox::Sandbox;
 
@@ -85,6 +85,7 @@ fn every_setting_comes_from_the_first_source_that_has_it() {
             env: vec![(variable.clone(), env.into())],
             project: Some(project_file.clone()),
             user: Some(user_file.clone()),
+            approvals: None,
         };
         let shown = |inputs: &Inputs| {
             let shown = Config::load(inputs).unwrap().get(key.name).unwrap();
@@ -94,11 +95,12 @@ fn every_setting_comes_from_the_first_source_that_has_it() {
         inputs.flags.clear();
         assert_eq!(shown(&inputs), (Some(env_toml.into()), Source::Env(variable)));
         inputs.env = vec![(key.env()[0].clone(), "".into())];
-        assert_eq!(
-            shown(&inputs),
-            (Some(project.into()), Source::Project(project_file)),
-            "an empty variable says nothing"
-        );
+        // Nobody approved what the project's file says about commands.
+        let expected = match key.authority {
+            Authority::Approval { rank: None } => (Some(user.into()), Source::User(user_file.clone())),
+            _ => (Some(project.into()), Source::Project(project_file)),
+        };
+        assert_eq!(shown(&inputs), expected, "{}: an empty variable says nothing", key.name);
         inputs.project = Some(sandbox.path("none.toml"));
         assert_eq!(shown(&inputs), (Some(user.into()), Source::User(user_file)));
         inputs.user = None;

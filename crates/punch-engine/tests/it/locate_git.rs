@@ -191,3 +191,21 @@ fn links_and_files_in_place_of_the_store_are_refused() {
     std::os::unix::fs::symlink(other.join("store.db"), dir.join("store.db")).unwrap();
     assert_eq!(sandbox.locate("p"), Err(LocateError::Symlink { path: dir.join("store.db") }));
 }
+
+#[test]
+fn a_bare_repository_that_a_worktree_tracks_is_refused() {
+    let sandbox = Sandbox::with_repository();
+    for file in ["HEAD", "objects/k", "refs/k", "punch/config.toml"] {
+        sandbox.file(&format!("p/vendor/{file}"), "ref: refs/heads/main\n");
+    }
+    assert_eq!(sandbox.locate("p/vendor").unwrap().dir, sandbox.path("p/vendor/punch"), "it is the user's own");
+    sandbox.git("p", &["add", "vendor"]);
+    sandbox.git("p", &["commit", "-q", "-m", "vendor"]);
+    sandbox.git(".", &["clone", "-q", "p", "clone"]);
+    // Neither the way in nor a file that names a worktree makes a difference.
+    sandbox.file("clone/vendor/gitdir", "../x/.git\n");
+    for cwd in ["clone/vendor", "clone/vendor/punch", "clone/vendor/refs"] {
+        let (dir, outer) = (sandbox.path("clone/vendor"), sandbox.path("clone"));
+        assert_eq!(sandbox.locate(cwd), Err(LocateError::Embedded { dir, outer }), "{cwd}");
+    }
+}

@@ -100,9 +100,12 @@ fn consents(world: &World<'_>) -> Result<(), RunError> {
     let plan = world.engine.whole(world.plan)?;
     let allowed = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.has(command));
     let open = plan.live().into_iter().filter(|todo| todo.status.is_open());
+    let before = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.is_outdated(command));
+    let mut outdated = false;
     let missing: Vec<(String, String)> = open
         .filter_map(|todo| Some((todo, todo.verify.as_ref().filter(|command| !allowed(command))?)))
         .map(|(todo, command)| {
+            outdated = outdated || before(command);
             let line = match command {
                 Verify::Shell(line) => line.clone(),
                 Verify::Argv(words) => words.join(" "),
@@ -114,7 +117,7 @@ fn consents(world: &World<'_>) -> Result<(), RunError> {
         return Ok(());
     }
     let total = missing.len();
-    Err(RunError::Consent { todos: missing.into_iter().take(NAMED).collect(), total })
+    Err(RunError::Consent { todos: missing.into_iter().take(NAMED).collect(), total, outdated })
 }
 
 /// The runner itself.

@@ -91,20 +91,24 @@ impl Judging<'_> {
         let Some(todo) = self.now()? else {
             return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
         };
-        let (root, commit) = match &self.lane {
-            None => (world.root.clone(), None),
+        let (root, git, commit) = match &self.lane {
+            None => (world.root.clone(), None, None),
             Some((lanes, lane)) => {
                 let message = format!("{}: {}", self.todo.id, self.todo.content);
                 match lanes.settle(lane, &message) {
                     Ok(Settled::Held(held)) => return Ok(Some(Verdict::Hold(held.reason()))),
                     Ok(Settled::Ready { commit, .. } | Settled::Nothing { commit }) => {
-                        (lane.path.clone(), Some(commit))
+                        (lane.path.clone(), lanes.folders(lane), Some(commit))
+                    }
+                    // Another attempt would meet the same: somebody has to look at it.
+                    Err(error @ WorktreeError::Relinked { .. }) => {
+                        return Ok(Some(Verdict::Hold(format!("{error}; {}", error.hint()))));
                     }
                     Err(error) => return Ok(Some(Verdict::Failed(format!("its work cannot be taken in: {error}")))),
                 }
             }
         };
-        let tree = WorkTree { root, consents: world.consents.clone() };
+        let tree = WorkTree { root, git, consents: world.consents.clone() };
         let stopped = || self.patience.interrupt.is_asked();
         // A lane is a repository of its own to whatever runs there.
         let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
@@ -140,6 +144,7 @@ impl Judging<'_> {
             commit: commit.as_deref(),
             proofs: Some(&proofs),
             tree: Some(&tree.root),
+            git: tree.git.as_ref(),
             ..Request::of(Actor::runner(self.run, Some(&self.owner)))
         };
         let done = Op::Done { target: Ref::Uid(self.todo.uid), evidence: None, fence: Some(self.todo.fence) };

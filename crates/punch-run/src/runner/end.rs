@@ -107,7 +107,7 @@ impl Runner<'_, '_> {
 
     /// Keeps where plan and code stand. Without one the run goes on all the same.
     pub(super) fn checkpoint(&self, notes: &str) {
-        let tree = WorkTree { root: self.world.root.clone(), consents: None };
+        let tree = WorkTree { root: self.world.root.clone(), git: None, consents: None };
         let (code, actor) = (Code::look(&tree), self.actor(None));
         let saving = Saving { why: Why::Batch, by: actor.by(), notes: Some(notes) };
         if let Err(error) = self.world.engine.checkpoint(self.world.plan, &code, &saving) {

@@ -45,6 +45,15 @@ pub enum WorktreeError {
         /// The branch that holds what was committed there.
         branch: String,
     },
+    /// `.git` in the work tree of a lane leads somewhere else than it did when the lane was made.
+    Relinked {
+        /// The folder of the lane.
+        path: PathBuf,
+        /// Where `.git` leads now; `None` if it is no link.
+        now: Option<PathBuf>,
+        /// The git folder of the lane.
+        recorded: PathBuf,
+    },
     /// git said no.
     Git {
         /// What it was asked to do.
@@ -65,6 +74,7 @@ impl WorktreeError {
             Self::BranchTaken { .. } => "branch_taken",
             Self::Folder { .. } => "lane_folder",
             Self::Gone { .. } => "lane_gone",
+            Self::Relinked { .. } => "lane_relinked",
             Self::Git { .. } => "git_failed",
         }
     }
@@ -85,6 +95,11 @@ impl WorktreeError {
             Self::Gone { branch, .. } => {
                 format!("what was committed is on `{branch}`; the todo can be worked on again")
             }
+            Self::Relinked { path, .. } => format!(
+                "look at what is in that folder; then delete `{}` and run `git worktree repair` in the repository, or \
+                 delete the whole folder",
+                path.join(".git").display()
+            ),
             Self::Git { .. } => "`punch runs` names the branches and folders that are left".into(),
         }
     }
@@ -100,6 +115,19 @@ impl fmt::Display for WorktreeError {
             Self::BranchTaken { branch } => write!(f, "there is a branch `{branch}` that no run of ours has made"),
             Self::Folder { path, cause } => write!(f, "cannot make the folder `{}`: {cause}", path.display()),
             Self::Gone { path, .. } => write!(f, "the work tree `{}` was removed", path.display()),
+            Self::Relinked { path, now: Some(now), recorded } => write!(
+                f,
+                "`.git` in the worktree `{}` was changed: it names `{}` instead of `{}`",
+                path.display(),
+                now.display(),
+                recorded.display()
+            ),
+            Self::Relinked { path, now: None, recorded } => write!(
+                f,
+                "`.git` in the worktree `{}` was replaced: it should be a file that names `{}`",
+                path.display(),
+                recorded.display()
+            ),
             Self::Git { what, said } => write!(f, "git could not {what}: {said}"),
         }
     }

@@ -1,15 +1,15 @@
 //! git with a hand on it: no hooks, no signatures, no editors, bounded answers, an end in time. What it changes are
 //! objects, refs of ours and work trees of ours.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use punch_engine::git_program;
 use punch_engine::process::has_carriers;
+use punch_engine::{GitFolders, git_program};
 
 use super::WorktreeError;
 
@@ -27,10 +27,12 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Names the run for which git works: a runner that was killed leaves the git that it has just started.
 const WORKS_FOR: &str = "_PUNCH_LANES";
 
-/// The repository of the user's work tree.
+/// The repository of the user's work tree, or of a lane.
 #[derive(Clone, Debug)]
 pub(super) struct Git {
     root: PathBuf,
+    /// The git folders of a lane, as they were recorded: an agent can write `.git` in its lane.
+    folders: Option<GitFolders>,
     run: String,
 }
 
@@ -46,7 +48,7 @@ pub(super) struct Answer {
 
 impl Git {
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), run: String::new() }
+        Self { root: root.to_owned(), folders: None, run: String::new() }
     }
 
     /// The same, at work for a run.
@@ -68,9 +70,19 @@ impl Git {
         &self.root
     }
 
-    /// git in another folder.
-    pub fn within(&self, folder: &Path) -> Self {
-        Self { root: folder.to_owned(), run: self.run.clone() }
+    /// git in a lane, with the folders that were recorded for it.
+    pub fn in_lane(&self, lane: &Path, folders: GitFolders) -> Self {
+        Self { root: lane.to_owned(), folders: Some(folders), run: self.run.clone() }
+    }
+
+    /// git in the folder of a submodule, whose git folder must have been looked at before.
+    pub fn in_submodule(&self, folder: &Path) -> Self {
+        Self { root: folder.to_owned(), folders: None, run: self.run.clone() }
+    }
+
+    /// The git folders of the lane in which it works.
+    pub fn folders(&self) -> Option<&GitFolders> {
+        self.folders.as_ref()
     }
 
     /// What it prints; an error if it fails. `what` completes "git could not".
@@ -84,6 +96,37 @@ impl Git {
         match answer.status.success() {
             true => Ok(answer.text()),
             false => Err(answer.failed(what)),
+        }
+    }
+
+    /// Those records of its answer, each ended by a zero byte, that are wanted. However long the answer is, only they are
+    /// kept.
+    pub fn records(
+        &self,
+        what: &str,
+        arguments: &[&str],
+        wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> Result<Vec<String>, WorktreeError> {
+        let failed = |cause: io::Error| WorktreeError::NoGit { cause: cause.to_string() };
+        let mut command = self.command(arguments).map_err(failed)?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(failed)?;
+        let complaint = drain(child.stderr.take(), COMPLAINT as u64);
+        let mut out = Vec::new();
+        if let Some(mut pipe) = child.stdout.take().map(io::BufReader::new) {
+            let mut record = Vec::new();
+            while pipe.read_until(0, &mut record).map_err(failed)? > 0 {
+                if wanted(&record) {
+                    out.push(String::from_utf8_lossy(record.strip_suffix(b"\0").unwrap_or(&record)).into_owned());
+                }
+                record.clear();
+            }
+        }
+        let status = wait(child, LIMIT).map_err(failed)?;
+        let complaint = String::from_utf8_lossy(&complaint.recv().unwrap_or_default()).into_owned();
+        match status.success() {
+            true => Ok(out),
+            false => Err(Answer { status, out: Vec::new(), complaint }.failed(what)),
         }
     }
 
@@ -134,6 +177,9 @@ impl Git {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("`{}` is gone", self.root.display())));
         }
         let mut git = git_program(&self.root);
+        if let Some(folders) = &self.folders {
+            folders.apply(&mut git, &self.root);
+        }
         // Hooks may ask, wait or change what they look at, and nobody is there: a check that must hold is a todo's
         // verify command. The same goes for a signature that wants a passphrase, and for work in the background.
         for setting in [

@@ -1,9 +1,12 @@
 //! The lanes of one run: what they begin from, where they are, how they are opened and how the run ends for them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use punch_engine::GitFolders;
 
 use super::WorktreeError;
 use super::git::Git;
@@ -20,6 +23,10 @@ const TRIES: usize = 50;
 #[derive(Debug)]
 pub struct Lanes {
     pub(super) git: Git,
+    /// The git folder that all work trees of the repository share.
+    pub(super) common: PathBuf,
+    /// The git folders of lanes, from when they were made or first met.
+    pub(super) recorded: Mutex<BTreeMap<PathBuf, GitFolders>>,
     pub(super) folder: PathBuf,
     pub(super) run: String,
     pub(super) result: String,
@@ -75,6 +82,8 @@ impl Lanes {
         let git = git.working_for(name);
         git.outlast();
         mend(&git, &folder)?;
+        let common = git.read("find its folder", &["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
+        let common = PathBuf::from(&common).canonicalize().unwrap_or_else(|_| common.into());
         let result = result_branch(run);
         let (branch, mark) = (format!("refs/heads/{result}"), mark_of(&result));
         let (base, tip) = match (git.commit(&branch)?, git.commit(&mark)?) {
@@ -94,7 +103,8 @@ impl Lanes {
         };
         let remarks = remarks(&git)?;
         let (tip, identity) = (Mutex::new(tip), OnceLock::new());
-        Ok((Self { git, folder, run: run.to_owned(), result, base, tip, identity }, remarks))
+        let recorded = Mutex::default();
+        Ok((Self { git, common, recorded, folder, run: run.to_owned(), result, base, tip, identity }, remarks))
     }
 
     /// The branch on which everything comes together.
@@ -139,6 +149,8 @@ impl Lanes {
                 }
             }
             drop(turn);
+            // No agent is at work in it yet.
+            self.lane_git(&lane)?;
             if known {
                 self.refresh(&lane)?;
             }
@@ -150,7 +162,7 @@ impl Lanes {
     /// Brings a lane to the result branch if it is clean and has nothing of its own; whether it is there now.
     pub fn refresh(&self, lane: &Lane) -> Result<bool, WorktreeError> {
         let tip = self.tip(&mut self.turn())?;
-        let git = self.git.within(&lane.path);
+        let git = self.lane_git(lane)?;
         let look = Look::at(&git)?;
         let Some(head) = look.head else { return Ok(false) };
         if head == tip {
@@ -221,6 +233,7 @@ impl Lanes {
 
     /// Lets git forget a work tree whose folder is gone.
     pub(super) fn forget(&self, lane: &Lane) -> Result<(), WorktreeError> {
+        self.records().remove(&lane.path);
         let path = lane.path.to_string_lossy();
         self.git.read("forget a work tree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
     }

@@ -1,11 +1,9 @@
 //! The state of a lane, read with one question to git and a few looks at its files.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use super::WorktreeError;
 use super::git::{ANSWER, Git};
 use super::settle::PATHS;
+use super::submodule::foreign_submodules;
 
 /// What an agent left.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,11 +20,18 @@ pub(super) struct Look {
     pub submodules: Vec<([u8; 3], String)>,
     /// Something of it may be a repository of its own.
     pub nests: bool,
+    /// Submodules whose git folder is not the one that git made for this lane. Nothing else was looked at.
+    pub foreign: Vec<String>,
 }
 
 impl Look {
     /// Looks at the lane in which this git works.
     pub fn at(git: &Git) -> Result<Self, WorktreeError> {
+        // The status of a submodule is that of another repository, with its own configuration.
+        let foreign = foreign_submodules(git)?;
+        if !foreign.is_empty() {
+            return Ok(Self { foreign, ..Self::default() });
+        }
         // Every file by its name: then what ends like a folder is a repository of its own.
         let ask = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all"];
         let answer = git.read("look at a lane", &[&ask[..], &["--ignore-submodules=none"]].concat())?;
@@ -78,13 +83,6 @@ fn read(answer: &str) -> Look {
 /// How git calls what is a repository of its own.
 const GITLINK: &str = "160000";
 
-/// The folder in which git keeps what belongs to a lane alone; none if the lane has lost its tie to it.
-pub(super) fn git_folder(lane: &Path) -> Option<PathBuf> {
-    let tie = fs::read_to_string(lane.join(".git")).ok()?;
-    let folder = lane.join(tie.strip_prefix("gitdir:")?.trim_start_matches(' ').trim_end_matches(['\n', '\r']));
-    folder.is_dir().then_some(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +101,7 @@ mod tests {
             unmerged: vec!["both sides".into()],
             submodules: vec![(*b"CMU", "lib".into())],
             nests: true,
+            foreign: Vec::new(),
         };
         assert_eq!(read(answer), wanted);
         let plain = read("# branch.oid (initial)\0# branch.head (detached)\0? new file\0");

@@ -9,8 +9,10 @@ mod look;
 mod mend;
 mod merge;
 mod name;
+mod record;
 mod refs;
 mod settle;
+mod submodule;
 mod sweep;
 
 pub use error::WorktreeError;

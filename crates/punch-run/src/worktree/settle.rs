@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::git::Git;
-use super::look::{Look, git_folder};
+use super::look::Look;
 use super::merge::Merge;
 use super::name::mark_of;
 use super::refs::Refs;
@@ -128,14 +128,6 @@ impl Lanes {
         }
     }
 
-    /// git in a lane that is still tied to the repository: without that it would look further up.
-    pub(super) fn lane_git(&self, lane: &Lane) -> Result<Git, WorktreeError> {
-        match git_folder(&lane.path) {
-            Some(_) => Ok(self.git.within(&lane.path)),
-            None => Err(lane.gone()),
-        }
-    }
-
     /// Makes a commit of all of the lane's work, on the lane's branch. Answers that branch and the result branch as they
     /// are then; or why there is none.
     pub(super) fn commit_all(
@@ -144,8 +136,11 @@ impl Lanes {
         lane: &Lane,
         message: &str,
     ) -> Result<Result<Refs, (Why, Vec<String>)>, WorktreeError> {
-        let folder = git_folder(&lane.path).ok_or_else(|| lane.gone())?;
+        let folder = git.folders().map(|folders| folders.own.clone()).ok_or_else(|| lane.gone())?;
         let look = Look::at(git)?;
+        if !look.foreign.is_empty() {
+            return Ok(Err((Why::Nested, look.foreign)));
+        }
         if look.head.is_none() {
             return Err(lane.gone());
         }
@@ -264,7 +259,7 @@ fn nested(git: &Git) -> Result<Vec<String>, WorktreeError> {
 fn submodule_work(git: &Git, look: &Look) -> Vec<String> {
     let is_lost = |(flags, path): &&([u8; 3], String)| {
         let [commit, modified, untracked] = *flags;
-        let inside = git.within(&git.root().join(path));
+        let inside = git.in_submodule(&git.root().join(path));
         let unknown = || {
             let held = ["for-each-ref", "--count=1", "--contains", "HEAD", "refs/remotes"];
             inside.run(&held, None).map_or(true, |answer| answer.out.is_empty())

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::git::Git;
 use super::lane::{self, Lane};
-use super::look::git_folder;
 use super::name::{MARKS, mark_of};
 use super::refs::Refs;
 use super::{Lanes, WorktreeError};
@@ -63,8 +62,8 @@ impl Lanes {
 
     /// Commits what is left in a lane, and says what refs are then, if it has a folder; or why that must stay.
     fn clear(&self, lane: &Lane, message: &str) -> Result<Result<Option<Refs>, String>, WorktreeError> {
-        // Who locks a work tree leaves a file; a lane whose tie is cut is on git's list alone.
-        let locked = match git_folder(&lane.path).map(|folder| fs::read_to_string(folder.join("locked"))) {
+        // Who locks a work tree leaves a file.
+        let locked = match self.folders(lane).map(|folders| fs::read_to_string(folders.own.join("locked"))) {
             Some(locked) => locked.ok(),
             None => lane::at(&self.git, &lane.path)?.and_then(|found| found.locked),
         };

@@ -83,7 +83,7 @@ impl Hook<'_> {
             }
         }
         if let (Some(context), Some(root)) = (moment.context, &self.root) {
-            let look = || Code::look(&WorkTree { root: root.clone(), consents: None });
+            let look = || Code::look(&WorkTree { root: root.clone(), git: None, consents: None });
             match engine.checkpoint_at(&moment.choice, &heard.key, context, &look) {
                 Ok(saved) => done.wrote |= saved.is_some(),
                 Err(error) => done.problems.push(error.into()),
@@ -137,7 +137,7 @@ impl Hook<'_> {
         Caller {
             work: Work {
                 commit: root.filter(|_| Work::finishes(&heard.input)).and_then(|root| locate::head_commit(root)),
-                tree: root.map(|root| WorkTree { root: root.clone(), consents: None }),
+                tree: root.map(|root| WorkTree { root: root.clone(), git: None, consents: None }),
                 ..Work::default()
             },
             ..Caller::under(self.settings, heard.key.clone(), heard.host.name().to_owned())

@@ -85,7 +85,7 @@ async fn served(store: &Shared, surface: Surface, arguments: &Value) -> Value {
         tag: Tag::new("1"),
     };
     let tool = settings.offer.tools[0].name.clone();
-    let config = Config::load(&Inputs { flags: vec![], env: vec![], project: None, user: None }).unwrap();
+    let config = Config::load(&Inputs::default()).unwrap();
     let project = Box::new(Shared(store.0.clone(), store.1.clone()));
     let opened = Opened { project, settings: config.settings, worktree: None, tree: None, role: None, assigned: None };
     let server = Server::start(settings, Arc::new(PlanDesk::new(opened)), Log::silent()).unwrap();
@@ -135,7 +135,7 @@ proptest! {
         let direct = engine(Box::new(MemoryStore::new()));
         let plan = direct.choose_or_create(&Choice::default()).unwrap();
         let shared = Shared(Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(0)));
-        let config = Config::load(&Inputs { flags: vec![], env: vec![], project: None, user: None }).unwrap();
+        let config = Config::load(&Inputs::default()).unwrap();
         let caller = Caller {
             session: SessionKey::new("s", None),
             actor: punch_core::Actor::agent("s", "s"),

@@ -107,7 +107,7 @@ fn a_todo_that_needs_proof_is_done_when_its_check_passes() {
     // Nobody agreed to the command.
     let answer = session.call("todo_write", &done).unwrap();
     assert!(answer.is_error && answer.text.contains("consent"), "{}", answer.text);
-    let agreed = punch_engine::Consents::new(&state, &std::path::absolute(&file).unwrap());
+    let agreed = punch_engine::Consents::new(&state, &std::path::absolute(&file).unwrap(), folder.path());
     agreed.give(&punch_core::Verify::Shell(check.to_owned())).unwrap();
     if cfg!(unix) {
         let answer = session.call("todo_write", &done).unwrap();

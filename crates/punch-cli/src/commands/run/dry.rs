@@ -39,7 +39,7 @@ pub fn told(open: &Open, options: &Options) -> Result<Reply, Failure> {
     lines.push(format!("agents: {} at once, {}", options.seats, shown.join(", ")));
     if !missing.is_empty() {
         let ids: Vec<String> = missing.iter().take(10).map(|id| text::neutral(id).into_owned()).collect();
-        lines.push(format!("without consent to be verified: {}; the run would not begin", ids.join(", ")));
+        lines.push(format!("checks that need your approval: {}; the run would not begin", ids.join(", ")));
     }
     let json = json!({"dryRun": true, "agents": agents, "seats": options.seats, "withoutConsent": missing,
         "schedule": made});

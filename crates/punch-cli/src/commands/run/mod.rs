@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Exit, Failure};
+use crate::guard;
 use crate::output;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
@@ -77,8 +78,12 @@ pub struct Run {
 impl Run {
     /// Runs the verb.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
+        if !self.dry_run {
+            guard::only_user("start `punch run`")?;
+        }
         let as_json = global.json;
         let project = Project::find_from(global, None, self.flags())?;
+        project.warn_ignored();
         let (options, open) = self.options(project)?;
         let Ok(open) = open else {
             let (message, hint) = ("there is no plan to run", "`punch add 'What is to be done'` makes one");

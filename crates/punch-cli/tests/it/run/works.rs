@@ -102,7 +102,7 @@ fn nothing_is_started_that_could_not_be_verified_in_the_end() {
     assert!(run.stdout.contains("punch verify --allow T-1"), "{}", run.render());
     assert_eq!((stage.trace("begun").len(), stage.world.ok(&["runs"]).contains("Nothing was run")), (0, true));
     let dry = stage.ends(&["--dry-run", "--agents", "2"], 0);
-    assert!(dry.stdout.contains("without consent to be verified: T-1"), "{}", dry.stdout);
+    assert!(dry.stdout.contains("checks that need your approval: T-1"), "{}", dry.stdout);
     assert_eq!(stage.trace("begun").len(), 0);
 }
 

@@ -48,7 +48,7 @@ impl World {
     }
 
     pub fn tree(&self) -> WorkTree {
-        WorkTree { root: self.sandbox.path("p"), consents: None }
+        WorkTree { root: self.sandbox.path("p"), git: None, consents: None }
     }
 
     pub fn add(&self, content: &str, needs: &[&str]) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use punch_core::{Add, Edit, Keep, Op, Policy, Ref, Status, Todo, Verify, VerifyMode};
 use punch_engine::{Changed, Checker, Choice, Consents, Engine, EngineError, Request};
-use punch_store::{MemoryStore, PlanId};
+use punch_store::{MemoryStore, OpenMode, PlanId, SqliteStore};
 
 use crate::sandbox::Sandbox;
 
@@ -33,6 +33,10 @@ impl World {
         let plan = engine.choose_or_create(&Choice::default()).unwrap();
         let policy = Policy { verify: VerifyMode::Command, ..Policy::default() };
         let root = sandbox.path("p");
+        // An approval counts for the store in a file; the plan itself is in memory.
+        let folder = sandbox.path("store");
+        std::fs::create_dir_all(&folder).unwrap();
+        SqliteStore::open(&folder.join("store.db"), OpenMode::Create).unwrap();
         let world = Self { sandbox, engine, plan, root };
         world.submit(&[Op::SetPolicy(policy)]).unwrap();
         world
@@ -56,11 +60,11 @@ impl World {
     }
 
     pub fn consents(&self) -> Consents {
-        Consents::new(&self.sandbox.path("state"), &self.sandbox.path("p/.git/punch/store.db"))
+        Consents::new(&self.sandbox.path("state"), &self.sandbox.path("store/store.db"), &self.root)
     }
 
     pub fn checker<'a>(&self, limit: Duration, stopped: &'a (dyn Fn() -> bool + Sync)) -> Checker<'a> {
-        Checker { root: self.root.clone(), limit, consents: Some(self.consents()), stopped, without: &[] }
+        Checker { root: self.root.clone(), git: None, limit, consents: Some(self.consents()), stopped, without: &[] }
     }
 
     /// `done` with a check that may take a minute.

@@ -4,5 +4,6 @@ mod agents_mess;
 mod begin;
 mod disk_full;
 mod end;
+mod links;
 mod merging;
 mod sandbox;

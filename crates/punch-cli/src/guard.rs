@@ -1,0 +1,27 @@
+//! What only the user may do: approve commands, start runs, change guarded settings, use `--force`. An agent that may run
+//! `punch` would otherwise run anything through it. A program that hides the marks of its agent is not stopped here; it
+//! acts with the user's rights, and needs no help of ours (decision 0020).
+
+use clap::ArgMatches;
+
+use crate::environment;
+use crate::failure::Failure;
+
+/// Refuses inside an agent. `what` completes "only the user can".
+pub fn only_user(what: &str) -> Result<(), Failure> {
+    let Some(mark) = environment::inside_agent() else { return Ok(()) };
+    let message = format!("only the user can {what}, and this shell belongs to an agent (`{mark}` is set)");
+    Err(Failure::refused("user_only", message, "ask the user to run this command in their own terminal"))
+}
+
+/// Refuses `--force` of any verb inside an agent.
+pub fn only_user_forces(matches: &ArgMatches) -> Result<(), Failure> {
+    let mut verb = Some(matches);
+    while let Some(matches) = verb {
+        if matches.try_get_one::<bool>("force").is_ok_and(|force| force == Some(&true)) {
+            return only_user("use `--force`");
+        }
+        verb = matches.subcommand().map(|(_, below)| below);
+    }
+    Ok(())
+}

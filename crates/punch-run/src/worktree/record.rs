@@ -1,0 +1,41 @@
+//! The git folders of lanes. They come from the list of the repository, never from `.git` in the lane: an agent can write
+//! that, and a repository of its own choosing brings filters and other programs, or the user's own branch (decision 0020).
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{MutexGuard, PoisonError};
+
+use punch_engine::{GitFolders, git_link};
+
+use super::git::Git;
+use super::{Lane, Lanes, WorktreeError};
+
+impl Lanes {
+    /// git in a lane, with the git folders that were recorded for it. Refused if `.git` in the lane leads elsewhere:
+    /// whatever else runs there, an agent or a check, would follow that.
+    pub(super) fn lane_git(&self, lane: &Lane) -> Result<Git, WorktreeError> {
+        let folders = self.folders(lane).filter(|_| lane.path.is_dir()).ok_or_else(|| lane.gone())?;
+        if folders.match_link(&lane.path) {
+            return Ok(self.git.in_lane(&lane.path, folders));
+        }
+        if lane.path.join(".git").symlink_metadata().is_err() {
+            return Err(lane.gone());
+        }
+        Err(WorktreeError::Relinked { path: lane.path.clone(), now: git_link(&lane.path), recorded: folders.own })
+    }
+
+    /// The git folders of a lane that the repository has on its list.
+    pub fn folders(&self, lane: &Lane) -> Option<GitFolders> {
+        let mut records = self.records();
+        if let Some(known) = records.get(&lane.path).filter(|known| known.own.is_dir()) {
+            return Some(known.clone());
+        }
+        let found = GitFolders::registered(&self.common, &lane.path)?;
+        records.insert(lane.path.clone(), found.clone());
+        Some(found)
+    }
+
+    pub(super) fn records(&self) -> MutexGuard<'_, BTreeMap<PathBuf, GitFolders>> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

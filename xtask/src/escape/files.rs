@@ -1,0 +1,170 @@
+//! Links and pipes in the place of files that `punch` keeps, and files as another user of the machine sees them.
+
+use std::process::Command;
+use std::time::Duration;
+
+use super::Cell;
+use super::world::{World, finish, finish_within};
+use crate::Done;
+
+/// The user without rights, on every Unix.
+const NOBODY: &str = "65534";
+
+/// Names in a store folder whose links are still followed; each waits for the same fix.
+const FOLLOWED: &[&str] = &["store.use", "backups", "runs"];
+
+/// Names in a store folder that are still opened when they are pipes.
+const AWAITED: &[&str] = &["store.use"];
+
+/// A command that waits for a pipe waits for ever.
+const HANGS: Duration = Duration::from_secs(15);
+
+/// All cells of this kind.
+pub fn cells() -> Vec<Cell> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for name in
+        ["store.db", "store.db-wal", "store.db-shm", "store.use", "store.lock", "config.toml", "backups", "runs"]
+    {
+        let link = move |world: &World| linked(world, name);
+        let what = format!("in-tree store: {name} is a link to a file or folder of the user");
+        cells.push(match FOLLOWED.contains(&name) {
+            true => Cell::open("M11", "agent in the worktree", what, link),
+            false => Cell::held("agent in the worktree", what, link),
+        });
+        let what = format!("in-tree store: {name} is a pipe");
+        let pipe = move |world: &World| piped(world, name);
+        cells.push(match AWAITED.contains(&name) {
+            true => Cell::open("M11", "agent in the worktree", what, pipe),
+            false => Cell::held("agent in the worktree", what, pipe),
+        });
+    }
+    cells.push(Cell::held("whoever writes the state folder's names", "an approval is a link or a pipe", approvals));
+    if !is_root() {
+        return cells;
+    }
+    for umask in ["022", "000"] {
+        let what = format!("reads store and approvals, made with umask {umask}");
+        cells.push(Cell::held("another user", what, move |world| reads(world, umask)));
+    }
+    cells.push(Cell::held("another user", "gives an approval in the user's state folder", |world| {
+        other_store(world)?;
+        world.ok("repo", &["add", "Do it", "--verify", &world.touch()])?;
+        let ran =
+            nobody(world, "mkdir -p \"$PLACE/state/punch/approvals\" && echo x > \"$PLACE/state/punch/approvals/x\"")?;
+        if ran { Err("the state folder can be written".to_owned()) } else { Ok(()) }
+    }));
+    cells.push(Cell::held("another user", "plants a .punch in a folder that all can write", |world| {
+        world.script(".", "mkdir shared; chmod 777 shared")?;
+        nobody(world, "mkdir shared/.punch; printf '[run]\\nagent = \"exec:touch %s\"\\n' \"$CANARY\" > shared/.punch/config.toml")?;
+        world.refused("shared", &["run"], &[], "store_other_owner")?;
+        world.refused("shared", &["list"], &[], "store_other_owner")
+    }));
+    cells
+}
+
+/// A store in the work tree, where an agent can write it.
+fn in_tree(world: &World) -> Done {
+    world.repository("tree")?;
+    world.ok("tree", &["init", "--in-tree", "--no-agents"])?;
+    world.ok("tree", &["add", "Do it"]).map(drop)
+}
+
+/// What a user does, any of which may be refused.
+fn go_on(world: &World) -> Done {
+    for verb in [
+        &["add", "More"][..],
+        &["done", "T-1"],
+        &["list"],
+        &["config", "set", "view.ascii", "true"],
+        &["store", "prune", "--before", "3"],
+        &["run", "--agent", "exec:true", "--max-turns", "1"],
+        &["doctor"],
+    ] {
+        finish_within(HANGS, &mut world.command("tree", verb))?;
+    }
+    Ok(())
+}
+
+fn linked(world: &World, name: &str) -> Done {
+    in_tree(world)?;
+    world.write("victim", "mine\n")?;
+    world.write("folder/kept", "mine\n")?;
+    let target = if matches!(name, "backups" | "runs") { "folder" } else { "victim" };
+    world.script("tree/.punch", &format!("rm -rf {name}; ln -s ../../{target} {name}"))?;
+    go_on(world)?;
+    let names = world.path("folder").read_dir().map_err(|cause| cause.to_string())?.count();
+    let text = std::fs::read_to_string(world.path("victim")).map_err(|cause| cause.to_string())?;
+    match (text.as_str(), names) {
+        ("mine\n", 1) => Ok(()),
+        _ => Err(format!("`{name}` was followed: the user's file or folder was written")),
+    }
+}
+
+fn piped(world: &World, name: &str) -> Done {
+    in_tree(world)?;
+    world.script("tree/.punch", &format!("rm -rf {name}; mkfifo {name}"))?;
+    go_on(world)
+}
+
+/// Replaces a real approval by a link to it, then by a pipe.
+fn approvals(world: &World) -> Done {
+    world.ok("repo", &["add", "Do it", "--verify", &world.touch()])?;
+    world.ok("repo", &["verify", "--allow", "T-1"])?;
+    for trick in ["mv $f ../copy; ln -s ../copy $f", "rm $f; mkfifo $f"] {
+        world.script("state/punch/approvals", &format!("for f in *.json; do {trick}; done"))?;
+        world.refused("repo", &["verify", "T-1"], &[], "needs_consent")?;
+    }
+    Ok(())
+}
+
+fn reads(world: &World, umask: &str) -> Done {
+    world.script(
+        "repo",
+        &format!(
+            "umask {umask}; \"$PUNCH\" add Secret --verify true; \"$PUNCH\" verify --allow T-1; \"$PUNCH\" config set \
+             view.ascii true; \"$PUNCH\" done T-1"
+        ),
+    )?;
+    for look in [
+        "cat repo/.git/punch/store.db > /dev/null",
+        "cat repo/.git/punch/config.toml",
+        "ls repo/.git/punch",
+        "cat state/punch/approvals/*.json",
+        "ls state/punch/approvals",
+        "cat state/punch/*/*/* > /dev/null",
+        "\"$PUNCH\" --store repo/.git/punch list | grep Secret",
+        "echo x >> repo/.git/punch/store.db",
+    ] {
+        if nobody(world, look)? {
+            return Err(format!("another user can: {look}"));
+        }
+    }
+    Ok(())
+}
+
+/// So that the folders which the other user tries exist.
+fn other_store(world: &World) -> Done {
+    world.write("other/x", "")?;
+    world.ok("other", &["add", "Do it", "--verify", "true"])?;
+    world.ok("other", &["verify", "--allow", "T-1"]).map(drop)
+}
+
+/// Whether a script of another user succeeds.
+fn nobody(world: &World, script: &str) -> Result<bool, String> {
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "sh", "-c", script]);
+    let inherited = world.command(".", &[]);
+    for (name, value) in inherited.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    command.env("HOME", "/nonexistent").current_dir(world.path("."));
+    Ok(finish(&mut command)?.exit == Some(0))
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    let setpriv = Command::new("setpriv").arg("--version").output().is_ok_and(|done| done.status.success());
+    setpriv && id.is_ok_and(|id| id.stdout.starts_with(b"0\n"))
+}

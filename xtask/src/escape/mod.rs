@@ -1,0 +1,133 @@
+//! `cargo xtask escape`: who can write this, and what can it make run? Each cell lets one party write what it can reach,
+//! lets the user go on with real commands, and then looks for a canary file and at the user's branch, index and files.
+
+mod files;
+mod lanes;
+mod projects;
+mod shells;
+mod world;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use crate::{Done, process};
+use world::World;
+
+/// Cells at once. Most of them wait for processes.
+const WORKERS: usize = 4;
+
+/// One cell of the table.
+struct Cell {
+    /// Who writes.
+    who: &'static str,
+    /// What is written, and what happens then.
+    what: String,
+    /// What is expected of it.
+    expected: Expected,
+    /// Sets the trap and lets the user step into it. An error says what went wrong apart from the canary.
+    run: Box<dyn Fn(&World) -> Done + Send + Sync>,
+}
+
+/// What a cell shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    /// Nothing runs, nothing of the user's changes.
+    Held,
+    /// The canary appears: shows that the cells beside it could fail.
+    Runs,
+    /// A known gap, with its name. What happens is reported and does not count.
+    Open(&'static str),
+}
+
+impl Cell {
+    fn held(who: &'static str, what: impl Into<String>, run: impl Fn(&World) -> Done + Send + Sync + 'static) -> Self {
+        Self { who, what: what.into(), expected: Expected::Held, run: Box::new(run) }
+    }
+
+    fn runs(who: &'static str, what: impl Into<String>, run: impl Fn(&World) -> Done + Send + Sync + 'static) -> Self {
+        Self { expected: Expected::Runs, ..Self::held(who, what, run) }
+    }
+
+    fn open(
+        gap: &'static str,
+        who: &'static str,
+        what: impl Into<String>,
+        run: impl Fn(&World) -> Done + Send + Sync + 'static,
+    ) -> Self {
+        Self { expected: Expected::Open(gap), ..Self::held(who, what, run) }
+    }
+
+    /// What became of it: a word, and whether that is as expected.
+    fn judge(&self, punch: &PathBuf) -> (String, bool) {
+        let outcome = World::new(punch).and_then(|world| {
+            (self.run)(&world)?;
+            world.verdict()
+        });
+        match (outcome, self.expected) {
+            (Ok(ran), Expected::Held) if !ran => ("held".to_owned(), true),
+            (Ok(_), Expected::Held) => ("ESCAPED: the canary is there".to_owned(), false),
+            (Ok(ran), Expected::Runs) => {
+                (if ran { "runs, as it should" } else { "FAILED: it did not run" }.to_owned(), ran)
+            }
+            (Ok(ran), Expected::Open(gap)) => {
+                (format!("open ({gap}): {}", if ran { "escapes" } else { "held here" }), true)
+            }
+            (Err(why), Expected::Open(gap)) => (format!("open ({gap}): {why}"), true),
+            (Err(why), _) => (format!("FAILED: {why}"), false),
+        }
+    }
+}
+
+/// Runs the table. `--binary PATH` tries another build of `punch`.
+pub fn run(arguments: &[&str]) -> Done {
+    let punch = match arguments {
+        [] => build()?,
+        ["--binary", path] => PathBuf::from(path).canonicalize().map_err(|cause| format!("{path}: {cause}"))?,
+        _ => return Err("`escape` takes nothing but `--binary PATH`".to_owned()),
+    };
+    let begun = Instant::now();
+    let mut cells = lanes::cells();
+    cells.extend(projects::cells());
+    cells.extend(shells::cells());
+    cells.extend(files::cells());
+    let rows = judge_all(&cells, &punch);
+    let width = |of: fn(&Cell) -> usize| cells.iter().map(of).max().unwrap_or_default();
+    let (who, what) = (width(|cell| cell.who.chars().count()), width(|cell| cell.what.chars().count()));
+    println!("{:<who$}  {:<what$}  result", "who", "writes and does");
+    for (cell, (word, _)) in cells.iter().zip(&rows) {
+        println!("{:<who$}  {:<what$}  {word}", cell.who, cell.what);
+    }
+    let failed = rows.iter().filter(|(_, good)| !good).count();
+    let open = cells.iter().filter(|cell| matches!(cell.expected, Expected::Open(_))).count();
+    println!("{} cells, {open} known to be open, {:.1} s", cells.len(), begun.elapsed().as_secs_f64());
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} cells are not as they should be")) }
+}
+
+fn judge_all(cells: &[Cell], punch: &PathBuf) -> Vec<(String, bool)> {
+    let next = AtomicUsize::new(0);
+    let rows = Mutex::new(vec![(String::new(), false); cells.len()]);
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some((at, cell)) = Some(next.fetch_add(1, Ordering::Relaxed)).map(|at| (at, cells.get(at))) {
+                    let Some(cell) = cell else { break };
+                    let row = cell.judge(punch);
+                    if let Ok(mut rows) = rows.lock() {
+                        rows[at] = row;
+                    }
+                }
+            });
+        }
+    });
+    rows.into_inner().unwrap_or_default()
+}
+
+fn build() -> Result<PathBuf, String> {
+    process::run(process::cargo().args(["build", "--locked", "--package", "punch-cli", "--quiet"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| process::root().join("target"), PathBuf::from);
+    let built = process::root().join(target).join("debug/punch");
+    built.canonicalize().map_err(|cause| format!("{}: {cause}", built.display()))
+}
