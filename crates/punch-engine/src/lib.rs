@@ -13,6 +13,7 @@ mod document;
 mod engine;
 mod error;
 mod exchange;
+mod expected_call;
 mod git;
 pub mod guide;
 mod history;
@@ -45,6 +46,7 @@ pub use history::{Entry, at_revision};
 pub use host::{
     Earlier, Find, Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switches, Told, TurnStart, owner_of,
 };
+pub use expected_call::{UnnamedCall, UpcomingCall};
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;

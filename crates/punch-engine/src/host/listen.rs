@@ -6,14 +6,14 @@ use punch_core::drive::{
     Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Words, advice, due, nudge,
 };
 use punch_core::{Status, Todo, Uid};
-use punch_store::{PlanInfo, Snapshot, Spent, Which};
+use punch_store::{PlanInfo, SessionKey, Snapshot, Spent, Which};
 use serde_json::json;
 
 use super::meter::Mark;
 use super::metering::Measured;
 use super::{Moment, owner_of};
 use crate::config::Settings;
-use crate::{EngineError, Role, SessionState, run, session};
+use crate::{EngineError, Role, SessionState, expected_call, run, session};
 
 /// Running todos that are looked at.
 pub(super) const RUNNING: usize = 256;
@@ -55,13 +55,15 @@ pub(super) struct Heard {
     pub unread: Option<Mark>,
     /// A use of the host's own todo tools changed the plan.
     pub copied: bool,
+    /// The session whose call a server is to expect.
+    pub expects: Option<SessionKey>,
     /// The state of the main agent, if that of a subagent's report changes it.
     pub main: Option<SessionState>,
 }
 
 impl Heard {
     pub const fn writes(&self) -> bool {
-        self.state.is_some() || self.record.is_some() || !self.renew.is_empty()
+        self.state.is_some() || self.record.is_some() || !self.renew.is_empty() || self.expects.is_some()
     }
 }
 
@@ -126,6 +128,7 @@ impl Listener<'_> {
                 context.extend(self.wound_back(&mut who)?);
                 if tool.kind == ToolKind::Ours {
                     heard.effect.refuse = self.keep_out(&tool.name, &who);
+                    heard.expects = self.expects(&who, heard.effect.refuse.is_some())?;
                 }
             }
             HostEvent::ToolEnded { .. } => {
@@ -177,6 +180,7 @@ impl Listener<'_> {
     }
 
     fn started(&self, how: Start, who: &mut Who) -> Result<Option<String>, EngineError> {
+        who.state.restart(how);
         if self.moment.key.subagent().is_some() && who.state.role != Role::Worker {
             return Ok(None);
         }
@@ -235,6 +239,19 @@ impl Listener<'_> {
              like, and report what you did in your answer."
                 .to_owned()
         })
+    }
+
+    /// The session whose call a server is to expect, if it cannot know whose the call is. A subagent to which nothing was
+    /// assigned reads as its main agent.
+    fn expects(&self, who: &Who, refused: bool) -> Result<Option<SessionKey>, EngineError> {
+        let Some(call) = self.moment.upcoming.as_ref().filter(|_| !refused) else { return Ok(None) };
+        let key = &self.moment.key;
+        if key.subagent().is_none() || who.state.role == Role::Worker {
+            return Ok(expected_call::is_needed(self.snapshot, key, &who.state, call)?.then(|| key.clone()));
+        }
+        let main = SessionKey::new(key.host(), None);
+        let state = self.snapshot.session(&main)?.as_ref().map(session::read).unwrap_or_default();
+        Ok(expected_call::is_needed(self.snapshot, &main, &state, call)?.then_some(main))
     }
 
     fn remind(&self, who: &mut Who, before: &SessionState) -> Result<Option<String>, EngineError> {

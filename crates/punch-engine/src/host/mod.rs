@@ -26,7 +26,7 @@ use crate::config::Settings;
 use crate::engine::meant;
 use crate::link::own_name;
 use crate::submit::settle;
-use crate::{Choice, Engine, EngineError, Request, SessionState, session};
+use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, session};
 use changes::PERSON;
 pub use earlier::{Earlier, Find};
 use listen::{Heard, Listener};
@@ -63,6 +63,8 @@ pub struct Moment {
     pub earlier: Earlier,
     /// The runner asks itself, for an agent that it drives.
     pub by_runner: bool,
+    /// The call of one of our tools that this report announces, where the host tells our server no session.
+    pub upcoming: Option<UpcomingCall>,
 }
 
 /// What a report led to.
@@ -237,6 +239,9 @@ fn put(tx: &mut dyn Tx, heard: &Heard, plan: &PlanInfo, moment: &Moment, now: i6
     }
     if let Some(main) = &heard.main {
         session::keep(tx, &SessionKey::new(moment.key.host(), None), Some(plan.id), main, now)?;
+    }
+    if let (Some(key), Some(call)) = (&heard.expects, &moment.upcoming) {
+        expected_call::record(tx, key, plan.id, call, now)?;
     }
     for spent in &heard.spent {
         tx.spend(spent)?;
