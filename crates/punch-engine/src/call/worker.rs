@@ -249,7 +249,7 @@ pub(super) fn next(
     limit: usize,
 ) -> Result<Vec<Todo>, EngineError> {
     let mut todos = list(snapshot, scope, false, now)?;
-    let running = |t: &Todo| t.status_at(now) == Status::InProgress && t.owner == caller.owner;
+    let running = |t: &Todo| t.status_at(now) == Status::InProgress && t.owner.as_deref() == caller.actor.owner();
     if limit == 1
         && let Some(at) = todos.iter().position(running)
     {
