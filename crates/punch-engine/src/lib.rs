@@ -15,6 +15,7 @@ mod error;
 mod exchange;
 mod expected_call;
 mod git;
+mod give_back;
 pub mod guide;
 mod history;
 mod host;

@@ -6,12 +6,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::hash::fnv1a;
-use punch_core::{Footprint, InProgressLimit, Kind, Op, Patch, Ref, Uid};
-use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError, Tx};
+use punch_core::{Actor, Kind, Patch, Uid};
+use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
-use crate::submit::settle;
-use crate::{Engine, EngineError, Request, Role, SessionState, session};
+use crate::give_back::{give_back, take_up};
+use crate::{Engine, EngineError, Role, SessionState, session};
 
 /// The keys that servers make begin with this.
 pub const ANONYMOUS: &str = "mcp-";
@@ -194,27 +194,18 @@ impl Written<'_> {
 
     /// Makes the other session the owner of what is in progress; answers the revision of that.
     fn hand_over(&self, tx: &mut dyn Tx, touched: &[Uid], now: i64) -> Result<Option<u64>, EngineError> {
-        let (owner, before) = (own_name(self.to), own_name(self.from));
-        let request = Request {
-            preset: |policy| punch_core::Policy {
-                in_progress: InProgressLimit::Any,
-                ..punch_core::dialect::mirror::policy(policy)
-            },
-            ..Request::by(self.to.host(), Some(&owner))
-        };
-        let running = Footprint { running: [Some(before.clone())].into(), ..Footprint::default() };
-        let done = settle(tx, now, &request, &running, &mut |part, now| {
-            let mine = part.running_of(Some(&before))?.into_iter().filter(|todo| !todo.lease_expired(now));
-            let mine = mine.filter(|todo| touched.contains(&todo.uid));
-            // Nobody may take a claim away from itself: a lease stays where its fence was given.
-            let mine = mine.filter(|todo| todo.lease_until.is_none());
-            Ok(mine.flat_map(|todo| [Op::Reopen(Ref::Uid(todo.uid)), Op::Start(Ref::Uid(todo.uid))]).collect())
-        });
-        match done {
-            Ok(changed) => Ok(Some(changed.outcome.plan.revision)),
-            Err(EngineError::Refused(_)) => Ok(None),
-            Err(error) => Err(error),
+        let actor = |key: &SessionKey| Actor::agent(key.host(), own_name(key));
+        let (before, after) = (actor(self.from), actor(self.to));
+        let now = now.max(tx.row()?.last_time);
+        let mut running = tx.list(Which::Running, None, usize::MAX)?;
+        running.retain(|todo| todo.owner.as_deref() == before.owner() && !todo.lease_expired(now));
+        let moved: Vec<Uid> = running.iter().map(|todo| todo.uid).filter(|uid| touched.contains(uid)).collect();
+        if moved.is_empty() {
+            return Ok(None);
         }
+        give_back(tx, &before, &moved, now)?;
+        take_up(tx, &after, &moved, now)?;
+        Ok(Some(tx.row()?.revision))
     }
 }
 

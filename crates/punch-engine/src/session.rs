@@ -44,6 +44,9 @@ pub struct SessionState {
     /// The agent program, once its host has reported something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// What it had in progress when it ended: its own again when it resumes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub given_back: Vec<Uid>,
     /// The server that last wrote as this session without being told so by the call. Cleared when it begins again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,

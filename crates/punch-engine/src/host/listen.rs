@@ -55,6 +55,8 @@ pub(super) struct Heard {
     pub unread: Option<Mark>,
     /// A use of the host's own todo tools changed the plan.
     pub copied: bool,
+    /// What is in progress and has nobody any more.
+    pub gives_back: Vec<Uid>,
     /// The session whose call a server is to expect.
     pub expects: Option<SessionKey>,
     /// The state of the main agent, if that of a subagent's report changes it.
@@ -144,7 +146,10 @@ impl Listener<'_> {
             HostEvent::TurnFailed { error } => heard.record = self.noted("turn_failed", Some(error), &who)?,
             HostEvent::Interrupted => heard.record = self.noted("interrupted", None, &who)?,
             HostEvent::Compacting => heard.record = self.noted("compacting", None, &who)?,
-            HostEvent::SessionEnded => heard.record = self.noted("session_ended", None, &who)?,
+            HostEvent::SessionEnded => {
+                heard.record = self.noted("session_ended", None, &who)?;
+                self.give_back(&who, &mut heard)?;
+            }
         }
         match measured {
             Some(measured) => self.enter(measured, &mut who, &mut heard)?,
@@ -189,6 +194,7 @@ impl Listener<'_> {
             (who.state.bound, who.state.shown) = (false, 0);
             who.state.scope.clear();
             who.state.beyond.clear();
+            who.state.given_back.clear();
         }
         match who.bound() {
             true => self.put_back(who),
@@ -239,6 +245,21 @@ impl Listener<'_> {
              like, and report what you did in your answer."
                 .to_owned()
         })
+    }
+
+    /// A conversation ends: nobody works on what it has in progress. A runner does this for its own agents. Where a
+    /// setting gives several conversations one name, only the list of this one is meant.
+    fn give_back(&self, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
+        if !who.bound() || self.is_driven(who) || self.moment.key.subagent().is_some() {
+            return Ok(());
+        }
+        let own_name = self.settings.owner.value.is_none();
+        let mine = |t: &&Todo| {
+            let listed = own_name || who.state.scope.contains(&t.uid);
+            listed && t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress
+        };
+        heard.gives_back = self.running()?.iter().filter(mine).map(|t| t.uid).collect();
+        Ok(())
     }
 
     /// The session whose call a server is to expect, if it cannot know whose the call is. A subagent to which nothing was

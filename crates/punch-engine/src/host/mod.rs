@@ -17,7 +17,7 @@ mod switch;
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
+use punch_core::drive::{ContextUse, Decision, Effect, HostEvent, Start};
 use punch_core::{Actor, Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
@@ -64,6 +64,14 @@ pub struct Moment {
     pub by_runner: bool,
     /// The call of one of our tools that this report announces, where the host tells our server no session.
     pub upcoming: Option<UpcomingCall>,
+}
+
+impl Moment {
+    /// A change that the session makes without a call.
+    fn request<'a>(&'a self, settings: &'a Settings) -> Request<'a> {
+        let actor = Actor::agent(&self.agent, owner_of(&self.key, settings));
+        Request { settings: Some(settings), tree: self.tree.as_deref(), ..Request::of(actor) }
+    }
 }
 
 /// What a report led to.
@@ -137,6 +145,14 @@ impl Engine {
             return Ok(Heard::default());
         }
         let Some((plan, state)) = self.about(moment, used.is_some())? else { return Ok(Heard::default()) };
+        let resumes = match moment.event {
+            HostEvent::SessionStarted { how } => matches!(how, Start::Startup | Start::Resume | Start::Fork),
+            HostEvent::Prompted { by_person } => by_person,
+            _ => false,
+        };
+        if resumes && !state.given_back.is_empty() {
+            self.resume_work(plan.id, &moment.key, &moment.request(settings))?;
+        }
         // What people wrote into the plan file is part of what is told.
         let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if told {
@@ -194,6 +210,9 @@ impl Engine {
                 })?
             }
         };
+        if !heard.gives_back.is_empty() {
+            self.end_work(plan.id, &moment.key, &moment.request(settings), &heard.gives_back)?;
+        }
         if let Some(from) = heard.unread.take() {
             let measured = measure(from);
             self.write(plan.id, Durability::Relaxed, |tx, now| {
