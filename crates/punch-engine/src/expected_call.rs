@@ -63,9 +63,10 @@ impl Expected {
 }
 
 impl SessionState {
-    /// A conversation begins or resumes: which server it talks to is open again.
+    /// A conversation begins or resumes: which server it talks to is open again. Of one that nothing is known about
+    /// nothing is kept: its first receipt says which server it has.
     pub(crate) fn restart(&mut self, how: Start) {
-        if how != Start::Compact {
+        if how != Start::Compact && *self != Self::default() {
             self.server = None;
             self.switched = how != Start::Startup;
         }
@@ -111,7 +112,7 @@ pub(crate) fn record(
 }
 
 /// The session that makes a call: the one a hook announced, else the one that the server was last linked to, else the
-/// one it was started for, else the server itself. With the announcement, if there was one.
+/// one it was started for, unless that has ended, else the server itself. With the announcement, if there was one.
 pub(crate) fn resolve(
     catalogue: &dyn Catalogue,
     call: &UnnamedCall<'_>,
@@ -120,15 +121,22 @@ pub(crate) fn resolve(
     if let Some(expected) = find(catalogue, call, now)? {
         return Ok((expected.session(), Some(expected)));
     }
-    let session = match link::of_server(catalogue, call.server)? {
-        Some(Link::Session(session)) => session,
-        Some(Link::Several) => call.server.clone(),
-        None => match call.started_for {
-            Some(started_for) => link::linked(catalogue, started_for)?.unwrap_or_else(|| started_for.clone()),
-            None => call.server.clone(),
-        },
+    let known = match (link::of_server(catalogue, call.server)?, call.started_for) {
+        (Some(Link::Session(session)), _) => Some(session),
+        (Some(Link::Several), _) | (None, None) => None,
+        (None, Some(started_for)) => Some(link::linked(catalogue, started_for)?.unwrap_or_else(|| started_for.clone())),
+    };
+    let session = match known {
+        // Its window has another conversation now, and the receipt will say which.
+        Some(session) if is_over(catalogue, &session)? => call.server.clone(),
+        Some(session) => session,
+        None => call.server.clone(),
     };
     Ok((session, None))
+}
+
+fn is_over(catalogue: &dyn Catalogue, session: &SessionKey) -> Result<bool, StoreError> {
+    Ok(catalogue.session(session)?.is_some_and(|found| session::read(&found).drive.ended))
 }
 
 impl Engine {

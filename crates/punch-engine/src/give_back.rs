@@ -23,13 +23,7 @@ pub(crate) fn take_up(tx: &mut dyn Tx, actor: &Actor, todos: &[Uid], now: i64) -
 }
 
 /// One by one: a rule that refuses one of them says nothing about the others.
-fn change(
-    tx: &mut dyn Tx,
-    actor: &Actor,
-    todos: &[Uid],
-    now: i64,
-    op: impl Fn(Ref) -> Op,
-) -> Result<(), EngineError> {
+fn change(tx: &mut dyn Tx, actor: &Actor, todos: &[Uid], now: i64, op: impl Fn(Ref) -> Op) -> Result<(), EngineError> {
     let request = Request { preset: lenient, ..Request::of(actor.clone()) };
     for uid in todos {
         let first = Footprint { todos: [*uid].into(), ..Footprint::default() };
@@ -68,12 +62,7 @@ impl Engine {
     }
 
     /// A conversation resumes: what it gave back at its end is its own again.
-    pub(crate) fn resume_work(
-        &self,
-        plan: PlanId,
-        key: &SessionKey,
-        request: &Request<'_>,
-    ) -> Result<(), EngineError> {
+    pub(crate) fn resume_work(&self, plan: PlanId, key: &SessionKey, request: &Request<'_>) -> Result<(), EngineError> {
         self.write_for(plan, request, |tx, now| {
             let mut state = session::load(tx, key, plan)?;
             take_up(tx, &request.actor, &std::mem::take(&mut state.given_back), now)?;

@@ -42,12 +42,12 @@ pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
+pub use expected_call::{UnnamedCall, UpcomingCall};
 pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitState, Verdict, program as git_program};
 pub use history::{Entry, at_revision};
 pub use host::{
     Earlier, Find, Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switches, Told, TurnStart, owner_of,
 };
-pub use expected_call::{UnnamedCall, UpcomingCall};
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;

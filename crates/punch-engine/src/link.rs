@@ -125,7 +125,8 @@ impl Engine {
         let mut fitting = sessions.into_iter().take(LOOKED_AT).filter_map(|found| {
             let state = session::read(&found);
             let fits = state.shown == revision && state.more.get(RECEIPT).and_then(Value::as_str) == Some(&wanted);
-            let server = if found.key.host().starts_with(ANONYMOUS) { found.key.host().to_owned() } else { state.server? };
+            let server =
+                if found.key.host().starts_with(ANONYMOUS) { found.key.host().to_owned() } else { state.server? };
             fits.then_some((found.key, SessionKey::new(server, None), found.plan?))
         });
         let (Some((from, server, plan)), None) = (fitting.next(), fitting.next()) else { return Ok(false) };

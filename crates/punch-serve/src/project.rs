@@ -13,8 +13,8 @@ use punch_store::{Changes, PlanId, SessionKey, StoreError};
 use serde_json::json;
 
 use crate::Problem;
-use crate::identity::idempotency;
 use crate::desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
+use crate::identity::idempotency;
 use crate::readings::Readings;
 
 /// Ids that a change is told by; more are told as "everything".
@@ -132,8 +132,7 @@ impl PlanDesk {
             };
             (choose(&ask), self.caller(&ask))
         };
-        let read =
-            engine.call_read(&ask.session, unnamed(ask).as_ref(), last, ask.surface, &ask.arguments, who)?;
+        let read = engine.call_read(&ask.session, unnamed(ask).as_ref(), last, ask.surface, &ask.arguments, who)?;
         let Some(read) = read else { return Ok(None) };
         self.last.store(read.plan.0, Ordering::Relaxed);
         let answer = read.answer.clone();

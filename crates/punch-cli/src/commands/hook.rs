@@ -183,7 +183,10 @@ impl Hook {
             worktree,
             root,
             host_cap: self.agent.cap(environment::claude_stop_cap()),
-            assigned: driven.map(|file| file.session).or_else(environment::assigned).map(|name| SessionKey::new(name, None)),
+            assigned: driven
+                .map(|file| file.session)
+                .or_else(environment::assigned)
+                .map(|name| SessionKey::new(name, None)),
         };
         let done = hook.run(&heard).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
         Ok(TakenUp {

@@ -26,9 +26,7 @@ use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::config::{Batches, Settings, Subagents};
-use crate::{
-    Choice, Engine, EngineError, Proofs, Request, Role, UnnamedCall, WorkTree, expected_call, link, owner_of,
-};
+use crate::{Choice, Engine, EngineError, Proofs, Request, Role, UnnamedCall, WorkTree, expected_call, link, owner_of};
 
 pub use mirror::{Family, TodoUse};
 pub(crate) use mirror::{Made, left_out};

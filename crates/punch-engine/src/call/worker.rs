@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use punch_core::dialect::phases::{PhaseOp, Target};
 use punch_core::dialect::extended;
+use punch_core::dialect::phases::{PhaseOp, Target};
 use punch_core::{Footprint, Hold, HoldKind, Op, Plan, Policy, Ref, Status, Todo, Uid, text};
 use punch_store::{ReadyMark, Snapshot, Tx};
 
@@ -110,7 +110,7 @@ impl Report {
                 ops.extend(op(todo, &said.change, now)?);
             }
         }
-        if named == 0 && !self.said.is_empty() {
+        if named == 0 {
             return Err(not_allowed("report on todos that were not assigned to it"));
         }
         let request = caller.request(self.preset);
@@ -266,7 +266,9 @@ pub(super) fn progress(todos: &[Todo], next: &[Todo], now: i64) -> String {
     let done = todos.iter().filter(|todo| todo.status_at(now) == Status::Completed).count();
     let open = todos.iter().any(|todo| todo.status_at(now).is_open());
     let next = match next.first() {
-        Some(todo) if todo.status_at(now) == Status::InProgress => format!("; in progress: {}", text::neutral(&todo.id)),
+        Some(todo) if todo.status_at(now) == Status::InProgress => {
+            format!("; in progress: {}", text::neutral(&todo.id))
+        }
         Some(todo) => format!("; next: {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 80)),
         None if open => "; nothing is ready".to_owned(),
         None => String::new(),

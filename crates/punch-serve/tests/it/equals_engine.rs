@@ -87,7 +87,16 @@ async fn served(store: &Shared, surface: Surface, arguments: &Value) -> Value {
     let tool = settings.offer.tools[0].name.clone();
     let config = Config::load(&Inputs { flags: vec![], env: vec![], project: None, user: None }).unwrap();
     let project = Box::new(Shared(store.0.clone(), store.1.clone()));
-    let opened = Opened { project, settings: config.settings, worktree: None, tree: None, role: None, assigned: None, is_driven: false, started_for: None };
+    let opened = Opened {
+        project,
+        settings: config.settings,
+        worktree: None,
+        tree: None,
+        role: None,
+        assigned: None,
+        is_driven: false,
+        started_for: None,
+    };
     let server = Server::start(settings, Arc::new(PlanDesk::new(opened)), Log::silent()).unwrap();
     let (client, ours) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(ours);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
-use punch_core::Uid;
+use punch_core::{Status, Uid};
 use punch_engine::call::{Surface, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine};
@@ -164,6 +164,53 @@ fn owner_of(project: &Shared, id: &str) -> Option<String> {
     let engine = engine(project);
     let plan = engine.choose(&Choice::default()).unwrap().unwrap();
     engine.whole(plan.id).unwrap().by_id(id).unwrap().owner.clone()
+}
+
+fn status_of(project: &Shared, id: &str) -> (Status, bool, Option<String>) {
+    let engine = engine(project);
+    let plan = engine.choose(&Choice::default()).unwrap().unwrap();
+    let whole = engine.whole(plan.id).unwrap();
+    let todo = whole.by_id(id).unwrap();
+    (todo.status, todo.flags.resume, todo.owner.clone().filter(|_| todo.status == Status::InProgress))
+}
+
+#[test]
+fn what_an_ended_conversation_had_in_progress_waits_for_it_unless_it_is_taken() {
+    for host in HOSTS {
+        let project = shared();
+        let mut window = Window::open(&project, host, "w", "one");
+        let started = |id: &str| json!([{"op": "add", "id": id, "content": id}, {"op": "start", "id": id}]);
+        window.ops(started("a"));
+        window.switch("two", "clear");
+        assert_eq!(status_of(&project, "a"), (Status::Pending, true, None), "{}", host.name());
+        assert_eq!(lists_of(&project, "a"), ["one"], "it stays in the list of its conversation");
+        window.switch("one", "resume");
+        assert_eq!(status_of(&project, "a").2.as_deref(), Some("one"), "{}", host.name());
+        window.switch("three", "clear");
+        window.ops(json!([{"op": "start", "id": "a"}]));
+        assert_eq!(status_of(&project, "a").2.as_deref(), Some("three"), "free to be taken");
+        let mut other = Window::open(&project, host, "w2", "one");
+        other.switch("one", "resume");
+        assert_eq!(status_of(&project, "a").2.as_deref(), Some("three"), "taken");
+        other.report("SessionEnd", &json!({"reason": "exit"}));
+        assert_eq!(status_of(&project, "a").2.as_deref(), Some("three"), "an end gives back only one's own");
+    }
+}
+
+#[test]
+fn a_conversation_that_has_ended_is_not_written_for_by_a_server_that_bears_its_name() {
+    let project = shared();
+    let mut window = Window::open(&project, Host::Claude, "w", "one");
+    window.announces = false;
+    window.ops(json!([{"op": "add", "id": "a", "content": "a"}, {"op": "start", "id": "a"}]));
+    window.switch("two", "clear");
+    let arguments = json!({"ops": [{"op": "add", "id": "b", "content": "b"}, {"op": "start", "id": "b"}]});
+    window.before(&arguments);
+    let (text, revision) = window.send(&arguments);
+    assert!(!text.starts_with("Error"), "{text}");
+    assert_eq!(lists_of(&project, "b"), ["mcp-w"]);
+    window.after(&arguments, revision);
+    assert_eq!((lists_of(&project, "b"), owner_of(&project, "b")), (vec!["two".into()], Some("two".into())));
 }
 
 const HOSTS: [Host; 3] = [Host::Claude, Host::Gemini, Host::Qwen];
