@@ -16,7 +16,7 @@ use crate::{EngineError, Role, SessionState, session};
 
 /// What a call says about one todo.
 #[derive(Clone, Debug, Default)]
-struct Said {
+struct Mention {
     id: Option<String>,
     content: Option<String>,
     /// Every todo of this phase.
@@ -41,49 +41,49 @@ enum Change {
 pub(super) struct Report {
     surface: Surface,
     preset: fn(Policy) -> Policy,
-    said: Vec<Said>,
+    mentions: Vec<Mention>,
 }
 
 impl Report {
     /// Reads a call of a list dialect.
     pub fn of_list(call: &Call, preset: fn(Policy) -> Policy) -> Result<Self, EngineError> {
-        let said = match call {
+        let mentions = match call {
             Call::Cursor(call) => call
                 .todos
                 .iter()
-                .map(|given| Said {
+                .map(|given| Mention {
                     id: Some(given.id.clone()).filter(|id| !id.is_empty()),
                     content: Some(given.content.clone()).filter(|content| !content.is_empty()),
                     change: given.status.map_or(Change::Keep, Change::Status),
-                    ..Said::default()
+                    ..Mention::default()
                 })
                 .collect(),
             Call::Todowrite(rows) => rows
                 .iter()
-                .map(|row| Said {
+                .map(|row| Mention {
                     id: row.id.clone(),
                     content: Some(row.content.clone()),
                     change: Change::Status(row.status),
-                    ..Said::default()
+                    ..Mention::default()
                 })
                 .collect(),
             Call::Phases(ops) => ops.iter().map(phase_op).collect::<Result<_, _>>()?,
         };
-        Ok(Self { surface: call.surface(), preset, said })
+        Ok(Self { surface: call.surface(), preset, mentions })
     }
 
     /// Reads a call of the extended dialect.
     pub fn of_extended(call: &extended::Call) -> Self {
-        let said = |given: &extended::Given| Said {
+        let mention = |given: &extended::Given| Mention {
             id: Some(given.id.clone()),
             change: match given.status {
                 Some(extended::Wish::Stored(status)) => Change::Status(status),
                 Some(extended::Wish::Blocked) => Change::Blocked,
                 None => Change::Keep,
             },
-            ..Said::default()
+            ..Mention::default()
         };
-        Self { surface: Surface::Extended, preset: extended::policy, said: call.todos.iter().map(said).collect() }
+        Self { surface: Surface::Extended, preset: extended::policy, mentions: call.todos.iter().map(mention).collect() }
     }
 
     /// Changes the status of the worker's own todos inside the call's transaction.
@@ -97,17 +97,17 @@ impl Report {
         let own = Own::load(tx, &state.scope)?;
         let mut ops = Vec::new();
         let (mut named, mut others) = (0, 0);
-        for said in &self.said {
-            let found = own.named(said);
-            if found.is_empty() && !said.all {
-                match is_known(tx, said)? {
+        for mention in &self.mentions {
+            let found = own.named(mention);
+            if found.is_empty() && !mention.all {
+                match is_known(tx, mention)? {
                     true => others += 1,
                     false => return Err(not_allowed("add todos")),
                 }
             }
             for todo in found {
                 named += 1;
-                ops.extend(op(todo, &said.change, now)?);
+                ops.extend(op(todo, &mention.change, now)?);
             }
         }
         if named == 0 {
@@ -137,8 +137,8 @@ impl Report {
     }
 }
 
-fn phase_op(op: &PhaseOp) -> Result<Said, EngineError> {
-    let content = |content: &Option<String>, change| Said { content: content.clone(), change, ..Said::default() };
+fn phase_op(op: &PhaseOp) -> Result<Mention, EngineError> {
+    let content = |content: &Option<String>, change| Mention { content: content.clone(), change, ..Mention::default() };
     Ok(match op {
         PhaseOp::Start { task } => content(task, Change::Status(Status::InProgress)),
         PhaseOp::Note { task, text } => content(task, Change::Note(text.clone().unwrap_or_default())),
@@ -146,8 +146,8 @@ fn phase_op(op: &PhaseOp) -> Result<Said, EngineError> {
             let change = Change::Status(Status::Completed);
             match target {
                 Target::Task(task) => content(&Some(task.clone()), change),
-                Target::Phase(name) => Said { phase: Some(name.clone()), change, ..Said::default() },
-                Target::All => Said { all: true, change, ..Said::default() },
+                Target::Phase(name) => Mention { phase: Some(name.clone()), change, ..Mention::default() },
+                Target::All => Mention { all: true, change, ..Mention::default() },
             }
         }
         PhaseOp::Init { .. } | PhaseOp::Append { .. } => return Err(not_allowed("add todos")),
@@ -175,16 +175,16 @@ fn not_allowed(what: &str) -> EngineError {
 }
 
 /// Whether the plan has a todo that is meant, whoever it was given to.
-fn is_known(tx: &dyn Tx, said: &Said) -> Result<bool, EngineError> {
-    if let Some(id) = &said.id
+fn is_known(tx: &dyn Tx, mention: &Mention) -> Result<bool, EngineError> {
+    if let Some(id) = &mention.id
         && tx.find(id)?.is_some()
     {
         return Ok(true);
     }
-    if let Some(name) = &said.phase {
+    if let Some(name) = &mention.phase {
         return Ok(tx.row()?.phases.iter().any(|phase| phase.name == *name));
     }
-    let contents: BTreeSet<String> = said.content.iter().cloned().collect();
+    let contents: BTreeSet<String> = mention.content.iter().cloned().collect();
     Ok(!contents.is_empty() && !tx.saying(&contents)?.is_empty())
 }
 
@@ -206,17 +206,17 @@ impl Own {
     }
 
     /// Those that a call means: by id, else the first by content.
-    fn named(&self, said: &Said) -> Vec<&Todo> {
-        if said.all {
+    fn named(&self, mention: &Mention) -> Vec<&Todo> {
+        if mention.all {
             return self.todos.iter().collect();
         }
-        if let Some(name) = &said.phase {
+        if let Some(name) = &mention.phase {
             let phases: Vec<_> =
                 self.plan.row.phases.iter().filter(|p| p.name == *name).map(|phase| Some(phase.uid)).collect();
             return self.todos.iter().filter(|todo| phases.contains(&todo.phase)).collect();
         }
-        let by_id = said.id.as_ref().and_then(|id| self.todos.iter().find(|todo| todo.id == *id));
-        let content = said.content.as_deref().map(str::trim);
+        let by_id = mention.id.as_ref().and_then(|id| self.todos.iter().find(|todo| todo.id == *id));
+        let content = mention.content.as_deref().map(str::trim);
         let by_content = || self.todos.iter().find(|todo| content == Some(todo.content.trim()));
         by_id.or_else(by_content).into_iter().collect()
     }
