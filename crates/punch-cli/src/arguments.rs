@@ -43,11 +43,11 @@ impl Global {
 
 impl Global {
     /// Takes plan and owner from the file of an agent that a runner drives; answers the session that it was assigned to.
-    pub fn act_as(&mut self, path: &Path) -> Result<String, Failure> {
+    pub fn act_as(&mut self, path: &Path) -> Result<SessionFile, Failure> {
         let wrong = |cause| Failure::File(path.display().to_string(), cause);
         let file = SessionFile::read(path).map_err(wrong)?;
-        (self.plan, self.owner) = (Some(file.plan), Some(file.owner));
-        Ok(file.session)
+        (self.plan, self.owner) = (Some(file.plan.clone()), Some(file.owner.clone()));
+        Ok(file)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use punch_engine::config::{Config, Inputs, parse_duration, print_duration};
 use punch_engine::locate::{Location, Surroundings};
-use punch_engine::{Clock, Consents};
+use punch_engine::{Clock, Consents, SessionFile};
 use punch_serve::wiring::Roots;
 
 use crate::arguments::Global;
@@ -182,6 +182,12 @@ pub const ASSIGNED: &str = "PUNCH_ASSIGNED";
 /// The assignment that the agent around this process was started for.
 pub fn assigned() -> Option<String> {
     std::env::var(ASSIGNED).ok().filter(|name| !name.is_empty() && name.len() <= 200)
+}
+
+/// What the agent around this process is in a run, where a runner drives it.
+pub fn session_file() -> Option<SessionFile> {
+    let path = std::env::var_os("PUNCH_SESSION_FILE").filter(|path| !path.is_empty())?;
+    SessionFile::read(Path::new(&path)).ok()
 }
 
 /// What an agent that is started from inside another one must not take for its own.

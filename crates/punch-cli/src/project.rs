@@ -163,8 +163,12 @@ impl Project {
         self.location.project_root.display().to_string()
     }
 
-    /// Who runs this command: the agent around this process, or the user.
+    /// Who runs this command: the worker of a run or the agent around this process, or the user.
     pub fn actor(&self) -> Actor {
+        // The worker of a run is that worker, whatever name it gives.
+        if let Some(file) = environment::session_file() {
+            return Actor::worker(file.owner.clone(), file.owner);
+        }
         let owner = self.config.settings.owner.value.as_deref();
         let Some(mark) = environment::inside_agent() else {
             return owner.map_or_else(Actor::user, Actor::named_user);

@@ -13,7 +13,9 @@ mod document;
 mod engine;
 mod error;
 mod exchange;
+mod expected_call;
 mod git;
+mod give_back;
 pub mod guide;
 mod history;
 mod host;
@@ -40,6 +42,7 @@ pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
+pub use expected_call::{UnnamedCall, UpcomingCall};
 pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitFolders, GitState, Verdict, git_link, program as git_program};
 pub use history::{Entry, at_revision};
 pub use host::{

@@ -1,13 +1,17 @@
-//! Whose calls were those? A server that is told no session acts under a key of its own. The hook that sees the answer
-//! of a tool knows the session, the arguments and the receipt, and links the two.
+//! Links servers to the conversations behind them. A server that is told no session acts under a key of its own. The hook
+//! that sees the answer of a tool knows the session, the arguments and the receipt, and links the two, every time: after
+//! `/clear` or `/resume` the same server works for another conversation. [`crate::expected_call`] does the same before
+//! the call.
+
+use std::collections::{BTreeSet, HashSet};
 
 use punch_core::hash::fnv1a;
-use punch_core::{Footprint, InProgressLimit, Op, Ref};
-use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError};
+use punch_core::{Actor, Kind, Patch, Uid};
+use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
-use crate::submit::settle;
-use crate::{Engine, EngineError, Request, Role, SessionState, session};
+use crate::give_back::{give_back, take_up};
+use crate::{Engine, EngineError, Role, SessionState, session};
 
 /// The keys that servers make begin with this.
 pub const ANONYMOUS: &str = "mcp-";
@@ -15,10 +19,13 @@ pub const ANONYMOUS: &str = "mcp-";
 /// Under which a session keeps what its last write looked like.
 const RECEIPT: &str = "receipt";
 
-/// Under which an anonymous session keeps whose it is: a session, or `false` once several claimed it.
+/// Under which the record of a server keeps whose it is: a session, or `false` once it serves several in turn.
 pub(crate) const LINKED: &str = "linked";
 
-/// Anonymous sessions that are looked at, the most recent first.
+/// Under which the record of a server keeps the session before that one.
+const LINKED_BEFORE: &str = "linked_before";
+
+/// Sessions that are looked at, the most recent first.
 const LOOKED_AT: usize = 50;
 
 /// What tells one write from others: not the order of keys, nor arguments that name the caller.
@@ -34,24 +41,60 @@ pub fn fingerprint(arguments: &Value) -> String {
     format!("{:016x}", fnv1a(bytes))
 }
 
-/// Notes a write, so that its receipt can be recognised. Only where nobody else says whose it is.
-pub(crate) fn note(state: &mut SessionState, key: &SessionKey, arguments: &Value) {
-    if key.host().starts_with(ANONYMOUS) {
-        state.more.insert(RECEIPT.to_owned(), fingerprint(arguments).into());
-    }
+/// Whose calls a server makes, as its own session record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// Those of one conversation.
+    Session(SessionKey),
+    /// Those of several in turn: it acts under its own name, and every receipt says whose the write was.
+    Several,
 }
 
-/// The same at one moment of the store.
+/// Records a write with the server that made it, so that its receipt can be recognised. Only where nothing in the call
+/// says whose it is.
+pub(crate) fn note(state: &mut SessionState, server: Option<&SessionKey>, key: &SessionKey, arguments: &Value) {
+    if server.is_none() && !key.host().starts_with(ANONYMOUS) {
+        return;
+    }
+    state.server = server.filter(|server| *server != key).map(|server| server.host().to_owned());
+    state.more.insert(RECEIPT.to_owned(), fingerprint(arguments).into());
+}
+
+/// Whose calls a server makes; `None` as long as nothing has linked it.
+pub(crate) fn of_server(catalogue: &dyn Catalogue, server: &SessionKey) -> Result<Option<Link>, StoreError> {
+    let state = catalogue.session(server)?.map(|session| session::read(&session));
+    Ok(state.and_then(|state| {
+        let linked = state.more.get(LINKED)?;
+        let Some(host) = linked.get("host").and_then(Value::as_str) else { return Some(Link::Several) };
+        let subagent = linked.get("subagent").and_then(Value::as_str);
+        Some(Link::Session(SessionKey::new(host, subagent)))
+    }))
+}
+
+/// Links a server to a session.
+pub(crate) fn set(tx: &mut dyn Tx, server: &SessionKey, session: &SessionKey, now: i64) -> Result<(), StoreError> {
+    let found = tx.session(server)?;
+    let mut state = found.as_ref().map(session::read).unwrap_or_default();
+    let before = state.more.insert(LINKED.to_owned(), value(session));
+    if before != state.more.get(LINKED).cloned() {
+        session::keep(tx, server, found.and_then(|found| found.plan), &state, now)?;
+    }
+    Ok(())
+}
+
+fn value(session: &SessionKey) -> Value {
+    json!({"host": session.host(), "subagent": session.subagent()})
+}
+
+/// The session that one of our own making was linked to.
 pub(crate) fn linked(catalogue: &dyn Catalogue, key: &SessionKey) -> Result<Option<SessionKey>, StoreError> {
     if !key.host().starts_with(ANONYMOUS) {
         return Ok(None);
     }
-    let state = catalogue.session(key)?.map(|session| session::read(&session));
-    Ok(state.and_then(|state| {
-        let host = state.more.get(LINKED)?.get("host")?.as_str()?.to_owned();
-        let subagent = state.more.get(LINKED)?.get("subagent").and_then(Value::as_str);
-        Some(SessionKey::new(host, subagent))
-    }))
+    Ok(match of_server(catalogue, key)? {
+        Some(Link::Session(session)) => Some(session),
+        Some(Link::Several) | None => None,
+    })
 }
 
 impl Engine {
@@ -63,9 +106,9 @@ impl Engine {
         self.browse(|catalogue| linked(catalogue, key))
     }
 
-    /// Links `key` to the anonymous session that wrote `revision` with these arguments: scope, what it was shown, and
-    /// the todos it works on become those of `key`. Answers whether there was one. Without the very arguments nothing
-    /// is linked: the same receipt is also given to whoever only read.
+    /// Links `key` to the server that wrote `revision` with these arguments, whatever session that server acted as: what
+    /// the call wrote becomes the work of `key`, and the server acts as `key` from now on. Answers whether there was one.
+    /// Without the very arguments nothing is linked: the same receipt is also given to whoever only read.
     pub fn link(&self, key: &SessionKey, revision: u64, arguments: &Value) -> Result<bool, EngineError> {
         if key.host().is_empty() || key.host().starts_with(ANONYMOUS) {
             return Ok(false);
@@ -79,58 +122,111 @@ impl Engine {
         }
         let wanted = fingerprint(arguments);
         let sessions = self.browse(|catalogue| catalogue.sessions())?;
-        let anonymous = sessions.into_iter().filter(|session| session.key.host().starts_with(ANONYMOUS));
-        let mut fitting = anonymous.take(LOOKED_AT).filter_map(|found| {
+        let mut fitting = sessions.into_iter().take(LOOKED_AT).filter_map(|found| {
             let state = session::read(&found);
             let fits = state.shown == revision && state.more.get(RECEIPT).and_then(Value::as_str) == Some(&wanted);
-            fits.then_some((found.key, found.plan?))
+            let server =
+                if found.key.host().starts_with(ANONYMOUS) { found.key.host().to_owned() } else { state.server? };
+            fits.then_some((found.key, SessionKey::new(server, None), found.plan?))
         });
-        let (Some((anonymous, plan)), None) = (fitting.next(), fitting.next()) else { return Ok(false) };
-        self.take_over(plan, &anonymous, key)?;
+        let (Some((from, server, plan)), None) = (fitting.next(), fitting.next()) else { return Ok(false) };
+        let written = Written { server: &server, from: &from, to: key, revision };
+        self.write(plan, Durability::Full, |tx, now| written.take_over(tx, plan, now))?;
         Ok(true)
     }
+}
 
-    fn take_over(&self, plan: PlanId, from: &SessionKey, to: &SessionKey) -> Result<(), EngineError> {
-        self.write(plan, Durability::Full, |tx, now| {
-            let mut old = session::load(tx, from, plan)?;
-            let mut new = session::load(tx, to, plan)?;
-            let scope: Vec<_> = old.scope.iter().copied().filter(|uid| !new.scope.contains(uid)).collect();
-            new.scope.extend(&scope);
-            new.shown = new.shown.max(old.shown);
-            new.bound |= old.bound;
-            if old.role == Role::Worker {
-                new.role = Role::Worker;
-            }
-            new.dialect = old.dialect.clone().or(new.dialect);
-            let owner = own_name(to);
-            let request = Request {
-                preset: |policy| punch_core::Policy {
-                    in_progress: InProgressLimit::Any,
-                    ..punch_core::dialect::mirror::policy(policy)
-                },
-                ..Request::by(to.host(), Some(&owner))
-            };
-            let before = own_name(from);
-            let running = Footprint { running: [Some(before.clone())].into(), ..Footprint::default() };
-            let done = settle(tx, now, &request, &running, &mut |part, now| {
-                let mine = part.running_of(Some(&before))?.into_iter().filter(|todo| !todo.lease_expired(now));
-                // Nobody may take a claim away from itself: a lease stays where its fence was given.
-                let mine = mine.filter(|todo| todo.lease_until.is_none());
-                Ok(mine.flat_map(|todo| [Op::Reopen(Ref::Uid(todo.uid)), Op::Start(Ref::Uid(todo.uid))]).collect())
-            });
-            match done {
-                Ok(changed) => new.shown = new.shown.max(changed.outcome.plan.revision),
-                Err(EngineError::Refused(_)) => {}
-                Err(error) => return Err(error),
-            }
-            let whose = json!({"host": to.host(), "subagent": to.subagent()});
-            let other = old.more.get(LINKED).is_some_and(|linked| *linked != whose);
-            // Several conversations behind one server: it cannot be told which one calls next.
-            old.more.insert(LINKED.to_owned(), if other { Value::Bool(false) } else { whose });
-            session::store(tx, from, plan, &old, now)?;
-            Ok(session::store(tx, to, plan, &new, now)?)
-        })
+/// A write that turned out to be another conversation's.
+struct Written<'a> {
+    /// The server that made it.
+    server: &'a SessionKey,
+    /// The session that the server acted as: its own, or a conversation that was there before.
+    from: &'a SessionKey,
+    /// Whose write it was.
+    to: &'a SessionKey,
+    revision: u64,
+}
+
+impl Written<'_> {
+    fn take_over(&self, tx: &mut dyn Tx, plan: PlanId, now: i64) -> Result<(), EngineError> {
+        let mut old = session::load(tx, self.from, plan)?;
+        let mut new = session::load(tx, self.to, plan)?;
+        let touched = self.moved(tx, &mut old)?;
+        let known: HashSet<Uid> = new.scope.iter().copied().collect();
+        new.scope.extend(touched.iter().filter(|uid| !known.contains(uid)));
+        new.shown = new.shown.max(old.shown);
+        new.bound |= old.bound;
+        if old.role == Role::Worker && self.is_anonymous() {
+            new.role = Role::Worker;
+        }
+        new.dialect = old.dialect.clone().or(new.dialect);
+        new.server = Some(self.server.host().to_owned());
+        old.more.shift_remove(RECEIPT);
+        if let Some(revision) = self.hand_over(tx, &touched, now)? {
+            new.shown = new.shown.max(revision);
+        }
+        session::store(tx, self.from, plan, &old, now)?;
+        session::store(tx, self.to, plan, &new, now)?;
+        Ok(relink(tx, self.server, self.to, now)?)
     }
+
+    fn is_anonymous(&self) -> bool {
+        self.from == self.server
+    }
+
+    /// What becomes the other session's: all that a server did under its own name, and of a conversation that was there
+    /// before only what this write touched. What the write added leaves that conversation's list.
+    fn moved(&self, tx: &dyn Tx, old: &mut SessionState) -> Result<Vec<Uid>, EngineError> {
+        if self.is_anonymous() {
+            return Ok(std::mem::take(&mut old.scope));
+        }
+        let (mut touched, mut added) = (BTreeSet::new(), BTreeSet::new());
+        for event in tx.events_of(self.revision)? {
+            if let Patch::Todo(uid, _) = event.patch {
+                touched.insert(uid);
+                if event.kind == Kind::Added {
+                    added.insert(uid);
+                }
+            }
+        }
+        old.scope.retain(|uid| !added.contains(uid));
+        Ok(touched.into_iter().collect())
+    }
+
+    /// Makes the other session the owner of what is in progress; answers the revision of that.
+    fn hand_over(&self, tx: &mut dyn Tx, touched: &[Uid], now: i64) -> Result<Option<u64>, EngineError> {
+        let actor = |key: &SessionKey| Actor::agent(key.host(), own_name(key));
+        let (before, after) = (actor(self.from), actor(self.to));
+        let now = now.max(tx.row()?.last_time);
+        let mut running = tx.list(Which::Running, None, usize::MAX)?;
+        running.retain(|todo| todo.owner.as_deref() == before.owner() && !todo.lease_expired(now));
+        let moved: Vec<Uid> = running.iter().map(|todo| todo.uid).filter(|uid| touched.contains(uid)).collect();
+        if moved.is_empty() {
+            return Ok(None);
+        }
+        give_back(tx, &before, &moved, now)?;
+        take_up(tx, &after, &moved, now)?;
+        Ok(Some(tx.row()?.revision))
+    }
+}
+
+/// Links a server to the session of a receipt. One that comes back to the session before the last serves several
+/// conversations in turn, and a receipt comes too late to know which one calls next.
+fn relink(tx: &mut dyn Tx, server: &SessionKey, session: &SessionKey, now: i64) -> Result<(), StoreError> {
+    let found = tx.session(server)?;
+    let mut state = found.as_ref().map(session::read).unwrap_or_default();
+    let wanted = value(session);
+    let link = match state.more.get(LINKED).cloned() {
+        Some(current) if current == wanted => return Ok(()),
+        Some(current) if !current.is_object() => return Ok(()),
+        Some(current) => match state.more.insert(LINKED_BEFORE.to_owned(), current) {
+            Some(earlier) if earlier == wanted => Value::Bool(false),
+            Some(_) | None => wanted,
+        },
+        None => wanted,
+    };
+    state.more.insert(LINKED.to_owned(), link);
+    session::keep(tx, server, found.and_then(|found| found.plan), &state, now)
 }
 
 /// The owner under which a session works where no setting names one.

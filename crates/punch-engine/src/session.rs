@@ -44,6 +44,15 @@ pub struct SessionState {
     /// The agent program, once its host has reported something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// What it had in progress when it ended: its own again when it resumes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub given_back: Vec<Uid>,
+    /// The server that last wrote as this session without being told so by the call. Cleared when it begins again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// It did not begin with its agent process, so that a server of that process may have another session's name.
+    #[serde(skip_serializing_if = "is_false")]
+    pub switched: bool,
     /// Percent of its context at which the last checkpoint was made.
     #[serde(skip_serializing_if = "is_zero")]
     pub saved: u8,
@@ -61,6 +70,11 @@ pub struct SessionState {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn is_zero(percent: &u8) -> bool {
     *percent == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_false(switched: &bool) -> bool {
+    !*switched
 }
 
 fn is_untouched(counters: &Counters) -> bool {
@@ -90,13 +104,15 @@ pub(crate) fn read(session: &Session) -> SessionState {
     serde_json::from_str(&session.body).unwrap_or_default()
 }
 
-/// The state inside a transaction; a session that was never seen, or belongs to another plan, starts afresh.
+/// The state inside a transaction; a session that was never seen, or belongs to another plan, starts afresh, but in the
+/// role it has.
 pub(crate) fn load(snapshot: &dyn Snapshot, key: &SessionKey, plan: PlanId) -> Result<SessionState, StoreError> {
-    let found = snapshot.session(key)?;
-    Ok(found
-        .filter(|session| session.plan.is_none_or(|bound| bound == plan))
-        .map(|session| read(&session))
-        .unwrap_or_default())
+    let Some(session) = snapshot.session(key)? else { return Ok(SessionState::default()) };
+    let state = read(&session);
+    Ok(match session.plan.is_none_or(|bound| bound == plan) {
+        true => state,
+        false => SessionState { role: state.role, ..SessionState::default() },
+    })
 }
 
 /// Keeps the state. An empty host session is nobody's (it would match every other empty one).

@@ -59,6 +59,7 @@ pub fn replay(surface: Surface, recording: &Value, spent: &mut Spent) -> Result<
         settings: None,
         structured: false,
         work: Default::default(),
+        server: None,
     };
     let unreadable =
         || Problem::new("invalid", "a recording has a list `calls` or `batches`", "see `punch replay --help`");

@@ -18,14 +18,16 @@ pub struct Ask {
     pub tool: Tool,
     /// What the model sent.
     pub arguments: Value,
-    /// The conversation.
+    /// The conversation, as far as the call or the start of the server says.
     pub session: SessionKey,
+    /// The key of the server, if the call itself does not name its session.
+    pub server: Option<SessionKey>,
     /// The program that speaks, for events.
     pub by: String,
     /// The plan, where the call names one.
     pub plan: Option<String>,
-    /// The same key twice gets the first answer again.
-    pub key: Option<String>,
+    /// The host's id of the call: the same call of the same session twice gets the first answer again.
+    pub id: Option<String>,
     /// The answer for programs is wanted too.
     pub structured: bool,
     /// Checks that were made for it.
@@ -56,8 +58,9 @@ impl Ask {
             arguments,
             session: SessionKey::new("", None),
             by: String::new(),
+            server: None,
             plan: None,
-            key: None,
+            id: None,
             structured: false,
             proofs: Proofs::default(),
         }

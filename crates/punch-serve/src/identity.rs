@@ -1,7 +1,9 @@
 //! Who calls: the host's session where anything names it, else one of our own making.
 //!
-//! In this order: the argument `session`, the call's `_meta` (`threadId`, `sessionId`), the session file, what the
-//! process was started with, and last a key that only this server has.
+//! A server that `punch run` started for one worker has one session, whatever a call says. Any other goes in this order:
+//! the argument `session`, the call's `_meta` (`threadId`, `sessionId`), the session file. A call that none of these
+//! names is left to the desk, which knows what hooks reported, what the process was started with, and the key that only
+//! this server has.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,6 +46,8 @@ impl Tag {
 /// What is known about the caller before the call.
 #[derive(Clone, Debug, Default)]
 pub struct Identity {
+    /// The one session that this server works for; nothing in a call changes it.
+    pub fixed: Option<String>,
     /// What the host started us with.
     pub session: Option<String>,
     /// A file whose first line is the session; read at every call, because it may change.
@@ -53,8 +57,10 @@ pub struct Identity {
 /// What one call says about its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Who {
-    /// The conversation, if anything names it.
+    /// The conversation, if the call or a file names it.
     pub session: Option<SessionKey>,
+    /// The conversation that the process was started for.
+    pub started_for: Option<SessionKey>,
     /// The plan that the call names.
     pub plan: Option<String>,
     /// What tells a repeated call from a new one.
@@ -67,10 +73,16 @@ impl Identity {
         let mut take = |key: &str| arguments.remove(key).and_then(|value| value.as_str().and_then(name));
         let (given, subagent, plan) = (take("session"), take("subagent"), take("plan"));
         let noted = |key: &str| meta.get(key).and_then(Value::as_str).and_then(name);
-        let host = given.or_else(|| noted("threadId")).or_else(|| noted("sessionId")).or_else(|| self.in_file());
-        let host = host.or_else(|| self.session.as_deref().and_then(name));
+        let said = || given.or_else(|| noted("threadId")).or_else(|| noted("sessionId")).or_else(|| self.in_file());
+        let key = |host: String| SessionKey::new(host, subagent.as_deref());
+        let session = match &self.fixed {
+            // A subagent has no todos of its own: naming one would be a way out of the role as well.
+            Some(fixed) => Some(SessionKey::new(fixed.clone(), None)),
+            None => said().map(key),
+        };
         Who {
-            session: host.map(|host| SessionKey::new(host, subagent.as_deref())),
+            session,
+            started_for: self.session.as_deref().and_then(name).map(key),
             plan,
             call: noted("claudecode/toolUseId").or_else(|| noted("callId")),
         }
@@ -110,14 +122,14 @@ mod tests {
     }
 
     fn host(who: &Who) -> Option<&str> {
-        who.session.as_ref().map(SessionKey::host)
+        who.session.as_ref().or(who.started_for.as_ref()).map(SessionKey::host)
     }
 
     #[test]
     fn the_nearest_source_wins() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("session");
-        let mut identity = Identity { session: Some("env".into()), file: Some(file.clone()) };
+        let mut identity = Identity { fixed: None, session: Some("env".into()), file: Some(file.clone()) };
         let meta = json!({"threadId": "thread", "sessionId": "other", "callId": "c1"});
         let (found, left) = who(&identity, json!({"session": "given", "view": "plan"}), meta.clone());
         assert_eq!((host(&found), found.call.as_deref()), (Some("given"), Some("c1")));
@@ -130,6 +142,23 @@ mod tests {
         assert_eq!(host(&who(&identity, json!({}), json!({})).0), Some("env"));
         identity.session = Some(String::new());
         assert_eq!(host(&who(&identity, json!({}), json!({})).0), None);
+    }
+
+    #[test]
+    fn nothing_in_a_call_changes_a_fixed_session() {
+        let identity = Identity { fixed: Some("worker".into()), session: Some("env".into()), file: None };
+        let meta = json!({"threadId": "thread", "sessionId": "other"});
+        for (arguments, meta) in [
+            (json!({}), json!({})),
+            (json!({"session": "zz"}), json!({})),
+            (json!({"session": "zz", "subagent": "s"}), meta.clone()),
+            (json!({"subagent": "s"}), json!({})),
+            (json!({}), meta),
+        ] {
+            let (found, left) = who(&identity, arguments, meta);
+            assert_eq!(found.session, Some(SessionKey::new("worker", None)));
+            assert_eq!(left, json!({}));
+        }
     }
 
     #[test]

@@ -8,12 +8,13 @@ use std::time::Duration;
 use punch_core::{Footprint, Patch, Plan, Refusal};
 use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work, budget};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Engine, EngineError, Role, WorkTree};
+use punch_engine::{Choice, Engine, EngineError, Role, UnnamedCall, WorkTree};
 use punch_store::{Changes, PlanId, SessionKey, StoreError};
 use serde_json::json;
 
 use crate::Problem;
 use crate::desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
+use crate::identity::idempotency;
 use crate::readings::Readings;
 
 /// Ids that a change is told by; more are told as "everything".
@@ -39,6 +40,10 @@ pub struct Opened {
     pub role: Option<Role>,
     /// The assignment that this process was started for.
     pub assigned: Option<SessionKey>,
+    /// A runner drives the agent: the assignment is the only session there is.
+    pub is_driven: bool,
+    /// The conversation that the host started this process for.
+    pub started_for: Option<SessionKey>,
 }
 
 /// Runs calls on the plan that is meant.
@@ -84,31 +89,31 @@ impl PlanDesk {
                 proofs: ask.proofs.clone(),
                 tree: tree.cloned(),
             },
+            server: ask.server.clone(),
             ..Caller::under(&self.opened.settings, ask.session.clone(), ask.by.clone())
         }
     }
 
-    /// A session of our own making acts as the conversation that a hook has linked it to.
+    /// The call with the session that makes it, where the call does not say so itself.
     fn identified<'a>(&self, ask: &'a Ask) -> Result<Cow<'a, Ask>, Problem> {
-        let linked = match self.engine(false)? {
-            Some(engine) => {
-                self.adopt(&engine, ask)?;
-                engine.linked(&ask.session)?
-            }
-            None => None,
+        let Some(engine) = self.engine(false)? else { return Ok(Cow::Borrowed(ask)) };
+        self.adopt(&engine, ask)?;
+        let session = match unnamed(ask) {
+            Some(call) => engine.session_of_call(&call)?,
+            None => match engine.linked(&ask.session)? {
+                Some(linked) => linked,
+                None => return Ok(Cow::Borrowed(ask)),
+            },
         };
-        Ok(match linked {
-            Some(session) => Cow::Owned(Ask { session, ..ask.clone() }),
-            None => Cow::Borrowed(ask),
-        })
+        Ok(if session == ask.session { Cow::Borrowed(ask) } else { Cow::Owned(Ask { session, ..ask.clone() }) })
     }
 
-    /// What was assigned to this process is the business of whoever speaks through it.
+    /// What was assigned to this process is the business of whoever speaks through it. An agent of a run has one
+    /// session only, so there it is the conversation that the process was started for, not what a call says.
     fn adopt(&self, engine: &Engine, ask: &Ask) -> Result<(), Problem> {
-        match &self.opened.assigned {
-            Some(assigned) => Ok(engine.adopt(assigned, &ask.session).map(drop)?),
-            None => Ok(()),
-        }
+        let Some(assigned) = &self.opened.assigned else { return Ok(()) };
+        let by = if self.opened.is_driven { self.opened.started_for.as_ref() } else { Some(&ask.session) };
+        Ok(by.map(|by| engine.adopt(assigned, by)).transpose().map(drop)?)
     }
 
     /// Answers a reading call; `None` if there is no plan. Who asks is looked up only for what is not known already.
@@ -127,7 +132,7 @@ impl PlanDesk {
             };
             (choose(&ask), self.caller(&ask))
         };
-        let read = engine.call_read(&ask.session, last, ask.surface, &ask.arguments, who)?;
+        let read = engine.call_read(&ask.session, unnamed(ask).as_ref(), last, ask.surface, &ask.arguments, who)?;
         let Some(read) = read else { return Ok(None) };
         self.last.store(read.plan.0, Ordering::Relaxed);
         let answer = read.answer.clone();
@@ -140,8 +145,9 @@ impl PlanDesk {
     /// Answers a call that may change the plan; `None` if there is none to claim from.
     fn writing(&self, ask: &Ask) -> Result<Option<Called>, Problem> {
         let (caller, choice) = (self.caller(ask), self.choice(Some(ask)));
+        let once = ask.id.as_ref().map(|id| idempotency(&ask.session, name_of(ask.tool), id, &ask.arguments));
         let run = |engine: &Engine, plan: PlanId| {
-            engine.call_or_check(plan, &caller, ask.surface, ask.tool, &ask.arguments, ask.key.as_deref())
+            engine.call_or_check(plan, &caller, ask.surface, ask.tool, &ask.arguments, once.as_deref())
         };
         if ask.tool == Tool::Claim {
             return self.on_plan(&choice, run);
@@ -243,6 +249,23 @@ impl Desk for PlanDesk {
     fn changes(&self) -> Option<Box<dyn Changes>> {
         let engine = self.engine(false).ok().flatten()?;
         Some(engine.store().changes())
+    }
+}
+
+/// A call that does not name its session.
+fn unnamed(ask: &Ask) -> Option<UnnamedCall<'_>> {
+    let server = ask.server.as_ref()?;
+    let started_for = Some(&ask.session).filter(|session| *session != server);
+    Some(UnnamedCall { server, started_for, id: ask.id.as_deref(), arguments: &ask.arguments })
+}
+
+/// What tells the tools of one server apart.
+const fn name_of(tool: Tool) -> &'static str {
+    match tool {
+        Tool::Write => "write",
+        Tool::Read => "read",
+        Tool::Claim => "claim",
+        Tool::Checkpoint => "checkpoint",
     }
 }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::desk::{Ask, Checked, Desk, Reading, Reply};
 use crate::desk_thread::DeskThread;
-use crate::identity::{Identity, Tag, idempotency};
+use crate::identity::{Identity, Tag};
 use crate::watch::Watch;
 use crate::{Log, Offer, Offered, Problem, checks, guide, resources};
 
@@ -73,8 +73,13 @@ impl Server {
             Some(_) => self.own.clone(),
             None => self.settings.tag.own(),
         };
-        let session = who.session.unwrap_or_else(own);
-        let key = who.call.map(|call| idempotency(&session, &tool.name, &call, &arguments));
+        let (session, server) = match who.session {
+            Some(session) => (session, None),
+            None => {
+                let own = own();
+                (who.started_for.unwrap_or_else(|| own.clone()), Some(own))
+            }
+        };
         let by = context.client_info().map(|client| punch_core::text::clip(&client.name, 40).into_owned());
         Ask {
             surface: self.settings.offer.surface,
@@ -82,8 +87,9 @@ impl Server {
             arguments,
             session,
             by: by.filter(|by| !by.trim().is_empty()).unwrap_or_else(|| "mcp".into()),
+            server,
             plan: who.plan,
-            key,
+            id: who.call,
             structured: self.settings.structured,
             proofs: Proofs::default(),
         }

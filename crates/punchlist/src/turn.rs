@@ -144,6 +144,7 @@ impl Session {
             tree: self.tree.as_ref().map(|tree| tree.root.clone()),
             earlier: Default::default(),
             by_runner: false,
+            upcoming: None,
         })
     }
 }

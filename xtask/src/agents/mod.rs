@@ -10,6 +10,7 @@ mod installed;
 mod jobs;
 mod place;
 mod scenario;
+mod screen;
 mod trial;
 mod verdict;
 
@@ -65,6 +66,11 @@ pub fn run(arguments: &[&str]) -> Done {
     }
     let choice = parse(arguments)?;
     let jobs = choose(&choice, &scenarios)?;
+    let (jobs, unseen): (Vec<_>, Vec<_>) =
+        jobs.into_iter().partition(|(_, scenario)| !scenario.needs_screen() || screen::is_possible());
+    for (host, scenario) in unseen {
+        println!("    SKIPPED {} {}: tmux is not installed", host.name(), scenario.name);
+    }
     let over_acp = |scenario: &Scenario| scenario.drive.as_ref().is_some_and(|drive| drive.by == By::Acp);
     let adapted: Vec<Host> = jobs.iter().filter(|(_, scenario)| over_acp(scenario)).map(|(host, _)| *host).collect();
     let found = install::install(&jobs.iter().map(|(host, _)| *host).collect::<Vec<_>>(), &adapted);

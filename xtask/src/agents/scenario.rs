@@ -121,6 +121,9 @@ pub struct Run {
     /// The conversation of the run before goes on.
     #[serde(default)]
     pub resume: bool,
+    /// The prompts are typed into the agent's own screen.
+    #[serde(default)]
+    pub screen: bool,
     /// More variables of the agent, in this run.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -184,11 +187,16 @@ impl Scenario {
                 return Err(format!("runs[{n}]: {why}"));
             }
             let single = scenario.hosts.iter().find(|host| !host.takes_many_prompts());
-            if let (Some(host), true) = (single, run.prompts.len() > 1) {
+            if let (Some(host), true) = (single, run.prompts.len() > 1 && !run.screen) {
                 return Err(format!("runs[{n}]: {} takes one prompt a run", host.name()));
             }
         }
         Ok(scenario)
+    }
+
+    /// Whether any run needs a terminal.
+    pub fn needs_screen(&self) -> bool {
+        self.runs.iter().any(|run| run.screen)
     }
 
     /// The model's part, in the words of an agent.

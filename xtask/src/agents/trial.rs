@@ -11,6 +11,7 @@ use super::hosts::{Conversation, Host};
 use super::installed::Installed;
 use super::place::Place;
 use super::scenario::{Run, Scenario};
+use super::screen;
 use super::verdict::{self, Ended};
 
 /// A run of an agent is given up after this. Only a broken one takes it.
@@ -81,6 +82,7 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
         let installed = scenario.install.map(|level| Installed::install(place, host, level)).transpose()?;
         let exit = match &scenario.drive {
             Some(drive) => driven::run(host, drive, &wiring, &server),
+            None if run.screen => screen::converse(host, &wiring, &server),
             None => host.converse(&wiring, &mut conversation),
         };
         let ended = Ended { report: server.report(), exit, output: conversation.output(place) };

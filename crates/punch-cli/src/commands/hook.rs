@@ -190,7 +190,10 @@ impl Hook {
             worktree,
             root,
             host_cap: self.agent.cap(environment::claude_stop_cap()),
-            assigned: driven.or_else(environment::assigned).map(|name| SessionKey::new(name, None)),
+            assigned: driven
+                .map(|file| file.session)
+                .or_else(environment::assigned)
+                .map(|name| SessionKey::new(name, None)),
         };
         let done = hook.run(&heard).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
         Ok(TakenUp {
@@ -231,7 +234,7 @@ impl Hook {
     /// What the report does not name, the file may.
     fn name_session(&self, heard: &mut Heard) {
         let Some(path) = self.session_file.as_ref().filter(|_| heard.key.host().is_empty()) else { return };
-        let identity = punch_serve::Identity { session: None, file: Some(path.clone()) };
+        let identity = punch_serve::Identity { file: Some(path.clone()), ..Default::default() };
         if let Some(host) = identity.in_file() {
             heard.key = SessionKey::new(host, heard.key.subagent());
         }

@@ -10,7 +10,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use punch_engine::call::Surface;
-use punch_engine::{Engine, Role};
+use punch_engine::{Engine, Role, SessionFile};
 use punch_serve::{
     Group, Http, Identity, Log, Offer, Opened, PlanDesk, Problem, Project as Source, Server, Settings, Tag, Token,
     loopback, stdio,
@@ -105,7 +105,7 @@ impl Mcp {
         let http =
             self.http.as_deref().map(loopback).transpose().map_err(|e| Failure::usage(&e.message(), e.hint()))?;
         let project = Project::find(global.clone())?;
-        let role = self.role.map(|role| match role {
+        let flag = self.role.map(|role| match role {
             RoleName::Owner => Role::Owner,
             RoleName::Worker => Role::Worker,
             RoleName::None => Role::None,
@@ -121,23 +121,37 @@ impl Mcp {
                 }
             });
         }
+        // Over HTTP the variables are those of whoever started the server, not of whoever calls.
+        let assigned = environment::assigned().filter(|_| driven.is_none() && http.is_none());
+        let role = role(flag, driven.as_ref(), assigned.is_some());
         let offer = match settings.tools_enabled.value && role != Some(Role::None) {
             true => Offer::new(self.dialect, &self.tools),
             false => Offer::none(self.dialect),
         };
-        // Over HTTP the variables are those of whoever started the server, not of whoever calls.
-        let assigned = driven.or_else(environment::assigned).filter(|_| http.is_none());
-        let session = if http.is_none() { environment::host_session().or_else(|| assigned.clone()) } else { None };
-        let assigned = assigned.map(|name| SessionKey::new(name, None));
+        let is_driven = driven.is_some();
+        let fixed = driven.map(|file| file.session);
+        let host = environment::host_session().filter(|_| http.is_none());
+        let assigned = assigned.or_else(|| fixed.clone());
+        let session = host.clone().or_else(|| assigned.clone());
+        let key = |name: String| SessionKey::new(name, None);
         let limit = settings.limits_request_bytes.value;
         let presented = Settings {
             offer,
             structured: self.structured,
-            identity: Identity { session, file: self.session_file },
+            identity: Identity { fixed, session, file: self.session_file },
             tag: Tag::new(&environment::process_tag()),
         };
         let (worktree, tree) = (Some(project.worktree()), Some(project.tree()));
-        let opened = Opened { project: Box::new(Found { global }), settings, worktree, tree, role, assigned };
+        let opened = Opened {
+            project: Box::new(Found { global }),
+            settings,
+            worktree,
+            tree,
+            role,
+            assigned: assigned.map(key),
+            is_driven,
+            started_for: host.map(key),
+        };
         let desk = PlanDesk::new(opened);
         let server = Server::start(presented, Arc::new(desk), log.clone()).map_err(Failure::Output)?;
         match http {
@@ -170,6 +184,17 @@ fn token() -> Result<Token, Failure> {
     let none = || Failure::usage("there is no home folder for the token", "set HOME or XDG_STATE_HOME");
     let path = Token::path_in(&home.ok_or_else(none)?);
     Token::read_or_create(&path).map_err(|e| Failure::refused("token", e.message(), e.hint()))
+}
+
+/// What callers may do whatever they say: the file of a run and an assignment make workers, and a flag can only narrow
+/// that.
+fn role(flag: Option<Role>, driven: Option<&SessionFile>, is_assigned: bool) -> Option<Role> {
+    let given = driven.map(|file| file.role).or_else(|| is_assigned.then_some(Role::Worker));
+    match (flag, given) {
+        (Some(Role::None), _) | (_, Some(Role::None)) => Some(Role::None),
+        (Some(Role::Worker), _) | (_, Some(Role::Worker)) => Some(Role::Worker),
+        (flag, given) => flag.or(given),
+    }
 }
 
 /// Looks for the store anew whenever it is not open: it may appear while the server runs.

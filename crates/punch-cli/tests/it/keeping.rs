@@ -29,6 +29,7 @@ fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
         tree: None,
         earlier: Default::default(),
         by_runner: false,
+        upcoming: None,
     };
     let settings = Config::load(&Inputs::default()).unwrap().settings;
     engine(world).observe(&moment, &settings).unwrap();
@@ -54,6 +55,7 @@ fn world() -> World {
         settings: None,
         structured: false,
         work: Default::default(),
+        server: None,
     };
     let ops = json!({"ops": [{"op": "add", "content": "Write it"}, {"op": "start", "id": "T-2"}]});
     engine.call(plan, &caller, Surface::Native, Tool::Write, &ops, None).unwrap();

@@ -15,6 +15,7 @@ mod render;
 mod stated;
 mod step;
 mod veto;
+mod worker;
 
 use std::cell::RefCell;
 
@@ -25,7 +26,7 @@ use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::config::{Batches, Settings, Subagents};
-use crate::{Choice, Engine, EngineError, Proofs, Request, Role, WorkTree, link, owner_of};
+use crate::{Choice, Engine, EngineError, Proofs, Request, Role, UnnamedCall, WorkTree, expected_call, link, owner_of};
 
 pub use mirror::{Family, TodoUse};
 pub(crate) use mirror::{Made, left_out};
@@ -89,6 +90,8 @@ pub struct Caller<'a> {
     pub structured: bool,
     /// What is known about the work.
     pub work: Work,
+    /// The server, for calls that do not name their session: a receipt may say later whose call it was.
+    pub server: Option<SessionKey>,
 }
 
 impl<'a> Caller<'a> {
@@ -108,6 +111,7 @@ impl<'a> Caller<'a> {
             settings: Some(settings),
             structured: false,
             work: Work::default(),
+            server: None,
         }
     }
 }
@@ -253,11 +257,12 @@ impl Engine {
 
 impl Engine {
     /// Runs a reading call on the plan that is meant; see `Engine::read_meant`. `None` if there is no plan. `who`
-    /// makes the caller and the choice of plan from the session that calls: the one named, or the one that it was
-    /// linked to.
+    /// makes the caller and the choice of plan from the session that calls: the one named (or what it was linked to),
+    /// or the one that an unnamed call belongs to.
     pub fn call_read<'a>(
         &self,
         session: &SessionKey,
+        unnamed: Option<&UnnamedCall<'_>>,
         guess: Option<PlanId>,
         surface: Surface,
         arguments: &Value,
@@ -265,10 +270,17 @@ impl Engine {
     ) -> Result<Option<Read>, EngineError> {
         let from = self.now();
         let calibration = self.calibration_for(arguments)?;
-        let caller = RefCell::new(None);
+        let (caller, announced) = (RefCell::new(None), RefCell::new(None));
         let choose = |catalogue: &dyn Catalogue| {
-            let linked = link::linked(catalogue, session)?;
-            let (choice, found) = who(linked.as_ref().unwrap_or(session));
+            let session = match unnamed {
+                Some(call) => {
+                    let (session, expected) = expected_call::resolve(catalogue, call, from)?;
+                    announced.replace(expected);
+                    session
+                }
+                None => link::linked(catalogue, session)?.unwrap_or_else(|| session.clone()),
+            };
+            let (choice, found) = who(&session);
             caller.replace(Some(found));
             Ok(choice)
         };
@@ -277,6 +289,9 @@ impl Engine {
             let Some(caller) = caller.as_ref() else { return Err(StoreError::Abort.into()) };
             Ok((self.reading(snapshot, caller, surface, arguments, calibration)?, snapshot.next_moment(from)?))
         })?;
+        if let Some(call) = unnamed {
+            self.met(call.server, announced.into_inner().as_ref());
+        }
         Ok(found.map(|(plan, (answer, until))| {
             let caller = caller.borrow();
             let answer = match caller.as_ref() {

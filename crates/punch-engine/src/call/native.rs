@@ -6,7 +6,7 @@ use punch_store::{Durability, PlanId, Snapshot, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
-use super::{Answer, Caller, pack, stated, unpack};
+use super::{Answer, Caller, pack, stated, unpack, worker};
 use crate::submit::settle;
 use crate::{Changed, Engine, EngineError, Role, SessionState, link, session};
 
@@ -38,7 +38,10 @@ impl Engine {
                 allowed(&asked, &changed, &state)?;
             }
             render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
-            let next = next(tx, caller, changed.now)?;
+            let next = match role {
+                Role::Owner => next(tx, caller, changed.now)?,
+                Role::Worker | Role::None => worker::next(tx, caller, &state.scope, changed.now, 1)?,
+            };
             let answer = Answer {
                 text: capped(&render::changed(&changed, &next)),
                 structured: structured(&changed, &next),
@@ -47,7 +50,7 @@ impl Engine {
             };
             stated::enter(tx, caller, &state, &stated::native(&changed.plan, arguments), now)?;
             bind(&mut state, &changed);
-            link::note(&mut state, &caller.session, arguments);
+            link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
                 tx.put_answer(key, &pack(&answer), now)?;
@@ -64,18 +67,34 @@ impl Engine {
     ) -> Result<Answer, EngineError> {
         let mut request = caller.request(|policy| policy);
         request.detail = true;
-        let owner = arguments["owner"].as_str().or(caller.actor.owner()).unwrap_or(caller.session.host());
+        // A worker that was given todos claims among these, and always under its own name.
+        let scope = self.read(plan, |snapshot| worker::scope(snapshot, caller))?.filter(|scope| !scope.is_empty());
+        let named = arguments["owner"].as_str().filter(|_| scope.is_none() && caller.role.is_none());
+        let owner = named.or(caller.actor.owner()).unwrap_or(caller.session.host());
         request.actor = request.actor.claiming_as(owner);
         let lease = arguments["leaseMs"].as_i64().filter(|ms| *ms > 0).unwrap_or_else(|| request.lease());
-        let claimed = match arguments["id"].as_str() {
-            Some(id) => Some(self.claim(plan, &request, self.resolve(plan, id)?, lease)?),
+        let wanted = match (arguments["id"].as_str(), &scope) {
+            (Some(id), _) => Some(self.resolve(plan, id)?),
+            (None, Some(scope)) => {
+                let now = self.now();
+                let ready = self.read(plan, |snapshot| worker::next(snapshot, caller, scope, now, 2))?;
+                match ready.first() {
+                    Some(todo) => Some(todo.uid),
+                    None => return self.nothing_to_claim(plan),
+                }
+            }
+            (None, None) => None,
+        };
+        if let (Some(uid), Some(scope)) = (wanted, &scope)
+            && !scope.contains(&uid)
+        {
+            return Err(EngineError::NotAllowed { what: "claim todos that were not assigned to it".into() });
+        }
+        let claimed = match wanted {
+            Some(uid) => Some(self.claim(plan, &request, uid, lease)?),
             None => self.claim_next(plan, &request, lease)?,
         };
-        let Some(claimed) = claimed else {
-            let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
-            let structured = json!({"todo": null});
-            return Ok(Answer { text: "Nothing is ready to claim.".into(), structured, is_error: false, revision });
-        };
+        let Some(claimed) = claimed else { return self.nothing_to_claim(plan) };
         // The session works on it from now on: it is bound, and a worker may report on what it claimed.
         self.write(plan, Durability::Relaxed, |tx, now| {
             let mut state = session::load(tx, &caller.session, plan)?;
@@ -90,6 +109,12 @@ impl Engine {
             is_error: false,
             revision: claimed.changed.outcome.plan.revision,
         })
+    }
+
+    fn nothing_to_claim(&self, plan: PlanId) -> Result<Answer, EngineError> {
+        let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
+        let structured = json!({"todo": null});
+        Ok(Answer { text: "Nothing is ready to claim.".into(), structured, is_error: false, revision })
     }
 }
 
@@ -159,7 +184,7 @@ pub(super) fn next(snapshot: &dyn Snapshot, caller: &Caller<'_>, now: i64) -> Re
     Ok(snapshot.ready(now, None, 1)?)
 }
 
-fn structured(changed: &Changed, next: &[Todo]) -> Value {
+pub(super) fn structured(changed: &Changed, next: &[Todo]) -> Value {
     let plan = &changed.plan;
     let ids = |uids: &[punch_core::Uid]| -> Vec<String> {
         uids.iter().filter_map(|uid| plan.get(*uid)).take(100).map(|t| t.id.clone()).collect()

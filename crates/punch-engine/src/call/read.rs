@@ -2,12 +2,12 @@
 
 use punch_core::graph::reason;
 use punch_core::schedule::batch;
-use punch_core::{Footprint, Plan, Record, Refusal, text};
+use punch_core::{Footprint, Plan, Record, Refusal, Uid, text};
 use punch_store::{Snapshot, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
-use super::{Answer, Caller, Surface, detail, native};
+use super::{Answer, Caller, Surface, detail, native, worker};
 use crate::{EngineError, history, host, reference};
 
 /// Todos on a page, if the call does not say: about 500 tokens.
@@ -33,15 +33,22 @@ pub(super) fn answer(
     let id = arguments["id"].as_str();
     let number = |key: &str| arguments[key].as_u64().and_then(|n| usize::try_from(n).ok());
     let limit = number("limit").unwrap_or(PAGE).clamp(1, 200);
+    let own = match view {
+        "plan" | "next" | "ready" | "schedule" => worker::scope(snapshot, caller)?,
+        _ => None,
+    };
     match view {
         "plan" => {
             let which = if arguments["all"] == json!(true) { Which::Live } else { Which::Open };
-            plan(snapshot, caller, surface, which, (number("offset").unwrap_or(0), limit), now)
+            plan(snapshot, caller, surface, (which, own.as_deref()), (number("offset").unwrap_or(0), limit), now)
         }
-        "next" | "ready" => ready(snapshot, caller, if view == "next" { 1 } else { limit }, now),
+        "next" | "ready" => ready(snapshot, caller, own.as_deref(), if view == "next" { 1 } else { limit }, now),
         "todo" => todo(snapshot, caller, required(id)?, now),
         "why" => why(snapshot, caller, id, now),
-        "schedule" => fitting(snapshot, arguments["budget"].as_u64().unwrap_or(BUDGET), (calibration, now)),
+        "schedule" => {
+            let budget = arguments["budget"].as_u64().unwrap_or(BUDGET);
+            fitting(snapshot, own.as_deref(), budget, (calibration, now))
+        }
         "history" => past(snapshot, caller, limit),
         other => {
             let what =
@@ -55,13 +62,22 @@ fn plan(
     snapshot: &dyn Snapshot,
     caller: &Caller<'_>,
     surface: Surface,
-    which: Which,
+    (which, own): (Which, Option<&[Uid]>),
     (offset, limit): (usize, usize),
     now: i64,
 ) -> Result<Answer, EngineError> {
     let row = snapshot.row()?;
-    let total = if which == Which::Live { row.counts.total() } else { row.counts.open() };
-    let page = snapshot.page(which, offset, limit)?;
+    let (page, total) = match own {
+        Some(own) => {
+            let todos = worker::list(snapshot, own, which == Which::Live, now)?;
+            let total = todos.len() as u64;
+            (todos.into_iter().skip(offset).take(limit).collect(), total)
+        }
+        None => {
+            let total = if which == Which::Live { row.counts.total() } else { row.counts.open() };
+            (snapshot.page(which, offset, limit)?, total)
+        }
+    };
     let mut lines: Vec<String> = Vec::with_capacity(page.len() + 2);
     lines.extend(page.iter().map(|t| render::line(t, now)));
     let end = offset.saturating_add(page.len());
@@ -72,8 +88,9 @@ fn plan(
         lines.push(if total == 0 { "Nothing is open.".into() } else { "No todos at this offset.".into() });
     }
     // What to do next was on the first page.
-    lines.push(match offset {
-        0 => render::progress(&row, &native::next(snapshot, caller, now)?),
+    lines.push(match (offset, own) {
+        (0, None) => render::progress(&row, &native::next(snapshot, caller, now)?),
+        (0, Some(own)) => own_progress(snapshot, caller, own, now)?,
         _ => render::done(&row),
     });
     let revision = row.revision;
@@ -94,14 +111,33 @@ fn plan(
     Ok(Answer::read(capped(&lines.join("\n")), structured, revision))
 }
 
-fn ready(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize, now: i64) -> Result<Answer, EngineError> {
+/// The last line of what a worker reads.
+fn own_progress(snapshot: &dyn Snapshot, caller: &Caller<'_>, own: &[Uid], now: i64) -> Result<String, EngineError> {
+    let todos = worker::list(snapshot, own, true, now)?;
+    Ok(worker::progress(&todos, &worker::next(snapshot, caller, own, now, 1)?, now))
+}
+
+fn ready(
+    snapshot: &dyn Snapshot,
+    caller: &Caller<'_>,
+    own: Option<&[Uid]>,
+    limit: usize,
+    now: i64,
+) -> Result<Answer, EngineError> {
     let row = snapshot.row()?;
-    let todos = if limit == 1 { native::next(snapshot, caller, now)? } else { snapshot.ready(now, None, limit)? };
+    let todos = match own {
+        Some(own) => worker::next(snapshot, caller, own, now, limit)?,
+        None if limit == 1 => native::next(snapshot, caller, now)?,
+        None => snapshot.ready(now, None, limit)?,
+    };
     let mut lines: Vec<String> = todos.iter().map(|t| render::line(t, now)).collect();
     if todos.is_empty() {
         lines.push("Nothing is ready; view why tells what the open todos wait for.".into());
     }
-    lines.push(render::progress(&row, &todos));
+    lines.push(match own {
+        Some(own) => own_progress(snapshot, caller, own, now)?,
+        None => render::progress(&row, &todos),
+    });
     let structured =
         caller.structured.then(|| json!({"ready": todos.iter().map(|t| t.id.as_str()).collect::<Vec<_>>()}));
     Ok(Answer::read(capped(&lines.join("\n")), structured, row.revision))
@@ -138,9 +174,17 @@ fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64)
 }
 
 /// The next batch that fits what the caller has left.
-fn fitting(snapshot: &dyn Snapshot, budget: u64, (calibration, now): (f64, i64)) -> Result<Answer, EngineError> {
+fn fitting(
+    snapshot: &dyn Snapshot,
+    own: Option<&[Uid]>,
+    budget: u64,
+    (calibration, now): (f64, i64),
+) -> Result<Answer, EngineError> {
     let mut whole = Plan::slice(snapshot.row()?);
     snapshot.load(&Footprint::everything(), &mut whole)?;
+    if let Some(own) = own {
+        worker::hold_others(&mut whole, own);
+    }
     let batch = batch(&whole, budget, calibration, now);
     let ids: Vec<&str> = batch.todos.iter().take(200).map(|(id, _)| id.as_str()).collect();
     // Always there: whoever hands it out takes from it what was given.

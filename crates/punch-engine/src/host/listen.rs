@@ -6,14 +6,14 @@ use punch_core::drive::{
     Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Words, advice, due, nudge,
 };
 use punch_core::{Status, Todo, Uid, WorkerId};
-use punch_store::{PlanInfo, Snapshot, Spent, Which};
+use punch_store::{PlanInfo, SessionKey, Snapshot, Spent, Which};
 use serde_json::json;
 
 use super::meter::Mark;
 use super::metering::Measured;
 use super::{Moment, owner_of};
 use crate::config::Settings;
-use crate::{EngineError, Role, SessionState, session};
+use crate::{EngineError, Role, SessionState, expected_call, session};
 
 /// Running todos that are looked at.
 pub(super) const RUNNING: usize = 256;
@@ -55,13 +55,17 @@ pub(super) struct Heard {
     pub unread: Option<Mark>,
     /// A use of the host's own todo tools changed the plan.
     pub copied: bool,
+    /// What is in progress and has nobody any more.
+    pub gives_back: Vec<Uid>,
+    /// The session whose call a server is to expect.
+    pub expects: Option<SessionKey>,
     /// The state of the main agent, if that of a subagent's report changes it.
     pub main: Option<SessionState>,
 }
 
 impl Heard {
     pub const fn writes(&self) -> bool {
-        self.state.is_some() || self.record.is_some() || !self.renew.is_empty()
+        self.state.is_some() || self.record.is_some() || !self.renew.is_empty() || self.expects.is_some()
     }
 }
 
@@ -126,6 +130,7 @@ impl Listener<'_> {
                 context.extend(self.wound_back(&mut who)?);
                 if tool.kind == ToolKind::Ours {
                     heard.effect.refuse = self.keep_out(&tool.name, &who);
+                    heard.expects = self.expects(&who, heard.effect.refuse.is_some())?;
                 }
             }
             HostEvent::ToolEnded { .. } => {
@@ -141,7 +146,10 @@ impl Listener<'_> {
             HostEvent::TurnFailed { error } => heard.record = self.noted("turn_failed", Some(error), &who)?,
             HostEvent::Interrupted => heard.record = self.noted("interrupted", None, &who)?,
             HostEvent::Compacting => heard.record = self.noted("compacting", None, &who)?,
-            HostEvent::SessionEnded => heard.record = self.noted("session_ended", None, &who)?,
+            HostEvent::SessionEnded => {
+                heard.record = self.noted("session_ended", None, &who)?;
+                self.give_back(&who, &mut heard)?;
+            }
         }
         match measured {
             Some(measured) => self.enter(measured, &mut who, &mut heard)?,
@@ -177,6 +185,7 @@ impl Listener<'_> {
     }
 
     fn started(&self, how: Start, who: &mut Who) -> Result<Option<String>, EngineError> {
+        who.state.restart(how);
         if self.moment.key.subagent().is_some() && who.state.role != Role::Worker {
             return Ok(None);
         }
@@ -185,6 +194,7 @@ impl Listener<'_> {
             (who.state.bound, who.state.shown) = (false, 0);
             who.state.scope.clear();
             who.state.beyond.clear();
+            who.state.given_back.clear();
         }
         match who.bound() {
             true => self.put_back(who),
@@ -235,6 +245,34 @@ impl Listener<'_> {
              like, and report what you did in your answer."
                 .to_owned()
         })
+    }
+
+    /// A conversation ends: nobody works on what it has in progress. A runner does this for its own agents. Where a
+    /// setting gives several conversations one name, only the list of this one is meant.
+    fn give_back(&self, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
+        if !who.bound() || self.is_driven(who) || self.moment.key.subagent().is_some() {
+            return Ok(());
+        }
+        let own_name = self.settings.owner.value.is_none();
+        let mine = |t: &&Todo| {
+            let listed = own_name || who.state.scope.contains(&t.uid);
+            listed && t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress
+        };
+        heard.gives_back = self.running()?.iter().filter(mine).map(|t| t.uid).collect();
+        Ok(())
+    }
+
+    /// The session whose call a server is to expect, if it cannot know whose the call is. A subagent to which nothing was
+    /// assigned reads as its main agent.
+    fn expects(&self, who: &Who, refused: bool) -> Result<Option<SessionKey>, EngineError> {
+        let Some(call) = self.moment.upcoming.as_ref().filter(|_| !refused) else { return Ok(None) };
+        let key = &self.moment.key;
+        if key.subagent().is_none() || who.state.role == Role::Worker {
+            return Ok(expected_call::is_needed(self.snapshot, key, &who.state, call)?.then(|| key.clone()));
+        }
+        let main = SessionKey::new(key.host(), None);
+        let state = self.snapshot.session(&main)?.as_ref().map(session::read).unwrap_or_default();
+        Ok(expected_call::is_needed(self.snapshot, &main, &state, call)?.then_some(main))
     }
 
     fn remind(&self, who: &mut Who, before: &SessionState) -> Result<Option<String>, EngineError> {

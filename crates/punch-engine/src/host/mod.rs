@@ -17,7 +17,7 @@ mod switch;
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
+use punch_core::drive::{ContextUse, Decision, Effect, HostEvent, Start};
 use punch_core::{Actor, Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
@@ -26,7 +26,7 @@ use crate::config::Settings;
 use crate::engine::meant;
 use crate::link::own_name;
 use crate::submit::settle;
-use crate::{Choice, Engine, EngineError, Request, SessionState, session};
+use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, session};
 pub use earlier::{Earlier, Find};
 use listen::{Heard, Listener};
 use metering::Measured;
@@ -62,6 +62,16 @@ pub struct Moment {
     pub earlier: Earlier,
     /// The runner asks itself, for an agent that it drives.
     pub by_runner: bool,
+    /// The call of one of our tools that this report announces, where the host tells our server no session.
+    pub upcoming: Option<UpcomingCall>,
+}
+
+impl Moment {
+    /// A change that the session makes without a call.
+    fn request<'a>(&'a self, settings: &'a Settings) -> Request<'a> {
+        let actor = Actor::agent(&self.agent, owner_of(&self.key, settings));
+        Request { settings: Some(settings), tree: self.tree.as_deref(), ..Request::of(actor) }
+    }
 }
 
 /// What a report led to.
@@ -135,6 +145,14 @@ impl Engine {
             return Ok(Heard::default());
         }
         let Some((plan, state)) = self.about(moment, used.is_some())? else { return Ok(Heard::default()) };
+        let resumes = match moment.event {
+            HostEvent::SessionStarted { how } => matches!(how, Start::Startup | Start::Resume | Start::Fork),
+            HostEvent::Prompted { by_person } => by_person,
+            _ => false,
+        };
+        if resumes && !state.given_back.is_empty() {
+            self.resume_work(plan.id, &moment.key, &moment.request(settings))?;
+        }
         // What people wrote into the plan file is part of what is told.
         let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if told {
@@ -192,6 +210,9 @@ impl Engine {
                 })?
             }
         };
+        if !heard.gives_back.is_empty() {
+            self.end_work(plan.id, &moment.key, &moment.request(settings), &heard.gives_back)?;
+        }
         if let Some(from) = heard.unread.take() {
             let measured = measure(from);
             self.write(plan.id, Durability::Relaxed, |tx, now| {
@@ -236,6 +257,9 @@ fn put(tx: &mut dyn Tx, heard: &Heard, plan: &PlanInfo, moment: &Moment, now: i6
     }
     if let Some(main) = &heard.main {
         session::keep(tx, &SessionKey::new(moment.key.host(), None), Some(plan.id), main, now)?;
+    }
+    if let (Some(key), Some(call)) = (&heard.expects, &moment.upcoming) {
+        expected_call::record(tx, key, plan.id, call, now)?;
     }
     for spent in &heard.spent {
         tx.spend(spent)?;

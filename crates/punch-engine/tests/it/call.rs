@@ -32,6 +32,7 @@ fn caller(session: &str) -> Caller<'static> {
         settings: None,
         structured: true,
         work: Default::default(),
+        server: None,
     }
 }
 

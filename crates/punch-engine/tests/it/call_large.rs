@@ -42,6 +42,7 @@ impl World {
             settings: None,
             structured: true,
             work: Default::default(),
+            server: None,
         };
         let answer = self.engine.call(self.plan, &caller, surface, Tool::Write, &arguments, None).unwrap();
         assert!(!answer.is_error, "{}", answer.text);

@@ -27,6 +27,7 @@ fn write(engine: &Engine, plan: PlanId, session: &str, arguments: &Value) -> u64
         settings: None,
         structured: true,
         work: Default::default(),
+        server: None,
     };
     let answer = engine.call(plan, &caller, Surface::Todowrite, Tool::Write, arguments, None).unwrap();
     assert!(!answer.is_error, "{}", answer.text);
@@ -81,13 +82,27 @@ fn two_servers_that_did_the_same_are_not_told_apart() {
 }
 
 #[test]
-fn a_server_behind_several_conversations_belongs_to_none() {
+fn the_last_receipt_says_whose_server_it_is() {
     let (engine, plan) = world();
-    for (session, content) in [("s", "a"), ("t", "b")] {
+    for (session, content) in [("s", "a"), ("t", "b"), ("u", "c")] {
+        let revision = write(&engine, plan, "mcp-1", &todos(content));
+        assert!(engine.link(&host(session), revision, &todos(content)).unwrap());
+        assert_eq!(engine.linked(&host("mcp-1")).unwrap(), Some(host(session)));
+    }
+}
+
+#[test]
+fn a_server_of_several_conversations_in_turn_belongs_to_none() {
+    let (engine, plan) = world();
+    for (session, content) in [("s", "a"), ("t", "b"), ("s", "c"), ("t", "d")] {
         let revision = write(&engine, plan, "mcp-1", &todos(content));
         assert!(engine.link(&host(session), revision, &todos(content)).unwrap());
     }
     assert_eq!(engine.linked(&host("mcp-1")).unwrap(), None);
+    let whole = engine.whole(plan).unwrap();
+    let owners: Vec<(&str, Option<&str>)> =
+        whole.live().iter().map(|t| (t.content.as_str(), t.owner.as_deref())).collect();
+    assert_eq!(owners, [("a", Some("s")), ("b", Some("t")), ("c", Some("s")), ("d", Some("t"))]);
 }
 
 fn owner_of(session: &SessionKey) -> String {

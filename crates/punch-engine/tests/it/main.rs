@@ -23,3 +23,4 @@ mod sandbox;
 #[cfg(unix)]
 mod usage;
 mod verify;
+mod workers;

@@ -38,6 +38,7 @@ fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
         settings: None,
         structured: true,
         work: Default::default(),
+        server: None,
     }
 }
 

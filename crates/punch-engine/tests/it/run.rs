@@ -74,6 +74,7 @@ fn every_surface_reports_and_says_so() {
             settings: None,
             structured: false,
             work: Work::default(),
+            server: None,
         };
         let answer = engine.call(plan, &caller, surface, Tool::Write, &arguments, None).unwrap();
         let found = todo(&engine, plan, "T-1");

@@ -97,6 +97,7 @@ impl Runner<'_, '_> {
             tree: Some(self.world.root.clone()),
             earlier: Default::default(),
             by_runner: true,
+            upcoming: None,
         };
         let effect = self.persist(|engine| engine.observe(&moment, &settings))?;
         Ok(effect.go_on)

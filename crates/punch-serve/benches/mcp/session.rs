@@ -72,6 +72,7 @@ fn spend(surface: Surface, calls: &[Value]) -> usize {
         settings: None,
         structured: false,
         work: Default::default(),
+        server: None,
     };
     let mut spent = 0;
     for call in calls {

@@ -17,6 +17,17 @@ pub enum Host {
     Opencode,
 }
 
+/// How a host tells our server which session calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// With every call.
+    EveryCall,
+    /// When it starts the server; what the session becomes later is not told.
+    AtStart,
+    /// Not at all.
+    Never,
+}
+
 /// What an event is about, whatever its host calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
@@ -102,6 +113,15 @@ impl Host {
             Self::Gemini => GEMINI_EVENTS,
             Self::Cursor => CURSOR_EVENTS,
             Self::Opencode => &[],
+        }
+    }
+
+    /// How our server learns which session calls it.
+    pub(super) const fn naming(self) -> Naming {
+        match self {
+            Self::Codex | Self::Opencode => Naming::EveryCall,
+            Self::Claude => Naming::AtStart,
+            Self::Qwen | Self::Gemini | Self::Cursor => Naming::Never,
         }
     }
 

@@ -3,12 +3,13 @@
 
 use std::path::PathBuf;
 
-use punch_core::drive::{Effect, HostEvent};
+use punch_core::drive::{Effect, HostEvent, ToolKind};
 use punch_engine::call::{Caller, Task, TodoUse, Work};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Code, Engine, EngineError, Mark, Moment, Observed, WorkTree, locate};
+use punch_engine::{Choice, Code, Engine, EngineError, Mark, Moment, Observed, UpcomingCall, WorkTree, locate};
 use punch_store::SessionKey;
 
+use super::host::Naming;
 use super::{Heard, Meaning, context_use, todos, transcript, turns};
 use crate::{Problem, Project};
 
@@ -75,6 +76,7 @@ impl Hook<'_> {
             tree: self.root.clone(),
             earlier: turns::earlier(heard),
             by_runner: false,
+            upcoming: upcoming(heard),
         };
         if heard.meaning == Meaning::TaskEnd {
             match self.veto(&engine, heard, &moment.choice) {
@@ -148,4 +150,16 @@ impl Hook<'_> {
     fn once(&self, heard: &Heard, name: &str, call: &str) -> String {
         crate::identity::idempotency(&heard.key, &format!("hook {} {name}", heard.host.name()), call, &heard.input)
     }
+}
+
+/// The call of one of our tools that a report announces, unless the host names the session in the call itself.
+fn upcoming(heard: &Heard) -> Option<UpcomingCall> {
+    let HostEvent::ToolStarting { tool } = &heard.event else { return None };
+    let naming = heard.host.naming();
+    let announced = tool.kind == ToolKind::Ours && naming != Naming::EveryCall && heard.meaning == Meaning::ToolStart;
+    announced.then(|| UpcomingCall {
+        id: tool.call.clone(),
+        arguments: heard.input.clone(),
+        named_at_start: naming == Naming::AtStart,
+    })
 }

@@ -81,13 +81,22 @@ async fn served(store: &Shared, surface: Surface, arguments: &Value) -> Value {
     let settings = Settings {
         offer: Offer::new(surface, &[]),
         structured: false,
-        identity: Identity { session: Some("s".into()), file: None },
+        identity: Identity { session: Some("s".into()), ..Identity::default() },
         tag: Tag::new("1"),
     };
     let tool = settings.offer.tools[0].name.clone();
     let config = Config::load(&Inputs::default()).unwrap();
     let project = Box::new(Shared(store.0.clone(), store.1.clone()));
-    let opened = Opened { project, settings: config.settings, worktree: None, tree: None, role: None, assigned: None };
+    let opened = Opened {
+        project,
+        settings: config.settings,
+        worktree: None,
+        tree: None,
+        role: None,
+        assigned: None,
+        is_driven: false,
+        started_for: None,
+    };
     let server = Server::start(settings, Arc::new(PlanDesk::new(opened)), Log::silent()).unwrap();
     let (client, ours) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(ours);
@@ -146,6 +155,7 @@ proptest! {
             settings: Some(&config.settings),
             structured: false,
             work: Default::default(),
+            server: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for (surface, call) in &sent {

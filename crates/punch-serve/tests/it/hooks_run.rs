@@ -80,6 +80,8 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
         tree: None,
         role: None,
         assigned: None,
+        is_driven: false,
+        started_for: None,
     };
     let desk = PlanDesk::new(opened);
     let write = |todos: &[(&str, &str)]| {
@@ -91,6 +93,7 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
             surface: Surface::Todowrite,
             tool: Tool::Write,
             arguments: arguments.clone(),
+            server: Some(session.clone()),
             session,
             ..Ask::reading(Value::Null)
         };

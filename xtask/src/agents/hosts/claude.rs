@@ -29,6 +29,9 @@ const EVENTS: [&str; 14] = [
     "TaskCompleted",
 ];
 
+/// Any key does: the model is ours.
+const KEY: &str = "sk-scripted";
+
 pub fn configure(wiring: &Wiring) -> Result<(), String> {
     let place = wiring.place;
     if wiring.is_installed() {
@@ -37,6 +40,9 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
         // As after the question that a person is asked in a new folder.
         let trusted = json!({"projects": {place.repo.to_string_lossy(): {"hasTrustDialogAccepted": true}}});
         return place.configure(".claude.json", &format!("{trusted:#}"));
+    }
+    if wiring.run.screen {
+        place.configure(".claude.json", &greeted(wiring).to_string())?;
     }
     let hook = |event: &&str| {
         let handler = json!({"type": "command", "command": wiring.hook(Host::Claude, event)});
@@ -51,7 +57,7 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
 
 /// What leads it to the model, and nowhere else.
 pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
-    let (model, key) = (wiring.model.clone(), "sk-scripted".to_owned());
+    let (model, key) = (wiring.model.clone(), KEY.to_owned());
     let mut out = vec![("ANTHROPIC_BASE_URL", model), ("ANTHROPIC_API_KEY", key)];
     out.push(("ANTHROPIC_MODEL", "claude-sonnet-4-5".to_owned()));
     // The last lets it run without questions also where the person is root.
@@ -64,6 +70,26 @@ pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     ];
     out.extend(switches.map(|name| (name, "1".to_owned())));
     out
+}
+
+/// As after the questions that a person is asked at the first start: colors, the key, the folder.
+fn greeted(wiring: &Wiring) -> Value {
+    let project = json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true});
+    json!({
+        "hasCompletedOnboarding": true,
+        "theme": "dark",
+        "bypassPermissionsModeAccepted": true,
+        "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+        "projects": {wiring.place.repo.to_string_lossy(): project},
+    })
+}
+
+/// The words that start it with its own screen.
+pub fn screen(wiring: &Wiring) -> Vec<String> {
+    let home = |file: &str| wiring.place.home.join(file).display().to_string();
+    let mut words = ["claude", "--dangerously-skip-permissions", "--strict-mcp-config"].map(str::to_owned).to_vec();
+    words.extend(["--settings".to_owned(), home("settings.json"), "--mcp-config".to_owned(), home("mcp.json")]);
+    words
 }
 
 pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {

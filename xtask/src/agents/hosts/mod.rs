@@ -136,6 +136,18 @@ impl Host {
         }
     }
 
+    /// The words that start it with its own screen.
+    pub fn screen(self, wiring: &Wiring) -> Vec<String> {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        match self {
+            Self::Claude => claude::screen(wiring),
+            Self::Codex => words(&["codex"]),
+            Self::Opencode => words(&["opencode"]),
+            Self::Gemini => words(&["gemini", "--yolo", "--skip-trust", "-m", "gemini-2.5-pro"]),
+            Self::Qwen => words(&["qwen", "--yolo", "--auth-type", "openai"]),
+        }
+    }
+
     /// Starts it, and waits for its end: the exit code.
     pub fn converse(self, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
         match self {

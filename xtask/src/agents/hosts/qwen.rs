@@ -29,6 +29,8 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
         settings["mcpServers"]["punch"]["alwaysLoadTools"] = json!(true);
     }
     settings["tools"] = json!({"todoWrite": {"enabled": true}});
+    // With a screen it asks the model what the person could say next.
+    settings["ui"] = json!({"enableFollowupSuggestions": false});
     // Otherwise it starts a second agent that looks for things to remember, now and then.
     settings["memory"] = json!({"enableManagedAutoMemory": false});
     wiring.place.configure(".qwen/settings.json", &settings.to_string())

@@ -8,6 +8,7 @@ mod golden;
 mod handshake;
 mod http;
 mod many;
+mod roles;
 mod session;
 mod subscribe;
 mod waiting;

@@ -168,6 +168,7 @@ fn a_plan_file_that_an_agent_is_told_of_leaves_one_too() {
         tree: Some(world.tree().root),
         earlier: Default::default(),
         by_runner: false,
+        upcoming: None,
     };
     world.engine.observe(&moment, &settings).unwrap();
     let saved = world.news().unwrap();

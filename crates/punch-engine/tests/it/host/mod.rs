@@ -79,6 +79,7 @@ impl World {
             settings: None,
             structured: true,
             work: Default::default(),
+            server: None,
         };
         self.pass(1);
         self.engine.call(self.plan, &caller, surface, tool, &arguments, None).unwrap()
@@ -103,6 +104,7 @@ impl World {
             tree: None,
             earlier: Default::default(),
             by_runner: false,
+            upcoming: None,
         }
     }
 

@@ -109,6 +109,7 @@ fn report(world: &World, event: HostEvent) -> Option<String> {
         tree: None,
         earlier: Default::default(),
         by_runner: false,
+        upcoming: None,
     };
     world.engine.observe(&moment, &settings).unwrap().context
 }
@@ -126,6 +127,7 @@ fn an_agent_is_told_at_its_next_turn_what_people_changed_in_the_file() {
         settings: None,
         structured: false,
         work: Default::default(),
+        server: None,
     };
     let start = json!({"ops": [{"op": "start", "id": "a"}]});
     world.engine.call(world.plan, &caller, Surface::Native, Tool::Write, &start, None).unwrap();

@@ -1,0 +1,289 @@
+//! What a worker sees and writes: its own todos and their status, in the words of any dialect (rule 39). A list that also
+//! contains other todos is read for the worker's own; everything but their status is refused or left as it is.
+
+use std::collections::{BTreeSet, HashSet};
+
+use punch_core::dialect::extended;
+use punch_core::dialect::phases::{PhaseOp, Target};
+use punch_core::{Footprint, Hold, HoldKind, Op, Plan, Policy, Ref, Status, Todo, Uid, text};
+use punch_store::{ReadyMark, Snapshot, Tx};
+
+use super::list::Call;
+use super::render::{self, capped};
+use super::{Answer, Caller, Surface, native};
+use crate::submit::settle;
+use crate::{EngineError, Role, SessionState, session};
+
+/// What a call says about one todo.
+#[derive(Clone, Debug, Default)]
+struct Mention {
+    id: Option<String>,
+    content: Option<String>,
+    /// Every todo of this phase.
+    phase: Option<String>,
+    /// Every todo of the list.
+    all: bool,
+    change: Change,
+}
+
+/// What is to become of a todo.
+#[derive(Clone, Debug, Default)]
+enum Change {
+    /// Nothing.
+    #[default]
+    Keep,
+    Status(Status),
+    Blocked,
+    Note(String),
+}
+
+/// A call of any dialect, as far as a worker may make it.
+pub(super) struct Report {
+    surface: Surface,
+    preset: fn(Policy) -> Policy,
+    mentions: Vec<Mention>,
+}
+
+impl Report {
+    /// Reads a call of a list dialect.
+    pub fn of_list(call: &Call, preset: fn(Policy) -> Policy) -> Result<Self, EngineError> {
+        let mentions = match call {
+            Call::Cursor(call) => call
+                .todos
+                .iter()
+                .map(|given| Mention {
+                    id: Some(given.id.clone()).filter(|id| !id.is_empty()),
+                    content: Some(given.content.clone()).filter(|content| !content.is_empty()),
+                    change: given.status.map_or(Change::Keep, Change::Status),
+                    ..Mention::default()
+                })
+                .collect(),
+            Call::Todowrite(rows) => rows
+                .iter()
+                .map(|row| Mention {
+                    id: row.id.clone(),
+                    content: Some(row.content.clone()),
+                    change: Change::Status(row.status),
+                    ..Mention::default()
+                })
+                .collect(),
+            Call::Phases(ops) => ops.iter().map(phase_op).collect::<Result<_, _>>()?,
+        };
+        Ok(Self { surface: call.surface(), preset, mentions })
+    }
+
+    /// Reads a call of the extended dialect.
+    pub fn of_extended(call: &extended::Call) -> Self {
+        let mention = |given: &extended::Given| Mention {
+            id: Some(given.id.clone()),
+            change: match given.status {
+                Some(extended::Wish::Stored(status)) => Change::Status(status),
+                Some(extended::Wish::Blocked) => Change::Blocked,
+                None => Change::Keep,
+            },
+            ..Mention::default()
+        };
+        Self { surface: Surface::Extended, preset: extended::policy, mentions: call.todos.iter().map(mention).collect() }
+    }
+
+    /// Changes the status of the worker's own todos inside the call's transaction.
+    pub fn write(
+        &self,
+        tx: &mut dyn Tx,
+        now: i64,
+        caller: &Caller<'_>,
+        state: &mut SessionState,
+    ) -> Result<Answer, EngineError> {
+        let own = Own::load(tx, &state.scope)?;
+        let mut ops = Vec::new();
+        let (mut named, mut others) = (0, 0);
+        for mention in &self.mentions {
+            let found = own.named(mention);
+            if found.is_empty() && !mention.all {
+                match is_known(tx, mention)? {
+                    true => others += 1,
+                    false => return Err(not_allowed("add todos")),
+                }
+            }
+            for todo in found {
+                named += 1;
+                ops.extend(op(todo, &mention.change, now)?);
+            }
+        }
+        if named == 0 {
+            return Err(not_allowed("report on todos that were not assigned to it"));
+        }
+        let request = caller.request(self.preset);
+        let first = Footprint { todos: state.scope.iter().copied().collect(), ..Footprint::default() };
+        let changed = settle(tx, now, &request, &first, &mut |_, _| Ok(ops.clone()))?;
+        let next = next(tx, caller, &state.scope, changed.now, 1)?;
+        let mut text = render::changed(&changed, &next);
+        if others > 0 {
+            let them = match others {
+                1 => "1 todo of this list is not assigned to you and stays as it is".to_owned(),
+                _ => format!("{others} todos of this list are not assigned to you and stay as they are"),
+            };
+            text = format!("Note: {them}.\n{text}");
+        }
+        state.bound = true;
+        state.shown = changed.outcome.plan.revision;
+        state.dialect = Some(self.surface.name().to_owned());
+        Ok(Answer {
+            text: capped(&text),
+            structured: native::structured(&changed, &next),
+            is_error: false,
+            revision: changed.outcome.plan.revision,
+        })
+    }
+}
+
+fn phase_op(op: &PhaseOp) -> Result<Mention, EngineError> {
+    let content = |content: &Option<String>, change| Mention { content: content.clone(), change, ..Mention::default() };
+    Ok(match op {
+        PhaseOp::Start { task } => content(task, Change::Status(Status::InProgress)),
+        PhaseOp::Note { task, text } => content(task, Change::Note(text.clone().unwrap_or_default())),
+        PhaseOp::Done(target) => {
+            let change = Change::Status(Status::Completed);
+            match target {
+                Target::Task(task) => content(&Some(task.clone()), change),
+                Target::Phase(name) => Mention { phase: Some(name.clone()), change, ..Mention::default() },
+                Target::All => Mention { all: true, change, ..Mention::default() },
+            }
+        }
+        PhaseOp::Init { .. } | PhaseOp::Append { .. } => return Err(not_allowed("add todos")),
+        PhaseOp::Drop(_) | PhaseOp::Rm(_) => return Err(not_allowed("remove todos")),
+    })
+}
+
+fn op(todo: &Todo, change: &Change, now: i64) -> Result<Option<Op>, EngineError> {
+    let (target, status) = (Ref::Uid(todo.uid), todo.status_at(now));
+    Ok(match change {
+        Change::Keep => None,
+        Change::Note(text) => Some(Op::Note(target, text.clone())),
+        Change::Blocked => Some(Op::Block(target)),
+        Change::Status(wanted) if *wanted == status => None,
+        Change::Status(Status::Pending) => Some(Op::Reopen(target)),
+        Change::Status(Status::InProgress) => Some(Op::Start(target)),
+        Change::Status(Status::Completed) => Some(Op::Done { target, evidence: None, fence: None }),
+        Change::Status(Status::Failed) => Some(Op::Fail(target, String::new())),
+        Change::Status(Status::Cancelled) => return Err(not_allowed("remove todos")),
+    })
+}
+
+fn not_allowed(what: &str) -> EngineError {
+    EngineError::NotAllowed { what: what.into() }
+}
+
+/// Whether the plan has a todo that is meant, whoever it was given to.
+fn is_known(tx: &dyn Tx, mention: &Mention) -> Result<bool, EngineError> {
+    if let Some(id) = &mention.id
+        && tx.find(id)?.is_some()
+    {
+        return Ok(true);
+    }
+    if let Some(name) = &mention.phase {
+        return Ok(tx.row()?.phases.iter().any(|phase| phase.name == *name));
+    }
+    let contents: BTreeSet<String> = mention.content.iter().cloned().collect();
+    Ok(!contents.is_empty() && !tx.saying(&contents)?.is_empty())
+}
+
+/// The todos of a worker, in list order.
+struct Own {
+    plan: Plan,
+    todos: Vec<Todo>,
+}
+
+impl Own {
+    fn load(snapshot: &dyn Snapshot, scope: &[Uid]) -> Result<Self, EngineError> {
+        let mut plan = Plan::slice(snapshot.row()?);
+        let todos = scope.iter().copied().collect();
+        snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut plan)?;
+        let mine: HashSet<Uid> = scope.iter().copied().collect();
+        let mut todos: Vec<Todo> = plan.live().into_iter().filter(|t| mine.contains(&t.uid)).cloned().collect();
+        todos.sort_by_key(|todo| (todo.position, todo.uid));
+        Ok(Self { plan, todos })
+    }
+
+    /// Those that a call means: by id, else the first by content.
+    fn named(&self, mention: &Mention) -> Vec<&Todo> {
+        if mention.all {
+            return self.todos.iter().collect();
+        }
+        if let Some(name) = &mention.phase {
+            let phases: Vec<_> =
+                self.plan.row.phases.iter().filter(|p| p.name == *name).map(|phase| Some(phase.uid)).collect();
+            return self.todos.iter().filter(|todo| phases.contains(&todo.phase)).collect();
+        }
+        let by_id = mention.id.as_ref().and_then(|id| self.todos.iter().find(|todo| todo.id == *id));
+        let content = mention.content.as_deref().map(str::trim);
+        let by_content = || self.todos.iter().find(|todo| content == Some(todo.content.trim()));
+        by_id.or_else(by_content).into_iter().collect()
+    }
+}
+
+/// The todos that a caller is limited to; `None` for whoever sees the whole plan. A subagent to which nothing was
+/// assigned reads the list of its main agent.
+pub(super) fn scope(snapshot: &dyn Snapshot, caller: &Caller<'_>) -> Result<Option<Vec<Uid>>, EngineError> {
+    if caller.session.host().is_empty() && caller.role.is_none() {
+        return Ok(None);
+    }
+    let state = session::load(snapshot, &caller.session, snapshot.info()?.id)?;
+    let role = caller.role.unwrap_or(state.role);
+    Ok((role != Role::Owner).then_some(state.scope))
+}
+
+/// The todos of a worker, open ones or all, in list order.
+pub(super) fn list(snapshot: &dyn Snapshot, scope: &[Uid], all: bool, now: i64) -> Result<Vec<Todo>, EngineError> {
+    let mut todos = Own::load(snapshot, scope)?.todos;
+    todos.retain(|todo| all || todo.status_at(now).is_open());
+    Ok(todos)
+}
+
+/// What a worker should work on: what it has in progress, else the best of its ready todos.
+pub(super) fn next(
+    snapshot: &dyn Snapshot,
+    caller: &Caller<'_>,
+    scope: &[Uid],
+    now: i64,
+    limit: usize,
+) -> Result<Vec<Todo>, EngineError> {
+    let mut todos = list(snapshot, scope, false, now)?;
+    let running = |t: &Todo| t.status_at(now) == Status::InProgress && t.owner.as_deref() == caller.actor.owner();
+    if limit == 1
+        && let Some(at) = todos.iter().position(running)
+    {
+        return Ok(vec![todos.swap_remove(at)]);
+    }
+    todos.retain(|todo| todo.is_ready(now));
+    todos.sort_by_key(ReadyMark::of);
+    todos.truncate(limit);
+    Ok(todos)
+}
+
+/// The line that ends every list a worker reads.
+pub(super) fn progress(todos: &[Todo], next: &[Todo], now: i64) -> String {
+    let done = todos.iter().filter(|todo| todo.status_at(now) == Status::Completed).count();
+    let open = todos.iter().any(|todo| todo.status_at(now).is_open());
+    let next = match next.first() {
+        Some(todo) if todo.status_at(now) == Status::InProgress => {
+            format!("; in progress: {}", text::neutral(&todo.id))
+        }
+        Some(todo) => format!("; next: {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 80)),
+        None if open => "; nothing is ready".to_owned(),
+        None => String::new(),
+    };
+    format!("{done}/{} of your todos done{next}", todos.len())
+}
+
+/// Makes every other open todo wait, so that a schedule has only the worker's own.
+pub(super) fn hold_others(whole: &mut Plan, own: &[Uid]) {
+    let own: HashSet<Uid> = own.iter().copied().collect();
+    let others = whole.live().into_iter().filter(|todo| todo.status.is_open() && !own.contains(&todo.uid));
+    for mut todo in others.cloned().collect::<Vec<Todo>>() {
+        let reason = "not assigned to this worker".into();
+        todo.fields.status = Status::Pending;
+        todo.fields.hold = Some(Hold { kind: HoldKind::Other, reason, until: None, by: String::new(), at: 0 });
+        whole.put(todo);
+    }
+}

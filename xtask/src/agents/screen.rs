@@ -1,0 +1,128 @@
+//! Agents with a screen: prompts and commands are typed into the agent's own terminal program, which runs inside tmux.
+//! For what only a person at the keyboard can do, such as `/clear` and `/resume`.
+
+use std::fs;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use punch_testkit::scripted::Server;
+
+use super::hosts::{Host, OUTPUT};
+use super::trial::Wiring;
+use crate::process;
+
+/// How often the screen is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// A screen that has not changed for so long waits for the person. Every agent moves something while it works.
+const QUIET: Duration = Duration::from_secs(3);
+
+/// Between the letters and the end of the line: menus of commands appear meanwhile.
+const TYPING: Duration = Duration::from_millis(800);
+
+/// Stands for the id of the first conversation of this home.
+const FIRST: &str = "${first}";
+
+/// Terminals get names of their own: other scenarios run at the same time.
+static TERMINALS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether terminals can be had on this machine.
+pub fn is_possible() -> bool {
+    Command::new("tmux").arg("-V").output().is_ok_and(|found| found.status.success())
+}
+
+/// Types every prompt, each when the agent has become quiet after the one before. The exit code is the one that is
+/// wanted: the agent is ended from outside.
+pub fn converse(host: Host, wiring: &Wiring, server: &Server) -> Result<i32, String> {
+    let end = Instant::now() + wiring.limit;
+    let terminal = Terminal::open(host, wiring)?;
+    terminal.quiet(end)?;
+    for prompt in &wiring.run.prompts {
+        let before = answers(server);
+        terminal.line(&prompt.replace(FIRST, &first(host, wiring)?))?;
+        while !prompt.starts_with('/') && answers(server) == before {
+            if Instant::now() > end {
+                return Err(format!("`{prompt}` never reached the model:\n{}", terminal.screen()?));
+            }
+            thread::sleep(LOOK);
+        }
+        terminal.quiet(end)?;
+        let _ = fs::write(wiring.place.file(OUTPUT), terminal.screen()?);
+    }
+    Ok(wiring.run.exit)
+}
+
+fn answers(server: &Server) -> usize {
+    server.report().played.values().sum()
+}
+
+/// The id of the first conversation, from the name of the file that Claude Code writes it to.
+fn first(host: Host, wiring: &Wiring) -> Result<String, String> {
+    if host != Host::Claude {
+        return Ok(FIRST.to_owned());
+    }
+    let projects = fs::read_dir(wiring.place.home.join(".claude/projects"));
+    let folders = projects.into_iter().flatten().flatten().filter_map(|folder| fs::read_dir(folder.path()).ok());
+    let files = folders.flatten().flatten().map(|file| file.path());
+    let files = files.filter(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    let oldest = files.min_by_key(|file| file.metadata().and_then(|found| found.created()).ok());
+    Ok(oldest.and_then(|file| Some(file.file_stem()?.to_string_lossy().into_owned())).unwrap_or_default())
+}
+
+/// A terminal of its own; dropping it ends it with all that runs in it.
+struct Terminal(String);
+
+impl Terminal {
+    fn open(host: Host, wiring: &Wiring) -> Result<Self, String> {
+        let number = TERMINALS.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self(format!("punch-{}-{number}", std::process::id()));
+        let mut command = wiring.place.command("tmux");
+        command.env_remove("TMUX").envs(host.environment(wiring)).envs(wiring.env());
+        command.args(["-L", &terminal.0, "-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50"]);
+        command.args(host.screen(wiring));
+        process::run(&mut command)?;
+        Ok(terminal)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("tmux");
+        command.args(["-L", &self.0]).args(arguments);
+        command
+    }
+
+    fn screen(&self) -> Result<String, String> {
+        process::read(&mut self.command(&["capture-pane", "-p"]))
+    }
+
+    fn line(&self, text: &str) -> Result<(), String> {
+        process::run(&mut self.command(&["send-keys", "-l", text]))?;
+        thread::sleep(TYPING);
+        process::run(&mut self.command(&["send-keys", "Enter"]))
+    }
+
+    /// Waits until the screen has something on it and does not change any more.
+    fn quiet(&self, end: Instant) -> Result<(), String> {
+        let (mut last, mut since) = (String::new(), Instant::now());
+        loop {
+            let now = self.screen()?;
+            if now != last {
+                (last, since) = (now, Instant::now());
+            }
+            if !last.trim().is_empty() && since.elapsed() > QUIET {
+                return Ok(());
+            }
+            if Instant::now() > end {
+                return Err(format!("the agent does not come to rest:\n{last}"));
+            }
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.command(&["kill-server"]).output();
+    }
+}
