@@ -19,6 +19,7 @@ mod process;
 mod search;
 mod shipped;
 mod size;
+mod soak;
 mod sources;
 mod test;
 mod unused;
@@ -44,7 +45,8 @@ Tasks:
   escape [--binary PATH]                  what agents, clones, archives and other users can make run
   faults [--rounds N] [--seed N] [--runs]  kill -9 in mid-write and of runs, and many processes at once, at length
   fuzz [--seconds N]                   every fuzz target for N seconds
-  search [--cases N] [NAME]            every property (or those of the name) with many new inputs";
+  search [--cases N] [NAME]            every property (or those of the name) with many new inputs
+  soak [--minutes N] [--seed N]        16 mixed writers with kill -9 on real stores; every promise checked";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         ["escape", rest @ ..] => escape::run(rest),
         ["faults", rest @ ..] => faults::run(rest),
         ["search", rest @ ..] => search::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

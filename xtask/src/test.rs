@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{Done, agents, crates, deny, escape, licences, process, search, sources, unused};
+use crate::{Done, agents, crates, deny, escape, licences, process, search, soak, sources, unused};
 
 /// What the steps may depend on.
 struct Options {
@@ -32,6 +32,7 @@ const STEPS: &[Step] = &[
     Step { name: "docs", what: "documentation without warnings", run: |_| docs() },
     Step { name: "tests", what: "all tests of the workspace", run: |_| tests() },
     Step { name: "escape", what: "what agents, clones and other users can make run", run: |_| escape::run(&[]) },
+    Step { name: "soak", what: "16 mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
     Step { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
 ];
 

@@ -103,7 +103,7 @@ fn phrase(event: &Event) -> String {
         Kind::Removed => "archived",
         Kind::Phased => "phases changed",
         Kind::PolicySet => "policy changed",
-        Kind::Reverted => "taken back",
+        Kind::Reverted => "changed back",
         Kind::Edited => return edited(changes),
     };
     word.to_owned()

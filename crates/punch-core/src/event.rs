@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Change, Phase, Policy, Status, Swap, Uid};
+use crate::{Actor, Change, Phase, Policy, Status, Swap, Uid};
 
 /// One thing that happened in a revision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,9 +19,25 @@ pub struct Event {
     pub by: String,
     /// What changed.
     pub patch: Patch,
+    /// The name under which the writer claims todos, which identifies a session: several sessions of one agent sign alike.
+    /// `None` for a user without a name, and in logs from before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The revision that this write undoes; `None` for every other write, and in logs from before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
 }
 
 impl Event {
+    /// Returns true if this actor wrote it: the same session, or where none is recorded, the same name.
+    pub fn is_by(&self, actor: &Actor) -> bool {
+        match (&self.owner, actor.owner()) {
+            (Some(owner), Some(own)) => owner == own,
+            (Some(_), None) => false,
+            (None, _) => self.by == actor.by(),
+        }
+    }
+
     /// The todo that is no longer open after this.
     pub fn closes(&self) -> Option<Uid> {
         let closes = |change: &Change| match change {
@@ -99,7 +115,7 @@ pub enum Kind {
     Phased,
     /// The policy changed.
     PolicySet,
-    /// An earlier revision was taken back.
+    /// An earlier revision was undone.
     Reverted,
 }
 

@@ -127,7 +127,7 @@ macro_rules! fields {
             pub const fn field(&self) -> &'static str {
                 match self { $(Self::$Variant(_) => stringify!($name),)* }
             }
-            /// False for what undo never takes back: fences, owners, evidence and usage.
+            /// Returns false for what undo never changes: fences, owners, evidence and usage.
             pub const fn undoable(&self) -> bool {
                 match self { $(Self::$Variant(_) => fields!(@undo $undo),)* }
             }

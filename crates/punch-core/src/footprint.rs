@@ -68,7 +68,7 @@ impl Footprint {
                 }
                 Ref::New(_) => {}
             });
-            if let Op::Revert { revision } = op {
+            if let Op::Undo { revision: Some(revision), .. } = op {
                 out.revisions.insert(*revision);
             }
         }

@@ -31,7 +31,7 @@ mod todo;
 pub mod view;
 
 pub use actor::{Actor, ActorKind, WorkerId};
-pub use apply::{Context, Outcome, Stop, apply};
+pub use apply::{Context, Fate, Outcome, Standing, Stop, Undone, apply};
 pub use checkpoint::{Lists, Work};
 pub use event::{Event, Kind, Patch};
 pub use field::{Change, Fields, Splice, Swap};

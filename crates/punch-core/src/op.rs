@@ -213,11 +213,15 @@ pub enum Op {
     Phases(Vec<PhaseRef>),
     /// Replace the plan's policy.
     SetPolicy(Policy),
-    /// Take a revision back.
-    Revert {
-        /// Which.
-        revision: u64,
+    /// Undo one revision, as a new revision. Must be the only op of its batch.
+    Undo {
+        /// The revision, whoever wrote it. Without one: the latest change of the actor that still stands.
+        revision: Option<u64>,
+        /// Without a revision: the latest change that still stands, whoever made it.
+        any: bool,
     },
+    /// Undo the actor's latest undo that still stands. Must be the only op of its batch.
+    Redo,
 }
 
 impl Op {
@@ -264,7 +268,7 @@ impl Op {
             | Self::Block(r)
             | Self::Rm(r)
             | Self::Note(r, _) => f(r),
-            Self::Phases(_) | Self::SetPolicy(_) | Self::Revert { .. } => {}
+            Self::Phases(_) | Self::SetPolicy(_) | Self::Undo { .. } | Self::Redo => {}
         }
     }
 }

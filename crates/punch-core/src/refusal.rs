@@ -105,8 +105,10 @@ pub enum Refusal {
     },
     /// The revision cannot be taken back because later ones changed the same fields.
     RevertConflict {
-        /// The revision.
+        /// The revision; of a redo, the change that was to be in force again.
         revision: u64,
+        /// It was a redo.
+        redo: bool,
         /// Todo id and field, each once.
         fields: Vec<(String, &'static str)>,
     },
@@ -114,6 +116,30 @@ pub enum Refusal {
     UnknownRevision {
         /// What was given.
         revision: u64,
+    },
+    /// The revision is already undone.
+    AlreadyUndone {
+        /// The revision.
+        revision: u64,
+        /// The undo that still stands.
+        by: u64,
+    },
+    /// Undo takes back no part of the revision, or everything already is as it was before it.
+    NothingUndoable {
+        /// The revision.
+        revision: u64,
+        /// What it has that is never undone, in words.
+        stays: Vec<String>,
+    },
+    /// The actor has no change that still stands.
+    NothingToUndo {
+        /// The latest change of somebody else that still stands, and its author.
+        others: Option<(u64, String)>,
+    },
+    /// The actor has no undo that still stands.
+    NothingToRedo {
+        /// The latest undo of somebody else that still stands, and its author.
+        others: Option<(u64, String)>,
     },
     /// The caller expected another revision.
     Conflict {
@@ -144,6 +170,10 @@ impl Refusal {
             Self::UnknownPhase { .. } => "unknown_phase",
             Self::RevertConflict { .. } => "revert_conflict",
             Self::UnknownRevision { .. } => "unknown_revision",
+            Self::AlreadyUndone { .. } => "already_undone",
+            Self::NothingUndoable { .. } => "nothing_undoable",
+            Self::NothingToUndo { .. } => "nothing_to_undo",
+            Self::NothingToRedo { .. } => "nothing_to_redo",
             Self::Conflict { .. } => "conflict",
         }
     }
@@ -183,16 +213,31 @@ impl Refusal {
             Self::RemovedInBatch { id } => format!("{} is removed by the same batch", name(id)),
             Self::TooLong { field, length, limit } => format!("{field} has {length} characters, the limit is {limit}"),
             Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
-            Self::RevertConflict { revision, fields } => {
+            Self::RevertConflict { revision, redo, fields } => {
                 let mut parts: Vec<String> =
                     fields.iter().take(8).map(|(id, field)| format!("{field} of `{}`", text::clip(id, 40))).collect();
                 if fields.len() > 8 {
                     parts.push(format!("{} more", fields.len() - 8));
                 }
-                format!("revision {revision} cannot be taken back: changed since: {}", parts.join(", "))
+                let done = if *redo { "redone" } else { "undone" };
+                format!("revision {revision} cannot be {done}: changed since: {}", parts.join(", "))
             }
-            Self::UnknownRevision { revision: 0 } => "there is nothing to take back".to_owned(),
             Self::UnknownRevision { revision } => format!("no revision {revision} in this plan"),
+            Self::AlreadyUndone { revision, by } => format!("revision {revision} is already undone by revision {by}"),
+            Self::NothingUndoable { revision, stays } if stays.is_empty() => {
+                format!("undoing revision {revision} would change nothing")
+            }
+            Self::NothingUndoable { revision, stays } => {
+                format!("revision {revision} has nothing that can be undone: {}", stays.join("; "))
+            }
+            Self::NothingToUndo { others: None } => "there is nothing to undo".to_owned(),
+            Self::NothingToUndo { others: Some((revision, by)) } => {
+                format!("you have nothing to undo; the latest change is revision {revision} by {}", name(by))
+            }
+            Self::NothingToRedo { others: None } => "there is nothing to redo".to_owned(),
+            Self::NothingToRedo { others: Some((revision, by)) } => {
+                format!("you have nothing to redo; the latest undo is revision {revision} by {}", name(by))
+            }
             Self::Conflict { expected, current } => format!("expected revision {expected}, the plan is at {current}"),
         }
     }
@@ -228,8 +273,14 @@ impl Refusal {
             Self::TooLong { field: "content", .. } => "shorten it and put the rest into description or a note".into(),
             Self::TooLong { .. } => "shorten it, or split it over several notes".into(),
             Self::UnknownPhase { .. } => "use a phase from `punch tree`".into(),
-            Self::RevertConflict { .. } => "take the later revisions back first, see `punch log`".into(),
-            Self::UnknownRevision { .. } => "`punch log` lists the revisions".into(),
+            Self::RevertConflict { .. } => "undo the later revisions first, see `punch log`".into(),
+            Self::UnknownRevision { .. } | Self::NothingUndoable { .. } => "`punch log` lists the revisions".into(),
+            Self::AlreadyUndone { by, .. } => format!("`punch undo {by}` brings it back"),
+            Self::NothingToUndo { others: None } | Self::NothingToRedo { others: None } => {
+                "`punch log` lists the revisions".into()
+            }
+            Self::NothingToUndo { .. } => "`punch undo --any` undoes changes of others too".into(),
+            Self::NothingToRedo { others: Some((revision, _)) } => format!("`punch undo {revision}` undoes it"),
             Self::Conflict { .. } => "read the plan again and repeat the change on what it says now".into(),
         }
     }
@@ -331,6 +382,20 @@ pub enum Warning {
         /// Its id.
         id: String,
     },
+    /// Notes of somebody else that stay although their revision is undone.
+    NotesStay {
+        /// How many.
+        count: usize,
+        /// Who wrote them.
+        by: String,
+    },
+    /// A part of an undone revision that undo never takes back.
+    Stays {
+        /// What it is.
+        what: &'static str,
+        /// Of which todos.
+        ids: Vec<String>,
+    },
 }
 
 impl Warning {
@@ -358,6 +423,15 @@ impl Warning {
             Self::SameContent { id, other } => format!("{} and {} say the same", name(id), name(other)),
             Self::FoldedId { id } => format!("{} was given more than once; the last one counts", name(id)),
             Self::Cascaded { id, .. } => format!("{} was cancelled with what it depends on", name(id)),
+            Self::NotesStay { count: 1, by } => format!("1 note by {} stays", name(by)),
+            Self::NotesStay { count, by } => format!("{count} notes by {} stay", name(by)),
+            Self::Stays { what, ids } => {
+                let mut shown: Vec<String> = ids.iter().take(5).map(|id| name(id)).collect();
+                if ids.len() > 5 {
+                    shown.push(format!("{} more", ids.len() - 5));
+                }
+                format!("the {what} of {} stays", shown.join(", "))
+            }
         }
     }
 }

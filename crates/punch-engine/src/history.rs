@@ -1,6 +1,6 @@
 //! Looking back: revisions, undo, and the plan as it was.
 
-use punch_core::{Event, Kind, Op, Patch, Plan, Refusal, Todo, Uid, apply};
+use punch_core::{Event, Fate, Kind, Op, Patch, Plan, Refusal, Standing, Todo, Uid, apply};
 use punch_store::{PlanId, Snapshot};
 
 use crate::{Changed, Engine, EngineError, Request};
@@ -16,13 +16,8 @@ pub struct Entry {
     pub by: String,
     /// What happened, in order.
     pub events: Vec<Event>,
-}
-
-impl Entry {
-    /// The write took back an earlier one.
-    pub fn is_undo(&self) -> bool {
-        self.events.iter().any(|event| event.kind == Kind::Reverted)
-    }
+    /// Whether it undid another revision, and whether it still stands.
+    pub fate: Fate,
 }
 
 impl Engine {
@@ -36,12 +31,14 @@ impl Engine {
         self.read(plan, |snapshot| {
             let (mut revision, pruned) = (snapshot.row()?.revision, snapshot.info()?.pruned);
             let mut entries = Vec::new();
+            let mut standing = Standing::default();
             while revision > pruned && entries.len() < limit {
                 let mut events = snapshot.events_of(revision)?;
+                let fate = standing.visit(revision, &events);
                 events.retain(|event| matches!(event.patch, Patch::Todo(of, _) if of == uid));
                 let came = events.iter().any(|event| event.kind == Kind::Added);
                 if let Some(first) = events.first() {
-                    entries.push(Entry { revision, at: first.at, by: first.by.clone(), events });
+                    entries.push(Entry { revision, at: first.at, by: first.by.clone(), events, fate });
                 }
                 if came {
                     break;
@@ -52,41 +49,21 @@ impl Engine {
         })
     }
 
-    /// Takes a revision back; without one, the last that is not itself an undo or undone already.
+    /// Undoes a revision; without one, the latest change that still stands: of the caller, or with `any` of anybody.
+    /// [`punch_core::Outcome::undone`] says which it was. It never succeeds without a change.
     pub fn undo(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         revision: Option<u64>,
-    ) -> Result<(u64, Changed), EngineError> {
-        let revision = match revision {
-            Some(revision) => revision,
-            None => self.last_done(plan)?,
-        };
-        let changed = self.submit(plan, request, &[Op::Revert { revision }])?;
-        Ok((revision, changed))
+        any: bool,
+    ) -> Result<Changed, EngineError> {
+        self.submit(plan, request, &[Op::Undo { revision, any }])
     }
 
-    /// Undos pair with what they took back like brackets, so going back over them finds what still stands.
-    fn last_done(&self, plan: PlanId) -> Result<u64, EngineError> {
-        let mut limit = 64;
-        loop {
-            let entries = self.history(plan, limit)?;
-            let mut undone = 0u64;
-            for entry in &entries {
-                if entry.is_undo() {
-                    undone += 1;
-                } else if undone > 0 {
-                    undone -= 1;
-                } else {
-                    return Ok(entry.revision);
-                }
-            }
-            if (entries.len() as u64) < limit {
-                return Err(Refusal::UnknownRevision { revision: 0 }.into());
-            }
-            limit *= 4;
-        }
+    /// Undoes the caller's latest undo that still stands. It never succeeds without a change.
+    pub fn redo(&self, plan: PlanId, request: &Request<'_>) -> Result<Changed, EngineError> {
+        self.submit(plan, request, &[Op::Redo])
     }
 
     /// The whole plan as it was after a revision.
@@ -109,20 +86,14 @@ pub(crate) fn seen_at(snapshot: &dyn Snapshot, revision: u64) -> Result<Plan, En
 /// The last `limit` revisions of one moment, newest first.
 pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<Entry>, EngineError> {
     let since = snapshot.row()?.revision.saturating_sub(limit);
-    let mut entries: Vec<Entry> = Vec::new();
-    for event in snapshot.events(since, usize::MAX)? {
-        match entries.last_mut() {
-            Some(entry) if entry.revision == event.revision => entry.events.push(event),
-            _ => entries.push(Entry {
-                revision: event.revision,
-                at: event.at,
-                by: event.by.clone(),
-                events: vec![event],
-            }),
-        }
-    }
-    entries.reverse();
-    Ok(entries)
+    let events = snapshot.events(since, usize::MAX)?;
+    let mut standing = Standing::default();
+    let entry = |events: &[Event]| {
+        let first = events.first()?;
+        let fate = standing.visit(first.revision, events);
+        Some(Entry { revision: first.revision, at: first.at, by: first.by.clone(), events: events.to_vec(), fate })
+    };
+    Ok(events.chunk_by(|a, b| a.revision == b.revision).rev().filter_map(entry).collect())
 }
 
 /// A whole plan with the given later events taken back.

@@ -262,7 +262,7 @@ pub(crate) fn settle_on(
     let mut rounds = 0;
     let outcome = loop {
         let asked = ask(&plan, now).map(|mut ops| {
-            if !matches!(ops[..], [Op::Revert { .. }]) {
+            if !matches!(ops[..], [Op::Undo { .. } | Op::Redo]) {
                 ops.extend(adopt.clone());
             }
             reported(proven(ops, &plan, request), request)

@@ -52,7 +52,7 @@ CREATE TABLE event (
     kind TEXT NOT NULL,
     by TEXT NOT NULL,
     uid INTEGER,
-    patch TEXT NOT NULL,
+    patch TEXT NOT NULL, owner TEXT, undoes INTEGER,
     PRIMARY KEY (plan, revision, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE ledger (

@@ -190,14 +190,14 @@ pub fn native(source: &mut Source<'_>, words: &Words) -> Value {
 }
 
 fn native_op(s: &mut Source<'_>, words: &Words) -> Value {
-    const VERBS: [&str; 18] = [
+    const VERBS: [&str; 20] = [
         "add", "add", "add", "edit", "start", "done", "drop", "fail", "reopen", "hold", "release", "rm", "note",
-        "move", "replace", "revert", "start", "done",
+        "move", "replace", "revert", "start", "done", "undo", "redo",
     ];
     let verb = s.pick(&VERBS);
     let mut map = Map::new();
     map.insert("op".into(), odd(s, verb.into()));
-    if !matches!(verb, "replace" | "revert") {
+    if !matches!(verb, "replace" | "revert" | "undo" | "redo") {
         let name = id(s, words).into();
         map.insert("id".into(), odd(s, name));
     }
@@ -222,7 +222,10 @@ fn native_op(s: &mut Source<'_>, words: &Words) -> Value {
             });
             map.insert("todos".into(), todos.into());
         }
-        "revert" => {
+        "undo" if s.one_in(2) => {
+            map.insert("any".into(), true.into());
+        }
+        "revert" | "undo" => {
             map.insert("revision".into(), s.below(6).into());
         }
         _ => {}

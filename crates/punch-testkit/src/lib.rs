@@ -16,4 +16,5 @@ pub mod scripted;
 pub mod seeds;
 pub mod source;
 pub mod terminal;
+pub mod undo;
 pub mod work;

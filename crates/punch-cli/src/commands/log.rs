@@ -88,7 +88,10 @@ impl Log {
         let width = entries.first().map_or(1, |entry| entry.revision.to_string().len());
         let line = |(entry, story): (&Entry, &Story)| {
             let by = text::neutral(&text::clip(&entry.by, 40)).into_owned();
-            format!("{:>width$}  {}  {by}  {}", entry.revision, utc(entry.at), story.tell(&names))
+            let undoes = entry.fate.undoes.map(|of| format!("undid {of}: ")).unwrap_or_default();
+            let undone = entry.fate.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
+            let told = story.tell(&names);
+            format!("{:>width$}  {}  {by}  {undoes}{told}{undone}", entry.revision, utc(entry.at))
         };
         let lines: Vec<String> = entries.iter().zip(&stories).map(line).collect();
         let older = entries.last().map_or(0, |entry| entry.revision.saturating_sub(1));
@@ -150,6 +153,8 @@ fn revision(entry: &Entry, names: &Plan) -> Value {
         "revision": entry.revision,
         "at": entry.at,
         "by": entry.by,
+        "undoes": entry.fate.undoes,
+        "undoneBy": entry.fate.undone_by,
         "events": entry.events.iter().map(event).collect::<Vec<_>>(),
     })
 }

@@ -37,6 +37,7 @@ mod note;
 mod plan;
 mod plan_file;
 mod ready;
+mod redo;
 mod release;
 mod renew;
 mod reopen;
@@ -152,8 +153,10 @@ pub enum Command {
     Completions(Later<completions::Completions>),
     /// Show what happened, newest first
     Log(Later<log::Log>),
-    /// Take a change back
+    /// Undo a change
     Undo(Later<undo::Undo>),
+    /// Redo what you undid last
+    Redo(Later<redo::Redo>),
     /// Keep where the work and the code stand, and come back to it
     Checkpoint(Later<checkpoint::Checkpoint>),
     /// Make, list, choose, rename and archive plans
@@ -259,6 +262,7 @@ impl Command {
             Self::Schedule(Later(verb)) => verb.run(project()?),
             Self::Log(Later(verb)) => verb.run(project()?),
             Self::Undo(Later(verb)) => verb.run(project()?),
+            Self::Redo(Later(verb)) => verb.run(project()?),
             Self::Checkpoint(Later(verb)) => verb.run(project()?),
             Self::Plan(Later(verb)) => verb.run(project()?),
             Self::PlanFile(Later(verb)) => verb.run(project()?),

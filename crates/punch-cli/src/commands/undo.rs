@@ -1,19 +1,21 @@
-//! `punch undo`: take a revision back, as a new revision.
+//! `punch undo`: undo a revision, as a new revision.
 
 use clap::Args;
-use punch_core::{Patch, Refusal, Todo};
-use punch_engine::EngineError;
+use punch_core::{Patch, Refusal, Todo, Uid, text};
+use punch_engine::{Changed, EngineError};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
 use crate::story::{self, Story};
 
 const EXAMPLES: &str = "\
 Examples:
-  punch undo                 # the last change that still stands
-  punch undo 12              # one from `punch log`, if nothing later built on it";
+  punch undo                 # your own latest change that still stands
+  punch undo --any           # the latest change that still stands, whoever made it
+  punch undo 12              # revision 12 from `punch log`, if nothing later built on it
+  punch redo                 # what you undid last is in force again";
 
 /// Todos shown.
 const SHOWN: usize = 20;
@@ -22,42 +24,67 @@ const SHOWN: usize = 20;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Undo {
-    /// The revision to take back; without it the last one that is not taken back already
+    /// The revision to undo, whoever made it [default: your own latest change that still stands]
     #[arg(value_name = "REVISION")]
     revision: Option<u64>,
+    /// Without a revision: undo the latest change that still stands even if it is not yours
+    #[arg(long)]
+    any: bool,
 }
 
 impl Undo {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let revision = self.revision.unwrap_or(0);
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Err(EngineError::from(Refusal::UnknownRevision { revision }).into()),
+        let nothing = match self.revision {
+            Some(revision) => Refusal::UnknownRevision { revision },
+            None => Refusal::NothingToUndo { others: None },
         };
-        let request = open.project.request();
-        let (undone, changed) = open.engine.undo(open.plan, &request, self.revision)?;
-        let (story, names) = open.engine.read(open.plan, |snapshot| {
-            let story = Story::of(&snapshot.events_of(undone)?);
-            let mut names = punch_core::Plan::slice(snapshot.row()?);
-            snapshot.load(&story::footprint(story.names()), &mut names)?;
-            Ok((story, names))
-        })?;
-        let mut uids: Vec<_> = changed
-            .outcome
-            .events
-            .iter()
-            .filter_map(|event| if let Patch::Todo(uid, _) = event.patch { Some(uid) } else { None })
-            .collect();
-        uids.dedup();
-        let todos: Vec<&Todo> = uids.iter().filter_map(|uid| changed.plan.get(*uid)).collect();
-        let mut lines = vec![format!("took back revision {undone}: {}", story.tell(&names))];
-        lines.extend(todos.iter().take(SHOWN).map(|t| reply::line(t, changed.now)));
-        if todos.len() > SHOWN {
-            lines.push(format!("and {} more", todos.len() - SHOWN));
-        }
-        let records = reply::records(&changed.plan, todos.iter().copied(), changed.now);
-        let json = json!({"undone": undone, "revision": changed.outcome.plan.revision, "todos": records});
-        Ok(Reply::new(lines.join("\n"), json).after_write())
+        let open = project.read()?.map_err(|_| EngineError::from(nothing))?;
+        let changed = open.engine.undo(open.plan, &open.project.request(), self.revision, self.any)?;
+        answer(&open, &changed)
     }
+}
+
+/// What was undone or redone, whose it was, what stays, and the todos as they are now.
+pub fn answer(open: &Open, changed: &Changed) -> Result<Reply, Failure> {
+    let Some(undone) = &changed.outcome.undone else { return Ok(Reply::printed()) };
+    // A redo is told as the change that is in force again; an undo of a redo as the change that no longer is.
+    let (story, names) = open.engine.read(open.plan, |snapshot| {
+        let story = Story::of(&snapshot.events_of(undone.change)?);
+        let mut names = punch_core::Plan::slice(snapshot.row()?);
+        snapshot.load(&story::footprint(story.names()), &mut names)?;
+        Ok((story, names))
+    })?;
+    let mut uids: Vec<Uid> = Vec::new();
+    for event in &changed.outcome.events {
+        if let Patch::Todo(uid, _) = event.patch
+            && !uids.contains(&uid)
+        {
+            uids.push(uid);
+        }
+    }
+    let todos: Vec<&Todo> = uids.iter().filter_map(|uid| changed.plan.get(*uid)).collect();
+    let verb = if undone.redo { "redid" } else { "undid" };
+    let by = text::neutral(&text::clip(&undone.by, 40)).into_owned();
+    let mut lines = vec![format!("{verb} revision {} by {by}: {}", undone.change, story.tell(&names))];
+    lines.extend(todos.iter().take(SHOWN).map(|t| reply::line(t, changed.now)));
+    if todos.len() > SHOWN {
+        lines.push(format!("and {} more", todos.len() - SHOWN));
+    }
+    let stays: Vec<String> =
+        changed.outcome.warnings.iter().map(|warning| text::neutral(&warning.message()).into_owned()).collect();
+    lines.extend(stays.iter().take(10).map(|warning| format!("note: {warning}")));
+    let records = reply::records(&changed.plan, todos.iter().copied(), changed.now);
+    let key = if undone.redo { "redone" } else { "undone" };
+    let mut json = json!({
+        key: undone.change,
+        "by": undone.by,
+        "revision": changed.outcome.plan.revision,
+        "todos": records,
+        "warnings": stays,
+    });
+    if undone.revision != undone.change {
+        json["undoRevision"] = json!(undone.revision);
+    }
+    Ok(Reply::new(lines.join("\n"), json).after_write())
 }

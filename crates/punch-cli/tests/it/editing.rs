@@ -184,7 +184,7 @@ I. Core (0/2)
 II. End (1/1)
   ✓ ship Ship it
 $ punch undo
-took back revision 4: code archived; design content changed; ship completed; T-1 added: Test it
+undid revision 4 by user: code archived; design content changed; ship completed; T-1 added: Test it
 [ ] design  Design it
 [.] code  Write it
 [ ] ship  Ship it

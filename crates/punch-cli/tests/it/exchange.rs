@@ -118,7 +118,7 @@ $ punch export --format markdown
   > a note
 - [ ] Four <!-- punch {"id":"T-5","createdAt":MS} -->
 $ punch undo
-took back revision 3: a, T-1, T-2, T-3 archived; phases changed; T-4, T-5 added
+undid revision 3 by user: a, T-1, T-2, T-3 archived; phases changed; T-4, T-5 added
 [ ] a  One
 [.] T-1  Two
 [x] T-2  Three

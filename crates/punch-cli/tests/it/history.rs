@@ -1,4 +1,4 @@
-//! `log` and `undo`.
+//! `log`, `undo` and `redo`.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -23,6 +23,7 @@ fn nothing_has_happened_in_an_empty_project() {
         undo --json
         undo 3
         undo x
+        redo
     "), @r#"
 $ punch log
 Nothing has happened yet.
@@ -33,11 +34,11 @@ $ punch log --todo x
 2> hint: `punch list --all` shows every todo
 exit 1
 $ punch undo
-2> error: there is nothing to take back
+2> error: there is nothing to undo
 2> hint: `punch log` lists the revisions
 exit 1
 $ punch undo --json
-{"schema":1,"error":{"code":"unknown_revision","message":"there is nothing to take back","hint":"`punch log` lists the revisions"}}
+{"schema":1,"error":{"code":"nothing_to_undo","message":"there is nothing to undo","hint":"`punch log` lists the revisions"}}
 exit 1
 $ punch undo 3
 2> error: no revision 3 in this plan
@@ -48,6 +49,10 @@ $ punch undo x
 2>
 2> For more information, try '--help'.
 exit 2
+$ punch redo
+2> error: there is nothing to redo
+2> hint: `punch log` lists the revisions
+exit 1
 "#);
     assert_eq!(std::fs::read_dir(&world.project).unwrap().count(), 0);
 }
@@ -69,7 +74,7 @@ fn log_for_programs_has_kinds_and_fields() {
 }
 
 #[test]
-fn undo_takes_changes_back_one_after_the_other() {
+fn undo_undoes_changes_one_after_the_other() {
     assert_snapshot!(world().script(r"
         done T-1
         edit T-2 --content Better
@@ -86,23 +91,23 @@ $ punch done T-1
 $ punch edit T-2 --content Better
 [ ] T-2  Better
 $ punch undo
-took back revision 4: T-2 content changed
+undid revision 4 by user: T-2 content changed
 [ ] T-2  Write it
 $ punch undo
-took back revision 3: T-1 completed
+undid revision 3 by user: T-1 completed
 [ ] T-1  Design it
 $ punch undo
-took back revision 2: ship added: Ship it
+undid revision 2 by user: ship added: Ship it
 archived: ship  Ship it
 $ punch list --all
 [ ] T-1  Design it
 [ ] T-2  Write it
 $ punch undo
-took back revision 1: T-1, T-2 added
+undid revision 1 by user: T-1, T-2 added
 archived: T-1  Design it
 archived: T-2  Write it
 $ punch undo
-2> error: there is nothing to take back
+2> error: there is nothing to undo
 2> hint: `punch log` lists the revisions
 exit 1
 $ punch list --all
@@ -130,14 +135,14 @@ $ punch edit T-1 --content Third
 $ punch note T-2 x
 [ ] T-2  Write it
 $ punch undo 3
-2> error: revision 3 cannot be taken back: changed since: content of `T-1`
-2> hint: take the later revisions back first, see `punch log`
+2> error: revision 3 cannot be undone: changed since: content of `T-1`
+2> hint: undo the later revisions first, see `punch log`
 exit 1
 $ punch undo 4
-took back revision 4: T-1 content changed
+undid revision 4 by user: T-1 content changed
 [ ] T-1  Second
 $ punch undo 3
-took back revision 3: T-1 content changed
+undid revision 3 by user: T-1 content changed
 [ ] T-1  Design it
 $ punch show T-1
 [ ] T-1  Design it
@@ -147,8 +152,8 @@ $ punch undo 99
 2> hint: `punch log` lists the revisions
 exit 1
 $ punch undo 1
-2> error: revision 1 cannot be taken back: changed since: depends_on of `ship`
-2> hint: take the later revisions back first, see `punch log`
+2> error: revision 1 cannot be undone: changed since: depends_on of `ship`
+2> hint: undo the later revisions first, see `punch log`
 exit 1
 "#);
 }
@@ -202,8 +207,8 @@ fn log_tells_every_revision_in_words() {
     ")), @r"
     $ punch log --limit 40
     19  TIME  user  phases changed; T-3, T-4, T-5, T-6, 2 more added
-    18  TIME  user  T-2, ship taken back
-    17  TIME  user  ship dependencies changed; T-2 archived
+    18  TIME  user  undid 17: T-2, ship changed back
+    17  TIME  user  ship dependencies changed; T-2 archived (undone by 18)
     16  TIME  user  T-2 dropped
     15  TIME  user  T-2 reopened
     14  TIME  user  T-2 attempts changed; T-2 failed
@@ -222,23 +227,194 @@ fn log_tells_every_revision_in_words() {
      1  TIME  user  T-1, T-2 added
     $ punch log --limit 2
     19  TIME  user  phases changed; T-3, T-4, T-5, T-6, 2 more added
-    18  TIME  user  T-2, ship taken back
+    18  TIME  user  undid 17: T-2, ship changed back
     2> 17 older; `punch log --limit 10` shows more
     $ punch log --todo T-2 --limit 3
-    18  TIME  user  T-2 taken back
-    17  TIME  user  T-2 archived
+    18  TIME  user  undid 17: T-2 changed back
+    17  TIME  user  T-2 archived (undone by 18)
     16  TIME  user  T-2 dropped
     $ punch log --todo 'ship it'
-    18  TIME  user  ship taken back
-    17  TIME  user  ship dependencies changed
+    18  TIME  user  undid 17: ship changed back
+    17  TIME  user  ship dependencies changed (undone by 18)
     10  TIME  user  ship moved
      9  TIME  user  ship noted
      2  TIME  user  ship added: Ship it
     $ punch log --todo t
-    18  TIME  user  ship taken back
-    17  TIME  user  ship dependencies changed
+    18  TIME  user  undid 17: ship changed back
+    17  TIME  user  ship dependencies changed (undone by 18)
     10  TIME  user  ship moved
      9  TIME  user  ship noted
      2  TIME  user  ship added: Ship it
     ");
+}
+
+#[test]
+fn undo_after_a_named_undo_means_the_last_change_that_stands() {
+    let world = World::new();
+    ["a", "b", "c"].iter().for_each(|content| drop(world.ok(&["add", content])));
+    assert_snapshot!(world.script(r"
+        undo 1
+        undo
+        undo 1
+        undo
+        undo
+        redo
+        list --all
+    "), @r"
+$ punch undo 1
+undid revision 1 by user: T-1 added: a
+archived: T-1  a
+$ punch undo
+undid revision 3 by user: T-3 added: c
+archived: T-3  c
+$ punch undo 1
+2> error: revision 1 is already undone by revision 4
+2> hint: `punch undo 4` brings it back
+exit 1
+$ punch undo
+undid revision 2 by user: T-2 added: b
+archived: T-2  b
+$ punch undo
+2> error: there is nothing to undo
+2> hint: `punch log` lists the revisions
+exit 1
+$ punch redo
+redid revision 2 by user: T-2 added: b
+[ ] T-2  b
+$ punch list --all
+[ ] T-2  b
+");
+    world.sound();
+}
+
+#[test]
+fn undo_leaves_the_changes_of_others_alone_unless_asked() {
+    let world = World::new();
+    world.ok(&["add", "a", "b"]);
+    world.ok(&["done", "T-1", "--owner", "codex", "--evidence", "tests pass"]);
+    world.ok(&["note", "--owner", "codex", "T-2", "careful"]);
+    assert_snapshot!(world.script(r"
+        undo --owner ann
+        undo 3
+        undo --any
+        undo --any
+        undo --any --json
+        redo --owner ann
+        redo
+        redo
+        redo
+    "), @r#"
+$ punch undo --owner ann
+2> error: you have nothing to undo; the latest change is revision 2 by `codex`
+2> hint: `punch undo --any` undoes changes of others too
+exit 1
+$ punch undo 3
+2> error: revision 3 has nothing that can be undone: 1 note by `codex` stays
+2> hint: `punch log` lists the revisions
+exit 1
+$ punch undo --any
+undid revision 2 by codex: T-1 completed
+[ ] T-1  a
+note: the evidence of `T-1` stays
+$ punch undo --any
+undid revision 1 by user: T-1, T-2 added
+archived: T-1  a
+archived: T-2  b
+$ punch undo --any --json
+{"schema":1,"error":{"code":"nothing_to_undo","message":"there is nothing to undo","hint":"`punch log` lists the revisions"}}
+exit 1
+$ punch redo --owner ann
+2> error: you have nothing to redo; the latest undo is revision 5 by `user`
+2> hint: `punch undo 5` undoes it
+exit 1
+$ punch redo
+redid revision 1 by user: T-1, T-2 added
+[ ] T-1  a
+[ ] T-2  b
+$ punch redo
+redid revision 2 by codex: T-1 completed
+[x] T-1  a
+$ punch redo
+2> error: there is nothing to redo
+2> hint: `punch log` lists the revisions
+exit 1
+"#);
+    world.sound();
+}
+
+#[test]
+fn redo_survives_other_changes_and_refuses_what_they_touched() {
+    let world = World::new();
+    world.ok(&["add", "a", "b"]);
+    assert_snapshot!(world.script(r"
+        edit T-1 --content second
+        edit T-2 --priority 1
+        undo
+        undo
+        note T-2 later
+        redo
+        edit T-2 --priority 5
+        redo
+    "), @r"
+$ punch edit T-1 --content second
+[ ] T-1  second
+$ punch edit T-2 --priority 1
+[ ] T-2  b
+$ punch undo
+undid revision 3 by user: T-2 priority changed
+[ ] T-2  b
+$ punch undo
+undid revision 2 by user: T-1 content changed
+[ ] T-1  a
+$ punch note T-2 later
+[ ] T-2  b
+$ punch redo
+redid revision 2 by user: T-1 content changed
+[ ] T-1  second
+$ punch edit T-2 --priority 5
+[ ] T-2  b
+$ punch redo
+2> error: revision 3 cannot be redone: changed since: priority of `T-2`
+2> hint: undo the later revisions first, see `punch log`
+exit 1
+");
+    world.sound();
+}
+
+#[test]
+fn undo_succeeds_exactly_if_something_changed() {
+    let world = World::new();
+    let revision = || world.json(&["log", "-n", "1"])["revisions"][0]["revision"].as_u64().unwrap_or(0);
+    world.ok(&["add", "a", "b", "c"]);
+    let steps = [
+        "note --owner codex T-1 x",
+        "done T-1",
+        "undo --any",
+        "undo --any",
+        "undo",
+        "undo",
+        "undo 1",
+        "redo",
+        "redo",
+        "start T-2 --owner codex",
+        "undo",
+        "undo --any",
+        "undo --owner codex",
+        "redo --owner codex",
+        "redo",
+        "undo 2",
+        "undo 99",
+        "undo",
+        "undo",
+        "undo",
+        "redo",
+        "redo",
+        "redo",
+    ];
+    for step in steps {
+        let before = revision();
+        let run = world.punch(&step.split(' ').collect::<Vec<_>>());
+        assert_eq!(run.exit == Some(0), revision() > before, "{step}: {}{}", run.stdout, run.stderr);
+    }
+    world.sound();
 }

@@ -85,7 +85,7 @@ $ punch todo fly
 Unknown /todo subcommand. Use append, start, done, drop, rm, copy, export, import.
 exit 1
 $ punch undo
-took back revision 9: T-1, T-2 archived; phases changed
+undid revision 9 by user: T-1, T-2 archived; phases changed
 [x] T-1  Fix the bug
 [x] T-2  Port the store
 $ punch todo

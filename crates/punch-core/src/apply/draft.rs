@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::{Context, Stop};
+use super::{Context, Stop, Undone};
 use crate::graph::Net;
 use crate::{
     CancelledDep, Dep, Event, Fields, Footprint, Kind, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid,
@@ -26,6 +26,8 @@ pub(super) struct Draft<'a> {
     /// Todos that this write brought into progress and that are in progress still.
     pub active: BTreeSet<Uid>,
     pub events: Vec<Event>,
+    /// The revision that this write undoes.
+    pub undoes: Option<Undone>,
     pub warnings: Vec<Warning>,
     /// Todos whose level must be looked at again.
     pub relevel: BTreeSet<Uid>,
@@ -55,6 +57,7 @@ impl<'a> Draft<'a> {
             unlinked: BTreeMap::new(),
             active: BTreeSet::new(),
             events: Vec::new(),
+            undoes: None,
             warnings: Vec::new(),
             relevel: BTreeSet::new(),
             repull: BTreeSet::new(),
@@ -104,7 +107,10 @@ impl<'a> Draft<'a> {
     pub fn event(&mut self, kind: Kind, patch: Patch) {
         let seq = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
         let revision = self.row.revision + 1;
-        self.events.push(Event { revision, seq, kind, at: self.now, by: self.ctx.actor.by().to_owned(), patch });
+        let actor = &self.ctx.actor;
+        let (by, owner) = (actor.by().to_owned(), actor.owner().map(str::to_owned));
+        let undoes = self.undoes.as_ref().map(|undone| undone.revision);
+        self.events.push(Event { revision, seq, kind, at: self.now, by, patch, owner, undoes });
     }
 
     /// The live todo with that id as this write has it.

@@ -33,5 +33,6 @@ pub(super) fn finish(mut draft: Draft<'_>, batch: &Batch<'_>) -> Outcome {
         unblocked: unblocked.into_iter().map(|(_, uid)| uid).collect(),
         added: batch.added.iter().map(|(uid, _)| *uid).collect(),
         warnings: draft.warnings,
+        undone: draft.undoes,
     }
 }

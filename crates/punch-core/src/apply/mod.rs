@@ -10,6 +10,7 @@ mod remove;
 mod resolve;
 mod restore;
 mod revert;
+mod standing;
 mod transition;
 mod update;
 mod vouch;
@@ -18,6 +19,7 @@ use crate::{Actor, Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, W
 
 pub use derive::{derive, fold};
 use draft::Draft;
+pub use standing::{Fate, Standing};
 
 /// Who asks, when, under which policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +59,21 @@ pub struct Outcome {
     pub added: Vec<Uid>,
     /// Worth telling.
     pub warnings: Vec<Warning>,
+    /// What was undone, if the batch was an undo or a redo.
+    pub undone: Option<Undone>,
+}
+
+/// What an undo or a redo undid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// The revision whose inverse was written: of a redo, that of the undo.
+    pub revision: u64,
+    /// The change that is undone or in force again now: the revision itself, or what a chain of undos began with.
+    pub change: u64,
+    /// Who made that change.
+    pub by: String,
+    /// The change is in force again.
+    pub redo: bool,
 }
 
 /// Why there is no outcome.

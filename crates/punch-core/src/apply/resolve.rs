@@ -109,7 +109,7 @@ const fn target(op: &Op) -> Option<&Ref> {
         | Op::Rm(r)
         | Op::Note(r, _)
         | Op::Move(r, _) => Some(r),
-        Op::Add(_) | Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Revert { .. } => None,
+        Op::Add(_) | Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Undo { .. } | Op::Redo => None,
     }
 }
 

@@ -1,38 +1,61 @@
-//! Undo: the inverse patches of one revision, as a new revision. Refused where later writes changed the same fields.
+//! Undo and redo: the inverse patches of one revision, as a new revision. Refused where later writes changed the same
+//! fields, and where nothing would change.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::draft::Draft;
 use super::resolve::Batch;
-use super::{Stop, derive, edges, transition};
-use crate::{Change, Dep, Event, Footprint, Kind, Op, Patch, Refusal, Status, Swap, Todo, Uid};
+use super::standing::{self, Aim};
+use super::{Stop, Undone, derive, edges, transition};
+use crate::{
+    Change, Dep, Event, Evidence, Fields, Kind, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo, Uid, Warning,
+};
 
 pub(super) fn revert(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
     for op in batch.ops {
-        if let Op::Revert { revision } = op {
-            if batch.ops.len() > 1 {
-                let what = "a revert must be the only op of its batch".into();
-                return Err(Refusal::Invalid { at: "ops".into(), what }.into());
-            }
-            take_back(draft, *revision)?;
+        let aim = match op {
+            Op::Undo { revision: Some(revision), .. } => Aim::Revision(*revision),
+            Op::Undo { revision: None, any } => Aim::Change { any: *any },
+            Op::Redo => Aim::Undo,
+            _ => continue,
+        };
+        if batch.ops.len() > 1 {
+            let what = "an undo or redo must be the only op of its batch".into();
+            return Err(Refusal::Invalid { at: "ops".into(), what }.into());
         }
+        undo(draft, aim)?;
     }
     Ok(())
 }
 
-fn take_back(draft: &mut Draft<'_>, revision: u64) -> Result<(), Stop> {
-    if revision == 0 || revision > draft.plan.row.revision {
-        return Err(Refusal::UnknownRevision { revision }.into());
-    }
+/// Undoes what is meant. Without a number, a change that would leave everything as it is gives way to the one before it.
+fn undo(draft: &mut Draft<'_>, aim: Aim) -> Result<(), Stop> {
     // The consequences of an undo are found by looking at everything: it is rare, and it must be right.
     draft.plan.need_whole()?;
-    let plan = draft.plan;
-    let Some(events) = plan.events(revision) else {
-        return Err(Stop::Need(Box::new(Footprint { revisions: [revision].into(), ..Footprint::default() })));
-    };
-    if events.is_empty() {
-        return Err(Refusal::UnknownRevision { revision }.into());
+    let mut below = u64::MAX;
+    loop {
+        let undone = standing::find(draft.plan, draft.ctx, aim, below)?;
+        let revision = undone.revision;
+        invert(draft, undone)?;
+        if !draft.events.is_empty() {
+            return Ok(());
+        }
+        if let Aim::Revision(revision) = aim {
+            let stays = draft.warnings.iter().map(Warning::message).collect();
+            return Err(Refusal::NothingUndoable { revision, stays }.into());
+        }
+        *draft = Draft::new(draft.plan, draft.ctx);
+        below = revision;
     }
+}
+
+/// Writes the inverse patches of a revision whose events are loaded.
+fn invert(draft: &mut Draft<'_>, undone: Undone) -> Result<(), Stop> {
+    let plan = draft.plan;
+    let (revision, change, redo) = (undone.revision, undone.change, undone.redo);
+    let events = plan.events(revision).unwrap_or_default();
+    draft.undoes = Some(undone);
+    remains(draft, events);
     let mut work: BTreeMap<Uid, Todo> = BTreeMap::new();
     let mut conflicts: Vec<(String, &'static str)> = Vec::new();
     for event in events.iter().rev() {
@@ -69,7 +92,11 @@ fn take_back(draft: &mut Draft<'_>, revision: u64) -> Result<(), Stop> {
     }
     conflicts.sort_unstable();
     conflicts.dedup();
-    if conflicts.is_empty() { Ok(()) } else { Err(Refusal::RevertConflict { revision, fields: conflicts }.into()) }
+    if conflicts.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::RevertConflict { revision: change, redo, fields: conflicts }.into())
+    }
 }
 
 fn back(
@@ -79,23 +106,73 @@ fn back(
     changes: &[Change],
     conflicts: &mut Vec<(String, &'static str)>,
 ) {
-    // What came is archived, not blanked: rows are never destroyed.
+    // What came is archived, not blanked: rows are never destroyed. Whatever changed since then builds on it.
     if event.kind == Kind::Added {
-        let mut probe = todo.fields.clone();
-        let touched = changes.iter().filter(|c| c.undoable() && !probe.backward(c));
-        conflicts.extend(touched.map(|c| (todo.id.clone(), c.field())));
+        let mut came = Fields::default();
+        changes.iter().for_each(|change| came.forward(change));
+        let since = came.changes(&todo.fields).into_iter();
+        let since = since.filter(|change| change.undoable() && !matches!(change, Change::Notes(_)));
+        conflicts.extend(since.map(|change| (todo.id.clone(), change.field())));
         todo.removed = Some(draft.now);
         return;
     }
-    for change in changes.iter().rev() {
-        let others_note = matches!(change, Change::Notes(_)) && event.by != draft.ctx.actor.by();
-        if !change.undoable() || others_note {
-            continue;
-        }
-        if !todo.fields.backward(change) {
+    for change in changes.iter().rev().filter(|change| standing::is_undone(change, event, draft.ctx)) {
+        let done = match change {
+            Change::Notes(splice) => notes_back(&mut todo.notes, splice),
+            change => todo.fields.backward(change),
+        };
+        if !done {
             conflicts.push((todo.id.clone(), change.field()));
         }
     }
+}
+
+/// Undoes the adding, or the undoing, of notes wherever they are now: notes of others that came or went in between are
+/// no conflict.
+fn notes_back(notes: &mut Vec<Note>, splice: &Splice<Note>) -> bool {
+    let mut without = notes.clone();
+    for note in splice.added.iter().rev() {
+        let Some(at) = without.iter().rposition(|other| other == note) else { return false };
+        without.remove(at);
+    }
+    let at = splice.at.min(without.len());
+    without.splice(at..at, splice.removed.iter().cloned());
+    *notes = without;
+    true
+}
+
+/// Warns about what stays of a revision although the rest of it is undone: notes of others, evidence and usage. Owners and
+/// fences stay too, but only say who worked on a todo last.
+fn remains(draft: &mut Draft<'_>, events: &[Event]) {
+    let (mut notes, mut evidence, mut usage) = (0, BTreeSet::new(), BTreeSet::new());
+    for event in events.iter().filter(|event| event.kind != Kind::Added) {
+        let Patch::Todo(uid, changes) = &event.patch else { continue };
+        for change in changes {
+            match change {
+                Change::Notes(splice) if !event.is_by(&draft.ctx.actor) => notes += splice.added.len(),
+                Change::Evidence(splice) if splice.added.iter().any(says_something) => {
+                    evidence.insert(draft.id(*uid));
+                }
+                Change::ActualTokens(_) => {
+                    usage.insert(draft.id(*uid));
+                }
+                _ => {}
+            }
+        }
+    }
+    if let Some(event) = events.first().filter(|_| notes > 0) {
+        draft.warnings.push(Warning::NotesStay { count: notes, by: event.by.clone() });
+    }
+    for (what, ids) in [("evidence", evidence), ("token usage", usage)] {
+        if !ids.is_empty() {
+            draft.warnings.push(Warning::Stays { what, ids: ids.into_iter().collect() });
+        }
+    }
+}
+
+/// Evidence that holds more than the commit that a completion was made at.
+fn says_something(evidence: &Evidence) -> bool {
+    evidence.text.is_some() || evidence.command.is_some()
 }
 
 /// Takes the older fields over and derives everything again; answers what is in progress again.
@@ -122,7 +199,7 @@ fn adopt(
         if !todo.is_live() {
             todo.derived = crate::Derived::default();
         }
-        // A lease is never taken back; it ends with the work it was given for.
+        // A lease is never undone; it ends with the work it was given for.
         if !todo.is_live() || todo.status != old_status {
             todo.lease_until = None;
         }

@@ -49,7 +49,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
                 said_blocked.push(uid);
             }
             Op::Edit(..) | Op::Rm(_) | Op::Note(..) | Op::Move(..) => {}
-            Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Revert { .. } => {}
+            Op::Arrange(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Undo { .. } | Op::Redo => {}
         }
     }
     for uid in said_blocked {

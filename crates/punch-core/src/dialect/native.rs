@@ -122,14 +122,27 @@ fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<O
             known(&["todos"])?;
             replace(plan, map, at, limits, ops)?;
         }
+        "undo" => {
+            known(&["revision", "any"])?;
+            let any = match map.get("any") {
+                None | Some(Value::Null) => false,
+                Some(value) => value.as_bool().ok_or_else(|| invalid(join(at, "any"), "must be true or false"))?,
+            };
+            ops.push(Op::Undo { revision: number(map, "revision", at)?, any });
+        }
+        // The older name: it always says which.
         "revert" => {
             known(&["revision"])?;
             let revision = number(map, "revision", at)?.ok_or_else(|| invalid(join(at, "revision"), "missing"))?;
-            ops.push(Op::Revert { revision });
+            ops.push(Op::Undo { revision: Some(revision), any: false });
+        }
+        "redo" => {
+            known(&[])?;
+            ops.push(Op::Redo);
         }
         other => {
             const VERBS: &str =
-                "add, edit, start, done, drop, fail, reopen, hold, release, rm, note, move, replace, revert";
+                "add, edit, start, done, drop, fail, reopen, hold, release, rm, note, move, replace, undo, redo";
             return Err(invalid(join(at, "op"), format!("`{}` is none of {VERBS}", clip(other, 40))));
         }
     }

@@ -25,6 +25,7 @@ mod schedule;
 mod schema;
 mod slices;
 mod undo;
+mod undo_history;
 mod vectors;
 mod view;
 mod writes;

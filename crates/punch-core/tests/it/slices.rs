@@ -116,10 +116,11 @@ proptest! {
             let _ = pair.run(&batch).map_err(TestCaseError::fail)?;
         }
         let revision = which.index(pair.plan.row.revision as usize + 1) as u64;
-        let events = pair.log.iter().filter(|e| e.revision == revision).cloned().collect();
-        pair.plan.put_events(revision, events);
+        for events in pair.log.chunk_by(|a, b| a.revision == b.revision) {
+            pair.plan.put_events(events[0].revision, events.to_vec());
+        }
         let ctx = Context::new(pair.model.now, Actor::parse("test", None), Policy::default());
-        let ops = [Op::Revert { revision }];
+        let ops = [Op::Undo { revision: Some(revision), any: false }];
         prop_assert_eq!(Loader::new(&pair.plan).run(&ops, &ctx), bridge::submit(&pair.plan, &ops, &ctx));
     }
 }

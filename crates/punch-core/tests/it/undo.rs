@@ -20,11 +20,12 @@ fn live(plan: &Plan) -> Vec<(Uid, Fields)> {
 }
 
 /// Takes a revision back on the engine's side only.
-fn revert(pair: &mut Pair, revision: u64, policy: Policy, by: &str) -> Result<(), Vec<Refusal>> {
-    let events = pair.log.iter().filter(|e| e.revision == revision).cloned().collect();
-    pair.plan.put_events(revision, events);
-    let ctx = Context::new(pair.model.now + 1, Actor::parse(by, None), policy);
-    let outcome = bridge::submit(&pair.plan, &[Op::Revert { revision }], &ctx)?;
+fn revert(pair: &mut Pair, revision: u64, policy: Policy, by: &Actor) -> Result<(), Vec<Refusal>> {
+    for events in pair.log.chunk_by(|a, b| a.revision == b.revision) {
+        pair.plan.put_events(events[0].revision, events.to_vec());
+    }
+    let ctx = Context::new(pair.model.now + 1, by.clone(), policy);
+    let outcome = bridge::submit(&pair.plan, &[Op::Undo { revision: Some(revision), any: false }], &ctx)?;
     let next = pair.plan.row.revision + u64::from(!outcome.events.is_empty());
     pair.plan.commit(&outcome);
     assert_eq!(pair.plan.row.revision, next);
@@ -50,7 +51,9 @@ proptest! {
         let (after, last) = (pair.plan.clone(), pair.plan.row.revision);
         prop_assume!(last > 0);
         let policy = bridge::policy(&Rules::NATIVE);
-        revert(&mut pair, last, policy, "test").map_err(|r| TestCaseError::fail(format!("{r:?}")))?;
+        let author = pair.log.last().map(|event| Actor::parse(&event.by, event.owner.as_deref()));
+        let author = author.unwrap_or_else(|| Actor::parse("test", None));
+        revert(&mut pair, last, policy, &author).map_err(|r| TestCaseError::fail(format!("{r:?}")))?;
         prop_assert_eq!(live(&pair.plan), live(&before));
         prop_assert_eq!(&pair.plan.row.policy, &before.row.policy);
         prop_assert_eq!(&pair.plan.row.phases, &before.row.phases);
@@ -60,7 +63,7 @@ proptest! {
         }
         pair.fold_again().map_err(TestCaseError::fail)?;
         if pair.plan.row.revision > last {
-            revert(&mut pair, last + 1, policy, "test").map_err(|r| TestCaseError::fail(format!("{r:?}")))?;
+            revert(&mut pair, last + 1, policy, &author).map_err(|r| TestCaseError::fail(format!("{r:?}")))?;
             prop_assert_eq!(live(&pair.plan), live(&after));
             pair.fold_again().map_err(TestCaseError::fail)?;
         }
@@ -82,7 +85,7 @@ proptest! {
         let rules = Rules::from_digits(std::array::from_fn(|n| digits[n] as usize % Rules::SIZES[n]));
         let busy = |plan: &Plan| plan.live().iter().filter(|t| t.status == punch_core::Status::InProgress && t.owner.is_none()).count();
         let (old, rows) = (busy(&pair.plan), live(&pair.plan));
-        match revert(&mut pair, revision, bridge::policy(&rules), "somebody") {
+        match revert(&mut pair, revision, bridge::policy(&rules), &Actor::parse("somebody", None)) {
             Ok(()) => {
                 let ids: std::collections::BTreeSet<&str> = pair.plan.ids().collect();
                 prop_assert_eq!(ids.len(), pair.plan.live().len());
@@ -92,7 +95,7 @@ proptest! {
             }
             Err(refusals) => {
                 prop_assert_eq!(live(&pair.plan), rows);
-                let known = ["revert_conflict", "cycle", "in_progress_limit"].contains(&refusals[0].code());
+                let known = ["revert_conflict", "cycle", "in_progress_limit", "nothing_undoable"].contains(&refusals[0].code());
                 prop_assert!(known, "{:?}", refusals);
                 crate::pair::presentable(&refusals[0]).map_err(TestCaseError::fail)?;
             }
@@ -121,8 +124,8 @@ fn a_conflict_names_the_todo_and_the_field() {
     run(&mut pair, Rules::NATIVE, vec![add("a", &[])]);
     run(&mut pair, Rules::NATIVE, vec![Ask::Edit(id("a"), content("one"))]);
     run(&mut pair, Rules::NATIVE, vec![Ask::Edit(id("a"), content("two"))]);
-    let refusals = revert(&mut pair, 2, Policy::default(), "test").unwrap_err();
-    assert_eq!(refusals, [Refusal::RevertConflict { revision: 2, fields: vec![("a".into(), "content")] }]);
+    let refusals = revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap_err();
+    assert_eq!(refusals, [Refusal::RevertConflict { revision: 2, redo: false, fields: vec![("a".into(), "content")] }]);
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn an_id_that_comes_back_is_no_longer_missing() {
     run(&mut pair, Rules::CURSOR, vec![add("a", &[])]);
     run(&mut pair, Rules::CURSOR, vec![Ask::Rm(id("a"))]);
     run(&mut pair, Rules::CURSOR, vec![add("b", &["a"])]);
-    revert(&mut pair, 2, Policy::default(), "test").unwrap();
+    revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap();
     let a = pair.plan.by_id("a").unwrap().uid;
     assert_eq!(pair.plan.by_id("b").unwrap().depends_on, [punch_core::Dep::On(a)]);
 }
@@ -141,7 +144,7 @@ fn a_lease_survives_the_undo_of_an_edit() {
     let mut pair = Pair::new();
     run(&mut pair, Rules::NATIVE, vec![add("a", &[]), Ask::Claim(id("a"), 500)]);
     run(&mut pair, Rules::NATIVE, vec![Ask::Edit(id("a"), Given { priority: Some(1), ..Given::default() })]);
-    revert(&mut pair, 2, Policy::default(), "test").unwrap();
+    revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap();
     assert_eq!(pair.plan.by_id("a").unwrap().lease_until, Some(500));
 }
 
@@ -151,7 +154,7 @@ fn an_older_revision_is_not_taken_back_over_the_limit() {
     run(&mut pair, Rules::NATIVE, vec![add("a", &[]), add("b", &[]), Ask::Start(id("a"))]);
     run(&mut pair, Rules::NATIVE, vec![Ask::Done(id("a"), None, None)]);
     run(&mut pair, Rules::NATIVE, vec![Ask::Start(id("b"))]);
-    let refusals = revert(&mut pair, 2, Policy::default(), "test").unwrap_err();
+    let refusals = revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap_err();
     assert_eq!(refusals[0].code(), "in_progress_limit");
 }
 
@@ -160,8 +163,10 @@ fn the_remarks_of_others_stay() {
     let mut pair = Pair::new();
     run(&mut pair, Rules::NATIVE, vec![add("a", &[])]);
     run(&mut pair, Rules::NATIVE, vec![Ask::Note(id("a"), "mine".to_owned())]);
-    revert(&mut pair, 2, Policy::default(), "somebody else").unwrap();
+    let refusals = revert(&mut pair, 2, Policy::default(), &Actor::parse("somebody else", None)).unwrap_err();
+    let stays = vec!["1 note by `test` stays".to_owned()];
+    assert_eq!(refusals, [Refusal::NothingUndoable { revision: 2, stays }]);
     assert_eq!(pair.plan.by_id("a").unwrap().notes.len(), 1);
-    revert(&mut pair, 2, Policy::default(), "test").unwrap();
+    revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap();
     assert_eq!(pair.plan.by_id("a").unwrap().notes.len(), 0);
 }

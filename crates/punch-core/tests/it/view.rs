@@ -144,7 +144,7 @@ fn the_notice_shows_the_list_that_was_written() {
 
 fn moved(uid: u64, before: Status, after: Status) -> Event {
     let patch = Patch::Todo(Uid(uid), vec![Change::Status(Swap { before, after })]);
-    Event { revision: 1, seq: 0, kind: Kind::Edited, at: 0, by: String::new(), patch }
+    Event { revision: 1, seq: 0, kind: Kind::Edited, at: 0, by: String::new(), patch, owner: None, undoes: None }
 }
 
 #[test]

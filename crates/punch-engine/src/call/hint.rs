@@ -90,9 +90,19 @@ fn refused(refusal: &Refusal, surface: Surface, reads: bool) -> Option<String> {
         Refusal::Leased { .. } => "take another todo, or wait until the lease ends".into(),
         Refusal::UnknownPhase { .. } => "use a phase of the plan".into(),
         Refusal::RevertConflict { .. } => {
-            "revert the later revisions first; todo_read with view history lists them".into()
+            "undo the later revisions first; todo_read with view history lists them".into()
         }
-        Refusal::UnknownRevision { .. } => "todo_read with view history lists the revisions".into(),
+        Refusal::UnknownRevision { .. } | Refusal::NothingUndoable { .. } => {
+            "todo_read with view history lists the revisions".into()
+        }
+        Refusal::AlreadyUndone { by, .. } => format!("the op undo with revision {by} brings it back"),
+        Refusal::NothingToUndo { others: None } | Refusal::NothingToRedo { others: None } => {
+            "todo_read with view history lists the revisions".into()
+        }
+        Refusal::NothingToUndo { .. } => "the op undo with any true undoes changes of others too".into(),
+        Refusal::NothingToRedo { others: Some((revision, _)) } => {
+            format!("the op undo with revision {revision} undoes it")
+        }
         Refusal::Invalid { .. }
         | Refusal::DuplicateId { .. }
         | Refusal::UnknownDependency { .. }
@@ -121,8 +131,12 @@ mod tests {
             Refusal::Transition { id: id.clone(), op: "fail", status: Status::Pending },
             Refusal::Leased { id: id.clone(), owner: "o".into() },
             Refusal::UnknownPhase { name: "p".into() },
-            Refusal::RevertConflict { revision: 1, fields: Vec::new() },
+            Refusal::RevertConflict { revision: 1, redo: false, fields: Vec::new() },
             Refusal::UnknownRevision { revision: 1 },
+            Refusal::AlreadyUndone { revision: 1, by: 2 },
+            Refusal::NothingUndoable { revision: 1, stays: Vec::new() },
+            Refusal::NothingToUndo { others: Some((1, "o".into())) },
+            Refusal::NothingToRedo { others: Some((1, "o".into())) },
         ];
         for refusal in refusals {
             for surface in Surface::ALL {

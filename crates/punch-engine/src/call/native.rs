@@ -158,7 +158,7 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }
             Op::Rm(_) | Op::Drop(_) => return Err(EngineError::NotAllowed { what: "remove todos".into() }),
-            Op::Revert { .. } => return Err(EngineError::NotAllowed { what: "undo".into() }),
+            Op::Undo { .. } | Op::Redo => return Err(EngineError::NotAllowed { what: "undo".into() }),
         };
         let uid = match target {
             Ref::Uid(uid) => Some(*uid),

@@ -199,7 +199,10 @@ fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<An
         .iter()
         .map(|entry| {
             let kinds: Vec<&str> = entry.events.iter().take(5).map(|e| e.kind.name()).collect();
-            format!("rev {}: {} by {}", entry.revision, kinds.join(", "), text::neutral(&entry.by))
+            let undoes = entry.fate.undoes.map(|of| format!(", undoes rev {of}")).unwrap_or_default();
+            let undone = entry.fate.undone_by.map(|by| format!(", undone by rev {by}")).unwrap_or_default();
+            let by = text::neutral(&entry.by);
+            format!("rev {}: {} by {by}{undoes}{undone}", entry.revision, kinds.join(", "))
         })
         .collect();
     let mut structured = json!({"revisions": entries.iter().map(|e| e.revision).collect::<Vec<_>>()});

@@ -71,6 +71,10 @@ pub(super) fn changed(changed: &Changed, next: &[Todo]) -> String {
     if outcome.events.is_empty() {
         out.push("Nothing to change.".into());
     }
+    if let Some(undone) = &outcome.undone {
+        let verb = if undone.redo { "Redid" } else { "Undid" };
+        out.push(format!("{verb} rev {} by {}.", undone.change, text::neutral(&text::clip(&undone.by, 40))));
+    }
     const SHOWN: usize = 20;
     // An event for every touched todo would repeat the list; derived changes are not told.
     let told = outcome.rows.iter().filter(|t| {

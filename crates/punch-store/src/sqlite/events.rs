@@ -13,12 +13,12 @@ use super::fail;
 use super::view::View;
 use crate::{StoreError, baseline};
 
-const SELECT: &str = "SELECT revision, seq, at, kind, by, patch FROM event";
+const SELECT: &str = "SELECT revision, seq, at, kind, by, patch, owner, undoes FROM event";
 
 /// Adds the events of one write.
 pub(super) fn append(view: &View<'_>, events: &[Event]) -> Result<(), StoreError> {
-    const INSERT: &str = "INSERT INTO event (plan, revision, seq, at, kind, by, uid, patch) \
-                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    const INSERT: &str = "INSERT INTO event (plan, revision, seq, at, kind, by, uid, patch, owner, undoes) \
+                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     for event in events {
         let patch = serde_json::to_string(&event.patch).map_err(|e| StoreError::Failed {
             path: view.path.to_owned(),
@@ -26,7 +26,8 @@ pub(super) fn append(view: &View<'_>, events: &[Event]) -> Result<(), StoreError
         })?;
         let uid = if let Patch::Todo(uid, _) = event.patch { Some(uid.0.cast_signed()) } else { None };
         let (revision, kind) = (event.revision.cast_signed(), event.kind.name());
-        let row = params![view.plan.0, revision, event.seq, event.at, kind, event.by, uid, patch];
+        let undoes = event.undoes.map(u64::cast_signed);
+        let row = params![view.plan.0, revision, event.seq, event.at, kind, event.by, uid, patch, event.owner, undoes];
         view.execute("write an event", INSERT, row)?;
     }
     Ok(())
@@ -85,8 +86,10 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<Result<Event, String>> {
     let kind = Kind::deserialize(word).map_err(|e| e.to_string());
     let patch = serde_json::from_str(row.get_ref(5)?.as_str()?).map_err(|e| e.to_string());
     let (seq, at, by) = (row.get(1)?, row.get(2)?, row.get(4)?);
+    let owner = row.get(6)?;
+    let undoes = row.get::<_, Option<i64>>(7)?.map(i64::cast_unsigned);
     Ok(kind
-        .and_then(|kind| patch.map(|patch| Event { revision, seq, kind, at, by, patch }))
+        .and_then(|kind| patch.map(|patch| Event { revision, seq, kind, at, by, patch, owner, undoes }))
         .map_err(|why| format!("an event of revision {revision} cannot be read: {why}")))
 }
 

@@ -32,6 +32,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { to: Version { major: 2, minor: 0 }, sql: include_str!("../../migrations/0006_runs.sql") },
     Migration { to: Version { major: 2, minor: 1 }, sql: include_str!("../../migrations/0007_again.sql") },
     Migration { to: Version { major: 2, minor: 2 }, sql: include_str!("../../migrations/0008_fewer_indexes.sql") },
+    Migration { to: Version { major: 2, minor: 3 }, sql: include_str!("../../migrations/0009_undo.sql") },
 ];
 
 /// What this program writes.

@@ -24,7 +24,8 @@ pub fn calls(count: usize) -> impl Strategy<Value = Vec<Call>> {
 fn call() -> impl Strategy<Value = Call> {
     let ops = prop_oneof![
         9 => vec(op(), 1..4),
-        1 => (1..12u64).prop_map(|revision| vec![Op::Revert { revision }]),
+        1 => (0..12u64).prop_map(|at| vec![Op::Undo { revision: (at > 0).then_some(at), any: true }]),
+        1 => Just(vec![Op::Redo]),
     ];
     let owner = prop_oneof![Just(None), Just(Some("ann")), Just(Some("bob"))];
     (ops, owner, 0..4_000i64, policy()).prop_map(|(ops, owner, pause, policy)| Call { ops, owner, pause, policy })

@@ -25,7 +25,8 @@ impl Oracle {
                 Ok(outcome) => return Ok(outcome),
                 Err(Stop::Refused(refusals)) => return Err(refusals),
                 Err(Stop::Need(need)) => {
-                    assert_eq!(need.revisions.len(), 1, "a whole plan needs {need:?}");
+                    let revisions = Footprint { revisions: need.revisions.clone(), ..Footprint::default() };
+                    assert!(!need.revisions.is_empty() && *need == revisions, "a whole plan needs {need:?}");
                     for revision in need.revisions {
                         self.plan.put_events(revision, self.log.get(&revision).cloned().unwrap_or_default());
                     }

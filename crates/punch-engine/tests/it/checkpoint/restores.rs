@@ -120,6 +120,6 @@ fn a_restore_can_be_undone() {
     let before = work(&world.engine.whole(world.plan).unwrap());
     world.restore(&saved.id, GENTLY).unwrap();
     assert_eq!(world.status("T-1"), Status::Pending);
-    world.engine.undo(world.plan, &Request::by("t", None), None).unwrap();
+    world.engine.undo(world.plan, &Request::by("t", None), None, true).unwrap();
     assert_eq!(work(&world.engine.whole(world.plan).unwrap()), before);
 }

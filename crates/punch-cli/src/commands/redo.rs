@@ -1,0 +1,31 @@
+//! `punch redo`: undo the caller's latest undo, as a new revision.
+
+use clap::Args;
+use punch_core::Refusal;
+use punch_engine::EngineError;
+
+use super::undo;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch redo                 # what you undid last is in force again
+  punch undo 14              # undo the undo in revision 14, whoever made it
+
+Changes that you made since then do not stand in the way, unless they changed the same fields.";
+
+/// The arguments of `punch redo`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Redo {}
+
+impl Redo {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let open = project.read()?.map_err(|_| EngineError::from(Refusal::NothingToRedo { others: None }))?;
+        let changed = open.engine.redo(open.plan, &open.project.request())?;
+        undo::answer(&open, &changed)
+    }
+}

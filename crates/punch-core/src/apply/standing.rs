@@ -1,0 +1,151 @@
+//! Which revisions still stand, and which of them an undo or a redo without a number means. A revision stands unless an
+//! undo of it stands. Undos are newer than what they undo, so one walk from the newest revision to the oldest decides
+//! every revision when it comes to it, and ends at the first that fits.
+
+use std::collections::HashMap;
+
+use super::{Context, Stop, Undone};
+use crate::{Change, Event, Footprint, Kind, Patch, Plan, Refusal};
+
+/// Revisions that are loaded at least when the walk needs more.
+const CHUNK: u64 = 64;
+
+/// A walk over revisions from the newest to the oldest.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    /// Undone revisions that are still to come, with the undo.
+    undone: HashMap<u64, u64>,
+    /// Undos from logs that did not record what they undo, with nothing assigned to them yet.
+    unmarked: Vec<u64>,
+}
+
+/// What became of one revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fate {
+    /// The write undid an earlier one.
+    pub is_undo: bool,
+    /// The revision that it undid, if that was recorded.
+    pub undoes: Option<u64>,
+    /// The undo that undid this one and still stands.
+    pub undone_by: Option<u64>,
+}
+
+impl Standing {
+    /// Takes the next older revision. Every newer one must have been visited.
+    pub fn visit(&mut self, revision: u64, events: &[Event]) -> Fate {
+        let undoes = events.iter().find_map(|event| event.undoes);
+        let is_undo = undoes.is_some() || events.iter().any(|event| event.kind == Kind::Reverted);
+        let mut undone_by = self.undone.remove(&revision);
+        match (is_undo, undoes) {
+            // An undo that is undone has no effect.
+            _ if undone_by.is_some() => {}
+            (true, Some(of)) => {
+                self.undone.entry(of).or_insert(revision);
+            }
+            (true, None) => self.unmarked.push(revision),
+            (false, _) => undone_by = self.unmarked.pop(),
+        }
+        Fate { is_undo, undoes, undone_by }
+    }
+}
+
+/// What is to be undone.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Aim {
+    /// This revision.
+    Revision(u64),
+    /// The latest change, of the actor or of anybody.
+    Change { any: bool },
+    /// The latest undo of the actor.
+    Undo,
+}
+
+/// Finds the newest revision below `below` that is meant and still stands. An error if it does not stand, or if there is
+/// none.
+pub(super) fn find(plan: &Plan, ctx: &Context, aim: Aim, below: u64) -> Result<Undone, Stop> {
+    let newest = plan.row.revision;
+    if let Aim::Revision(revision) = aim
+        && (revision == 0 || revision > newest)
+    {
+        return Err(Refusal::UnknownRevision { revision }.into());
+    }
+    let mut standing = Standing::default();
+    let mut others = None;
+    for revision in (1..=newest).rev() {
+        let events = events(plan, newest, revision)?;
+        let Some(first) = events.first() else { break };
+        let fate = standing.visit(revision, events);
+        match aim {
+            Aim::Revision(named) if named == revision => {
+                if let Some(by) = fate.undone_by {
+                    return Err(Refusal::AlreadyUndone { revision, by }.into());
+                }
+                return chain(plan, newest, revision);
+            }
+            Aim::Revision(_) => continue,
+            Aim::Change { .. } if fate.is_undo => continue,
+            Aim::Undo if !fate.is_undo => continue,
+            Aim::Change { .. } | Aim::Undo => {}
+        }
+        if fate.undone_by.is_some() || revision >= below || !events.iter().any(|event| undoable(event, ctx)) {
+            continue;
+        }
+        let undone = chain(plan, newest, revision)?;
+        let meant = matches!(aim, Aim::Undo) == undone.redo;
+        if meant && (first.is_by(&ctx.actor) || matches!(aim, Aim::Change { any: true })) {
+            return Ok(undone);
+        }
+        if meant && others.is_none() {
+            others = Some((revision, first.by.clone()));
+        }
+    }
+    match aim {
+        Aim::Revision(revision) => Err(Refusal::UnknownRevision { revision }.into()),
+        Aim::Change { .. } => Err(Refusal::NothingToUndo { others }.into()),
+        Aim::Undo => Err(Refusal::NothingToRedo { others }.into()),
+    }
+}
+
+/// Follows a chain of undos to the change that it began with.
+fn chain(plan: &Plan, newest: u64, revision: u64) -> Result<Undone, Stop> {
+    let (mut change, mut redo, mut by) = (revision, false, String::new());
+    loop {
+        let events = events(plan, newest, change)?;
+        // The start of the chain was pruned: the oldest undo that is left speaks for it.
+        let Some(first) = events.first() else { break };
+        by.clone_from(&first.by);
+        let marked = events.iter().find_map(|event| event.undoes).filter(|of| *of < change);
+        redo ^= marked.is_some() || events.iter().any(|event| event.kind == Kind::Reverted);
+        match marked {
+            Some(of) => change = of,
+            None => break,
+        }
+    }
+    Ok(Undone { revision, change, by, redo })
+}
+
+/// The events of a revision, or a request for them and for older ones: more each time, so that few rounds are needed.
+fn events(plan: &Plan, newest: u64, revision: u64) -> Result<&[Event], Stop> {
+    plan.events(revision).ok_or_else(|| {
+        let more = CHUNK.max((newest - revision).saturating_mul(3));
+        let oldest = revision.saturating_sub(more - 1).max(1);
+        let revisions = (oldest..=revision).filter(|revision| plan.events(*revision).is_none()).collect();
+        Stop::Need(Box::new(Footprint { revisions, ..Footprint::default() }))
+    })
+}
+
+/// Whether undo takes back any part of an event. It never takes back fences, owners, evidence, usage and the notes of
+/// others.
+fn undoable(event: &Event, ctx: &Context) -> bool {
+    match &event.patch {
+        Patch::Todo(_, changes) => {
+            event.kind == Kind::Added || changes.iter().any(|change| is_undone(change, event, ctx))
+        }
+        Patch::Phases(_) | Patch::Policy(_) => true,
+    }
+}
+
+/// Whether undo takes back this change of a todo.
+pub(super) fn is_undone(change: &Change, event: &Event, ctx: &Context) -> bool {
+    change.undoable() && !(matches!(change, Change::Notes(_)) && !event.is_by(&ctx.actor))
+}

@@ -1,0 +1,93 @@
+//! What writers tried and what they were promised: the side of the story that the store did not write itself.
+
+use std::sync::{Mutex, PoisonError};
+
+/// One try of a writer.
+#[derive(Clone, Debug)]
+pub enum Record {
+    /// Todos of one write, each with a content that occurs nowhere else.
+    Add {
+        /// Who.
+        by: String,
+        /// What the todos say.
+        contents: Vec<String>,
+        /// The answer came.
+        acknowledged: bool,
+    },
+    /// A completion.
+    Done {
+        /// Who.
+        by: String,
+        /// The id of the todo.
+        id: String,
+        /// The revision in the answer, if one came.
+        acknowledged: Option<u64>,
+    },
+    /// An acknowledged claim.
+    Claim {
+        /// Who.
+        by: String,
+        /// The id of the todo.
+        id: String,
+        /// The fence in the answer.
+        fence: u64,
+    },
+    /// An acknowledged undo or redo.
+    Undo {
+        /// Who.
+        by: String,
+        /// The revision that it undid, by the answer.
+        target: u64,
+        /// The revision that it wrote, by the answer.
+        revision: u64,
+        /// It asked for a change or undo of its own.
+        own: bool,
+    },
+    /// A list of an agent that was mirrored once or more: each content belongs to one todo.
+    Listed {
+        /// What the items say.
+        contents: Vec<String>,
+    },
+}
+
+/// What all writers of one plan tried, with counters for the summary.
+#[derive(Debug, Default)]
+pub struct Journal {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    records: Vec<Record>,
+    actions: u64,
+    killed: u64,
+}
+
+impl Journal {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a record.
+    pub fn add(&self, record: Record) {
+        self.lock().records.push(record);
+    }
+
+    /// Counts an action, and whether it was killed.
+    pub fn count(&self, killed: bool) {
+        let mut inner = self.lock();
+        inner.actions += 1;
+        inner.killed += u64::from(killed);
+    }
+
+    /// Everything that was recorded.
+    pub fn records(&self) -> Vec<Record> {
+        self.lock().records.clone()
+    }
+
+    /// Actions, and how many of them were killed.
+    pub fn counts(&self) -> (u64, u64) {
+        let inner = self.lock();
+        (inner.actions, inner.killed)
+    }
+}

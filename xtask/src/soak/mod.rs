@@ -1,0 +1,183 @@
+//! `cargo xtask soak`: sixteen writers of every kind on real stores, with processes killed at random, and a checker that
+//! compares what they were promised with what the events say. The choices of every writer follow from a printed seed; how
+//! their processes interleave is up to the machine.
+
+mod check;
+mod commands;
+mod history;
+mod hooks;
+mod journal;
+mod place;
+mod random;
+mod servers;
+mod writer;
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use check::USER;
+use journal::Journal;
+use place::Place;
+use writer::{Shared, Work, Writer};
+
+use crate::Done;
+
+/// How long claims last, in milliseconds: some end while their owner is still there.
+const LEASE: i64 = 3_000;
+
+/// Whether a live lease protects a todo from every other agent; until it does, violations are printed and not counted.
+const LEASES_PROTECT: bool = false;
+
+/// Which plan each writer writes to, what it does, and whether it is the user. Three plans in two stores.
+const WRITERS: [(usize, Work, bool); 16] = [
+    (0, commands::works, false),
+    (0, commands::works, false),
+    (0, commands::works, false),
+    (0, servers::calls, false),
+    (0, servers::calls, false),
+    (0, hooks::mirrors, false),
+    (0, hooks::mirrors, false),
+    (0, commands::undoes, true),
+    (0, commands::imports, false),
+    (1, commands::works, false),
+    (1, servers::calls, false),
+    (1, hooks::mirrors, false),
+    (1, commands::undoes, false),
+    (2, commands::works, true),
+    (2, servers::calls, false),
+    (2, commands::undoes, false),
+];
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    length: Duration,
+    seed: Option<u64>,
+}
+
+/// Runs the soak.
+pub fn run(arguments: &[&str]) -> Done {
+    let options = parse(arguments)?;
+    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let punch = place::build()?;
+    let seconds = options.length.as_secs();
+    println!(
+        "==> soak: {} writers for {seconds} s; the same choices again: cargo xtask soak --seed {seed}",
+        WRITERS.len()
+    );
+    let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
+    let soaked = soak(&punch, folder.path(), seed, options.length);
+    if soaked.is_err() {
+        println!("    the stores are kept in {}", folder.keep().display());
+    }
+    soaked.map_err(|cause| format!("seed {seed}: {cause}"))
+}
+
+fn soak(punch: &Path, root: &Path, seed: u64, length: Duration) -> Done {
+    let home = root.join("home");
+    place::project(&home, false)?;
+    let (first, second) = (root.join("first"), root.join("second"));
+    place::project(&first, true)?;
+    place::project(&second, false)?;
+    let mut plans = Vec::new();
+    for (folder, plan) in [(&first, "main"), (&second, "main"), (&second, "side")] {
+        let place = Place::new(punch, &home, folder, plan);
+        if plan == "main" {
+            place.read(&["init"])?;
+        } else {
+            place.read(&["plan", "new", plan])?;
+        }
+        plans.push(Shared { place, journal: Journal::default(), todos: AtomicU64::new(0) });
+    }
+    write(&plans, seed, length)?;
+    let mut faults = Vec::new();
+    for (number, shared) in plans.iter().enumerate() {
+        let export = root.join(format!("events-{number}.jsonl"));
+        faults.extend(judge(shared, &export)?);
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// Lets every writer work until the end, or until one of them met something that must not happen.
+fn write(plans: &[Shared], seed: u64, length: Duration) -> Done {
+    let (end, stop) = (Instant::now() + length, AtomicBool::new(false));
+    let results: Vec<Done> = thread::scope(|scope| {
+        let stop = &stop;
+        let start = |(number, (plan, work, is_user)): (usize, (usize, Work, bool))| {
+            let name = if is_user { USER.to_owned() } else { format!("w{number}") };
+            let mut writer = Writer::new(&plans[plan], name, number as u64, seed, end, stop);
+            scope.spawn(move || work(&mut writer).inspect_err(|_| stop.store(true, Ordering::Relaxed)))
+        };
+        let running: Vec<_> = WRITERS.into_iter().enumerate().map(start).collect();
+        let joined = running.into_iter().map(|thread| thread.join());
+        joined.map(|result| result.unwrap_or_else(|_| Err("a writer of the soak panicked".into()))).collect()
+    });
+    let failed: Vec<String> = results.into_iter().filter_map(Result::err).collect();
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+/// Everything that is wrong with one plan after the soak.
+fn judge(shared: &Shared, export: &Path) -> Result<Vec<String>, String> {
+    let place = &shared.place;
+    place.read(&["doctor", "--json"]).map_err(|cause| format!("doctor: {cause}"))?;
+    // Exporting everything is the only way to see whole events; nobody needs the store afterwards.
+    let events = export.display().to_string();
+    place.read(&["store", "prune", "--before", &u64::MAX.to_string(), "--export", &events])?;
+    let lines = fs::read_to_string(export).map_err(|cause| format!("{events}: {cause}"))?;
+    let events = history::read(&lines)?;
+    let records = shared.journal.records();
+    let (actions, killed) = shared.journal.counts();
+    println!(
+        "    {} {}: {actions} actions, {killed} killed, {} revisions, {} promises and tries checked",
+        place.folder.file_name().unwrap_or_default().display(),
+        place.plan,
+        events.last().map_or(0, |event| event.revision),
+        records.len()
+    );
+    let faults = check::check(&events, &records, LEASE);
+    let (known, faults): (Vec<String>, Vec<String>) =
+        faults.into_iter().partition(|fault| !LEASES_PROTECT && fault.starts_with("under a lease"));
+    known.iter().for_each(|fault| println!("    known: {fault}"));
+    Ok(faults.into_iter().map(|fault| format!("plan {} of {}: {fault}", place.plan, place.folder.display())).collect())
+}
+
+fn fresh_seed() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |age| u64::from(age.subsec_nanos()) ^ age.as_secs())
+}
+
+fn parse(arguments: &[&str]) -> Result<Options, String> {
+    let mut options = Options { length: Duration::from_secs(60), seed: None };
+    let mut rest = arguments;
+    while let Some((first, others)) = rest.split_first() {
+        let (number, others) = others.split_first().ok_or_else(|| format!("`{first}` needs a number"))?;
+        let number: u64 = number.parse().map_err(|_| format!("invalid number `{number}`"))?;
+        match *first {
+            "--minutes" => options.length = Duration::from_secs(number.saturating_mul(60)),
+            "--seconds" => options.length = Duration::from_secs(number),
+            "--seed" => options.seed = Some(number),
+            unknown => {
+                return Err(format!("unknown argument `{unknown}`; `soak` takes --minutes N, --seconds N, --seed N"));
+            }
+        }
+        rest = others;
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_seeds_are_numbers() {
+        assert_eq!(parse(&[]), Ok(Options { length: Duration::from_secs(60), seed: None }));
+        let asked = parse(&["--minutes", "5", "--seed", "7"]);
+        assert_eq!(asked, Ok(Options { length: Duration::from_secs(300), seed: Some(7) }));
+        for wrong in [&["--minutes", "many"][..], &["--seed"], &["--fast", "1"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
