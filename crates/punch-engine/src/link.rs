@@ -2,7 +2,7 @@
 //! of a tool knows the session, the arguments and the receipt, and links the two.
 
 use punch_core::hash::fnv1a;
-use punch_core::{Footprint, InProgressLimit, Op, Ref};
+use punch_core::{Actor, Footprint, Op, Ref};
 use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError};
 use serde_json::{Value, json};
 
@@ -102,21 +102,12 @@ impl Engine {
                 new.role = Role::Worker;
             }
             new.dialect = old.dialect.clone().or(new.dialect);
-            let owner = own_name(to);
-            let request = Request {
-                preset: |policy| punch_core::Policy {
-                    in_progress: InProgressLimit::Any,
-                    ..punch_core::dialect::mirror::policy(policy)
-                },
-                ..Request::by(to.host(), Some(&owner))
-            };
-            let before = own_name(from);
+            let (before, owner) = (own_name(from), own_name(to));
+            let request = Request::of(Actor::agent(to.host(), &before));
             let running = Footprint { running: [Some(before.clone())].into(), ..Footprint::default() };
             let done = settle(tx, now, &request, &running, &mut |part, now| {
                 let mine = part.running_of(Some(&before))?.into_iter().filter(|todo| !todo.lease_expired(now));
-                // Nobody may take a claim away from itself: a lease stays where its fence was given.
-                let mine = mine.filter(|todo| todo.lease_until.is_none());
-                Ok(mine.flat_map(|todo| [Op::Reopen(Ref::Uid(todo.uid)), Op::Start(Ref::Uid(todo.uid))]).collect())
+                Ok(mine.map(|todo| Op::HandOver(Ref::Uid(todo.uid), owner.clone())).collect())
             });
             match done {
                 Ok(changed) => new.shown = new.shown.max(changed.outcome.plan.revision),

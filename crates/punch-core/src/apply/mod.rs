@@ -1,6 +1,7 @@
 //! The one road of a change. The order inside a write is always: references, removals, fields, edges, statuses,
 //! derived values, events, revision. A refused batch changes nothing because the plan is only read here.
 
+mod claims;
 mod derive;
 mod draft;
 mod edges;
@@ -16,6 +17,7 @@ mod vouch;
 
 use crate::{Actor, Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
 
+pub use claims::{is_protected, leased, spare};
 pub use derive::{derive, fold};
 use draft::Draft;
 
@@ -84,6 +86,7 @@ impl From<Refusal> for Stop {
 pub fn apply(plan: &Plan, ops: &[Op], ctx: &Context) -> Result<Outcome, Stop> {
     let mut draft = Draft::new(plan, ctx);
     let batch = resolve::resolve(&mut draft, ops)?;
+    claims::protect(&draft, &batch)?;
     revert::revert(&mut draft, &batch)?;
     remove::remove(&mut draft, &batch)?;
     update::update(&mut draft, &batch)?;

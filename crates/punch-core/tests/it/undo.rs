@@ -23,7 +23,7 @@ fn live(plan: &Plan) -> Vec<(Uid, Fields)> {
 fn revert(pair: &mut Pair, revision: u64, policy: Policy, by: &str) -> Result<(), Vec<Refusal>> {
     let events = pair.log.iter().filter(|e| e.revision == revision).cloned().collect();
     pair.plan.put_events(revision, events);
-    let ctx = Context::new(pair.model.now + 1, Actor::parse(by, None), policy);
+    let ctx = Context::new(pair.model.now + 1, Actor::user().signing(by), policy);
     let outcome = bridge::submit(&pair.plan, &[Op::Revert { revision }], &ctx)?;
     let next = pair.plan.row.revision + u64::from(!outcome.events.is_empty());
     pair.plan.commit(&outcome);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::render::{self, capped};
 use super::{Answer, Caller, pack, stated, unpack};
 use crate::submit::settle;
-use crate::{Changed, Engine, EngineError, Role, SessionState, link, session};
+use crate::{Changed, Engine, EngineError, Role, SessionState, claim, link, session};
 
 impl Engine {
     pub(super) fn call_native(
@@ -34,6 +34,7 @@ impl Engine {
                 Ok(asked.clone())
             };
             let changed = settle(tx, now, &request, &named(arguments), &mut ask)?;
+            claim::keep_own(tx, changed.now, &request)?;
             if role != Role::Owner {
                 allowed(&asked, &changed, &state)?;
             }
@@ -129,6 +130,7 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
             | Op::SetPolicy(_)
             | Op::Vouch { .. }
             | Op::Report { .. }
+            | Op::HandOver(..)
             | Op::Restore { .. } => {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }

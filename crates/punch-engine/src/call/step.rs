@@ -35,7 +35,8 @@ pub(super) fn step(
     // What somebody else is working on is not archived by being left out.
     let busy = |uid: &Uid| {
         part.get(*uid).is_some_and(|t| {
-            t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
+            let of_other = t.owner.is_some() && t.owner.as_deref() != caller.actor.owner();
+            t.status_at(now) == Status::InProgress && (of_other || t.leased_by_other(caller.actor.owner(), now))
         })
     };
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !busy(&uid));

@@ -180,15 +180,22 @@ impl Engine {
             Some(used) => {
                 let request = used.request();
                 self.write_for(plan.id, &request, |tx, now| {
-                    let Some(Made { list, state, revision }) = used.put(tx, now, plan.id, &request)? else {
+                    let Some(Made { list, state, revision, notes }) = used.put(tx, now, plan.id, &request)? else {
                         return listen(tx, now, None);
                     };
                     let copied = revision.is_some();
-                    if list == moment.key {
-                        return Ok(Heard { copied, ..listen(tx, now, Some(state))? });
+                    let mut heard = if list == moment.key {
+                        listen(tx, now, Some(state))?
+                    } else {
+                        session::store(tx, &list, plan.id, &state, now)?;
+                        listen(tx, now, None)?
+                    };
+                    heard.copied = copied;
+                    if !notes.is_empty() {
+                        let context = heard.effect.context.take();
+                        heard.effect.context = Some(notes.into_iter().chain(context).collect::<Vec<_>>().join("\n"));
                     }
-                    session::store(tx, &list, plan.id, &state, now)?;
-                    Ok(Heard { copied, ..listen(tx, now, None)? })
+                    Ok(heard)
                 })?
             }
         };
