@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::reach::WHOLE;
 use super::render::{self, capped};
-use super::{Answer, Caller, pack, stated, unpack};
+use super::{Answer, Caller, native, pack, stated, unpack};
 use crate::submit::settle_on;
 use crate::{Engine, EngineError, Role, SessionState, claim, link, session};
 
@@ -63,7 +63,9 @@ impl Engine {
             lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready, whole) }));
             lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
             lines.extend(render::reported(&changed.outcome));
-            lines.push(render::progress(&changed.plan.row, &super::native::next(tx, caller, changed.now)?));
+            let next = native::next(tx, caller, changed.now)?;
+            native::send(tx, plan, caller, &next, changed.now)?;
+            lines.push(render::progress(&changed.plan.row, &next));
             let answer = Answer {
                 text: capped(&lines.join("\n")),
                 structured: match caller.structured {

@@ -14,7 +14,7 @@ use super::reach::Reach;
 use super::step::{adopt, answer, step};
 use super::{Answer, Caller, Surface, pack, render, unpack};
 use crate::submit::settle_on;
-use crate::{Engine, EngineError, Role, SessionState, claim, link, session};
+use crate::{Engine, EngineError, Role, SessionState, claim, link, offers, session};
 
 /// A call after reading, ready to run on a list.
 pub(super) enum Call {
@@ -108,6 +108,10 @@ impl Engine {
                 return Err(EngineError::NotAllowed { what: "write the whole list".into() });
             }
             let answer = run(tx, now, &call, caller, &mut state)?;
+            // A list names no next todo: where its author was sent before no longer counts.
+            if let Some(owner) = caller.actor.owner() {
+                offers::record(tx, plan, owner, None, now)?;
+            }
             link::note(&mut state, &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {

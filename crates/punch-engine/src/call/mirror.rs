@@ -10,7 +10,7 @@ use punch_store::{PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Surface};
 use crate::submit::{settle, settle_on};
-use crate::{Changed, Engine, EngineError, Request, Role, SessionState, session};
+use crate::{Changed, Engine, EngineError, Request, Role, SessionState, offers, session};
 
 /// Under which the session keeps what its host said last.
 const KEPT: &str = "mirror";
@@ -105,6 +105,9 @@ impl TodoUse<'_> {
         let step = mirror::step(&copied, rows, &known, &part, reach, caller.actor.by());
         let row = tx.row()?;
         let before = row.revision;
+        if let Some(owner) = caller.actor.owner() {
+            offers::record(tx, plan, owner, None, now)?;
+        }
         let (ops, spared) = spare(step.ops, &part, &caller.actor, now.max(row.last_time));
         let added = keep(tx, now, request, part, &ops)?;
         let after = tx.row()?.revision;

@@ -2,13 +2,13 @@
 
 use punch_core::dialect::native;
 use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo};
-use punch_store::{Durability, PlanId, Snapshot, Which};
+use punch_store::{Durability, PlanId, Snapshot, Tx, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
 use super::{Answer, Caller, pack, stated, unpack};
 use crate::submit::settle;
-use crate::{Changed, Engine, EngineError, Role, SessionState, claim, link, session};
+use crate::{Changed, Engine, EngineError, Role, SessionState, claim, link, offers, session};
 
 impl Engine {
     pub(super) fn call_native(
@@ -40,6 +40,7 @@ impl Engine {
             }
             render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
             let next = next(tx, caller, changed.now)?;
+            send(tx, plan, caller, &next, changed.now)?;
             let answer = Answer {
                 text: capped(&render::changed(&changed, &next)),
                 structured: structured(&changed, &next),
@@ -158,7 +159,20 @@ pub(super) fn next(snapshot: &dyn Snapshot, caller: &Caller<'_>, now: i64) -> Re
             return Ok(vec![own]);
         }
     }
-    Ok(snapshot.ready(now, None, 1)?)
+    Ok(offers::best_free(snapshot, caller.actor.owner(), now)?.into_iter().collect())
+}
+
+/// Records that the caller was sent to what its answer calls next, unless it works on something already.
+pub(super) fn send(
+    tx: &mut dyn Tx,
+    plan: PlanId,
+    caller: &Caller<'_>,
+    next: &[Todo],
+    now: i64,
+) -> Result<(), EngineError> {
+    let Some(owner) = caller.actor.owner() else { return Ok(()) };
+    let sent = next.first().filter(|todo| todo.is_ready(now)).map(|todo| todo.uid);
+    Ok(offers::record(tx, plan, owner, sent, now)?)
 }
 
 fn structured(changed: &Changed, next: &[Todo]) -> Value {

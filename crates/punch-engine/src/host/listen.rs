@@ -49,6 +49,8 @@ pub(super) struct Heard {
     pub renew: Vec<Uid>,
     pub lease: i64,
     pub owner: Option<String>,
+    /// A session that was sent to a todo, or that goes nowhere from here.
+    pub sent: Option<(String, Option<Uid>)>,
     /// What to enter into the ledger.
     pub spent: Vec<Spent>,
     /// From where on the conversation has to be read before that can be done.
@@ -141,7 +143,10 @@ impl Listener<'_> {
             HostEvent::TurnFailed { error } => heard.record = self.noted("turn_failed", Some(error), &who)?,
             HostEvent::Interrupted => heard.record = self.noted("interrupted", None, &who)?,
             HostEvent::Compacting => heard.record = self.noted("compacting", None, &who)?,
-            HostEvent::SessionEnded => heard.record = self.noted("session_ended", None, &who)?,
+            HostEvent::SessionEnded => {
+                heard.record = self.noted("session_ended", None, &who)?;
+                heard.sent = heard.record.is_some().then(|| (who.owner.clone(), None));
+            }
         }
         match measured {
             Some(measured) => self.enter(measured, &mut who, &mut heard)?,

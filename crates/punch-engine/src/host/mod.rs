@@ -26,7 +26,7 @@ use crate::config::Settings;
 use crate::engine::meant;
 use crate::link::own_name;
 use crate::submit::settle;
-use crate::{Choice, Engine, EngineError, Request, SessionState, session};
+use crate::{Choice, Engine, EngineError, Request, SessionState, offers, session};
 pub use earlier::{Earlier, Find};
 use listen::{Heard, Listener};
 use metering::Measured;
@@ -249,6 +249,9 @@ fn put(tx: &mut dyn Tx, heard: &Heard, plan: &PlanInfo, moment: &Moment, now: i6
     }
     if let Some(body) = &heard.record {
         tx.put_decision(&moment.key, body, now)?;
+    }
+    if let Some((owner, uid)) = &heard.sent {
+        offers::record(tx, plan.id, owner, *uid, now)?;
     }
     for uid in &heard.renew {
         let until = now.saturating_add(heard.lease);
