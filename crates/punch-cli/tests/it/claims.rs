@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::world::{World, calm};
+use crate::world::{World, calm, finished};
 
 #[test]
 fn claims_go_to_one_owner_and_only_that_one_finishes() {
@@ -109,7 +109,6 @@ fn you_may_end_any_claim_and_yours_has_no_end() {
         start T-2
         list
         claim T-2 --owner bob
-        log T-2
     ")), @r"
     $ punch start T-1 --owner alice
     [>] T-1  One
@@ -121,7 +120,7 @@ fn you_may_end_any_claim_and_yours_has_no_end() {
     [x] T-1  One
     note: this ends the claim of `alice` on `T-1`
     $ punch start T-1
-    2> error: `T-1` is completed: start is not possible
+    2> error: cannot start `T-1`: it is completed
     2> hint: `punch reopen T-1` first
     exit 1
     $ punch start T-2
@@ -132,7 +131,6 @@ fn you_may_end_any_claim_and_yours_has_no_end() {
     2> error: `T-2` is claimed by the user
     2> hint: nothing else is free: wait until the claim ends
     exit 1
-    $ punch log T-2
     ");
 }
 
