@@ -69,35 +69,36 @@ pub struct Actor {
     kind: ActorKind,
     by: String,
     owner: Option<String>,
+    claims: bool,
 }
 
 impl Actor {
     /// A user who gives no name. Claims of such a user have no owner and never expire.
     pub fn user() -> Self {
-        Self { kind: ActorKind::User, by: USER.to_owned(), owner: None }
+        Self { kind: ActorKind::User, by: USER.to_owned(), owner: None, claims: true }
     }
 
     /// A user who acts under a name (`--owner`). Other claims bind this user like everyone who claims by name.
     pub fn named_user(name: impl Into<String>) -> Self {
         let name = name.into();
-        Self { kind: ActorKind::User, by: name.clone(), owner: Some(name) }
+        Self { kind: ActorKind::User, by: name.clone(), owner: Some(name), claims: true }
     }
 
     /// A session of an agent. `by` is how it signs, usually the name of the program; `owner` identifies the session.
     pub fn agent(by: impl Into<String>, owner: impl Into<String>) -> Self {
         let owner = owner.into();
         let kind = if WorkerId::of(&owner).is_some() { ActorKind::Worker } else { ActorKind::Agent };
-        Self { kind, by: by.into(), owner: Some(owner) }
+        Self { kind, by: by.into(), owner: Some(owner), claims: true }
     }
 
     /// A session that reports on what it was given.
     pub fn worker(by: impl Into<String>, owner: impl Into<String>) -> Self {
-        Self { kind: ActorKind::Worker, by: by.into(), owner: Some(owner.into()) }
+        Self { kind: ActorKind::Worker, by: by.into(), owner: Some(owner.into()), claims: true }
     }
 
     /// The runner of a run, acting on the claim of `owner`, one of its workers, where there is one.
     pub fn runner(run: u64, owner: Option<&str>) -> Self {
-        Self { kind: ActorKind::Runner, by: format!("{RUNNER}{run}"), owner: owner.map(str::to_owned) }
+        Self { kind: ActorKind::Runner, by: format!("{RUNNER}{run}"), owner: owner.map(str::to_owned), claims: true }
     }
 
     /// Reads the texts under which actors are stored. A name that nothing else explains is an agent's.
@@ -110,13 +111,20 @@ impl Actor {
             (by, _) if by.strip_prefix(RUNNER).is_some_and(|run| run.parse::<u64>().is_ok()) => ActorKind::Runner,
             _ => ActorKind::Agent,
         };
-        Self { kind, by: by.to_owned(), owner: owner.map(str::to_owned) }
+        Self { kind, by: by.to_owned(), owner: owner.map(str::to_owned), claims: true }
     }
 
     /// Returns this actor signing as `by`: what an import or a plan file brings is signed by its source.
     #[must_use]
     pub fn signing(mut self, by: &str) -> Self {
         by.clone_into(&mut self.by);
+        self
+    }
+
+    /// Returns this actor as the author of a document: what the document says is in progress is claimed by nobody.
+    #[must_use]
+    pub fn without_claims(mut self) -> Self {
+        self.claims = false;
         self
     }
 
@@ -164,9 +172,14 @@ impl Actor {
         }
     }
 
-    /// Returns true if this actor may change todos that somebody else has claimed: only a user who gives no name.
+    /// Returns true if this actor may change todos that someone else has claimed: only a user who gives no name.
     pub fn overrides_claims(&self) -> bool {
         self.kind == ActorKind::User && self.owner.is_none()
+    }
+
+    /// Returns true if what this actor starts is claimed by it.
+    pub fn claims(&self) -> bool {
+        self.claims && (self.owner.is_some() || self.is_user())
     }
 
     /// Returns true if what this actor starts is under a lease: everything but the work of a user who gives no name.
@@ -229,7 +242,7 @@ mod tests {
 
     #[test]
     fn only_a_user_without_a_name_overrides_claims() {
-        assert!(Actor::user().overrides_claims());
+        assert!(Actor::user().overrides_claims() && Actor::user().without_claims().overrides_claims());
         let others = [
             Actor::named_user("ann"),
             Actor::agent("claude", "s"),

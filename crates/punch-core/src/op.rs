@@ -155,6 +155,8 @@ pub enum Op {
     Renew(Ref, i64),
     /// Give a claim back: pending again, marked to be resumed, free for anyone.
     Unclaim(Ref),
+    /// Pass one's own claim to another name of the same session; lease and fence stay.
+    HandOver(Ref, String),
     /// Finish; `fence` is what the worker was given.
     Done {
         /// Which.
@@ -256,6 +258,7 @@ impl Op {
             | Self::Claim(r, _)
             | Self::Renew(r, _)
             | Self::Unclaim(r)
+            | Self::HandOver(r, _)
             | Self::Done { target: r, .. }
             | Self::Vouch { target: r, .. }
             | Self::Report { target: r, .. }

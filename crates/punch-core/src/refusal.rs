@@ -1,6 +1,6 @@
 //! Why a rule said no. Closed, with a stable code, the values that matter, and a hint that works.
 
-use crate::{Status, Uid, text};
+use crate::{Status, Uid, text, time};
 
 /// A rule said no; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,12 +63,16 @@ pub enum Refusal {
         /// Its status.
         status: Status,
     },
-    /// Somebody else holds a live lease.
+    /// Someone else has claimed it.
     Leased {
         /// The todo.
         id: String,
-        /// Who.
-        owner: String,
+        /// Who; `None` is the user.
+        owner: Option<String>,
+        /// When the claim ends unless it is renewed; `None` if never.
+        until: Option<i64>,
+        /// A todo that is free instead, where the caller looked for one.
+        free: Option<String>,
     },
     /// The claim that this answer belongs to is over.
     StaleFence {
@@ -205,7 +209,11 @@ impl Refusal {
                 format!("cannot start {} while {} is in progress", name(id), name(running))
             }
             Self::Transition { id, op, status } => format!("cannot {op} {}: it is {}", name(id), status.name()),
-            Self::Leased { id, owner } => format!("{} is claimed by {}", name(id), name(owner)),
+            Self::Leased { id, owner, until, .. } => {
+                let owner = owner.as_deref().map_or_else(|| "the user".to_owned(), name);
+                let until = until.map(|until| format!(" until {}", time::utc(until))).unwrap_or_default();
+                format!("{} is claimed by {owner}{until}", name(id))
+            }
             Self::StaleFence { id, given, current } => {
                 format!("the claim on {} with fence {given} is over (now {current})", name(id))
             }
@@ -266,7 +274,10 @@ impl Refusal {
                 format!("`punch reopen {}` first", word(id))
             }
             Self::Transition { .. } => "look at it with `punch show` first".into(),
-            Self::Leased { .. } => "take another todo (`punch next`), or wait until the lease ends".into(),
+            Self::Leased { free: Some(free), .. } => {
+                format!("take another todo (`punch start {}`), or wait until the claim ends", word(free))
+            }
+            Self::Leased { .. } => "nothing else is free: wait until the claim ends".into(),
             Self::StaleFence { .. } => "claim it again before reporting".into(),
             Self::NeedsVerification { id } => format!("run `punch verify {}`", word(id)),
             Self::RemovedInBatch { .. } => "remove it in a batch of its own".into(),
@@ -375,6 +386,20 @@ pub enum Warning {
         /// The todo.
         id: String,
     },
+    /// A user changed the work on a todo that someone else had claimed.
+    ClaimEnded {
+        /// The todo.
+        id: String,
+        /// Whose claim it was.
+        owner: String,
+    },
+    /// A list said something about the work on a todo that someone else has claimed; that part was left out.
+    LeftOut {
+        /// The todo.
+        id: String,
+        /// Who has claimed it; `None` is the user.
+        owner: Option<String>,
+    },
     /// The todo uid was touched by a consequence the caller may not expect.
     Cascaded {
         /// Which was cancelled along.
@@ -415,6 +440,11 @@ impl Warning {
             }
             Self::Reported { id } => {
                 format!("{} is reported as done; the runner verifies it and completes it", name(id))
+            }
+            Self::ClaimEnded { id, owner } => format!("this ends the claim of {} on {}", name(owner), name(id)),
+            Self::LeftOut { id, owner } => {
+                let owner = owner.as_deref().map_or_else(|| "the user".to_owned(), name);
+                format!("{} is claimed by {owner} and stays as it is", name(id))
             }
             Self::Dangling { id, missing } => format!("{} waits for {}, which does not exist", name(id), name(missing)),
             Self::Group { id, given, derived } => {

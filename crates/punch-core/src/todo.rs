@@ -103,11 +103,20 @@ impl Todo {
         self.is_live() && self.status_at(now) == Status::InProgress && self.derived.unmet > 0
     }
 
-    /// Held by a live lease of somebody other than `owner`.
+    /// Returns true if someone other than `owner` has a live claim on it: under a lease, or as a user's, which has no end.
     pub fn leased_by_other(&self, owner: Option<&str>, now: i64) -> bool {
-        self.fields.status == Status::InProgress
-            && self.lease_until.is_some_and(|until| until > now)
-            && self.fields.owner.as_deref() != owner
+        let live = match self.lease_until {
+            Some(until) => until > now,
+            None => self.is_claimed_by_user(),
+        };
+        self.fields.status == Status::InProgress && live && self.fields.owner.as_deref() != owner
+    }
+
+    /// Returns true if a user started it under no name. Only claims have a fence: what came into the plan in progress has
+    /// none and is nobody's.
+    pub fn is_claimed_by_user(&self) -> bool {
+        let unowned = self.fields.owner.is_none() && self.lease_until.is_none() && self.fields.fence > 0;
+        self.fields.status == Status::InProgress && unowned
     }
 
     /// What the person in front of the screen should read: `activeForm`, else the content.

@@ -1,6 +1,6 @@
 //! Claims: the best ready todo, to one owner, under a lease.
 
-use punch_core::{Footprint, Op, Ref, Refusal, Todo, Uid, files};
+use punch_core::{Footprint, Op, Plan, Ref, Refusal, Todo, Uid, files};
 use punch_store::{PlanId, ReadyMark, Tx, Which};
 
 use crate::submit::settle;
@@ -37,6 +37,36 @@ impl Engine {
             claim(tx, now, request, uid, lease)
         })
     }
+}
+
+/// Prolongs the claims of the caller once a third of their lease has passed: a tool call is a sign of life, also where no
+/// hook reports any.
+pub(crate) fn keep_own(tx: &mut dyn Tx, now: i64, request: &Request<'_>) -> Result<(), EngineError> {
+    let Some(owner) = request.actor.owner().filter(|_| request.actor.needs_lease()) else { return Ok(()) };
+    if tx.row()?.counts.in_progress == 0 {
+        return Ok(());
+    }
+    let (lease, owners) = (request.lease(), [Some(owner.to_owned())].into());
+    let mut part = Plan::slice(tx.row()?);
+    tx.load(&Footprint { running: owners, ..Footprint::default() }, &mut part)?;
+    let running = part.running_of(Some(owner)).unwrap_or_default();
+    let due = running.into_iter().filter(|todo| is_due(todo, lease, now));
+    let ops: Vec<Op> = due.map(|todo| Op::Renew(Ref::Uid(todo.uid), now.saturating_add(lease))).collect();
+    if ops.is_empty() {
+        return Ok(());
+    }
+    let request = Request { if_revision: None, detail: false, ..request.clone() };
+    match settle(tx, now, &request, &Footprint::default(), &mut |_, _| Ok(ops.clone())) {
+        // Someone else has it by now; that is theirs to say.
+        Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns true if a lease is live and a third of it has passed.
+pub(crate) fn is_due(todo: &Todo, lease: i64, now: i64) -> bool {
+    let left = todo.lease_until.map(|until| until.saturating_sub(now));
+    left.is_some_and(|left| left > 0 && left < lease - lease / 3)
 }
 
 pub(crate) fn claim(

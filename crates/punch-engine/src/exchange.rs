@@ -15,7 +15,7 @@ use crate::{Changed, Engine, EngineError, Request};
 pub fn plan_of(format: Format, text: &str, now: i64) -> Result<(Plan, BTreeSet<String>), EngineError> {
     let Parsed { document, ignored } = format.read(text)?;
     let mut plan = Plan::new();
-    let context = Context::new(now, Actor::user().signing("file"), lenient(plan.row.policy));
+    let context = Context::new(now, Actor::user().signing("file").without_claims(), lenient(plan.row.policy));
     match apply(&plan, &document.ops()?, &context) {
         Ok(outcome) => plan.commit(&outcome),
         Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),

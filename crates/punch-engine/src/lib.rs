@@ -22,6 +22,7 @@ mod host;
 mod link;
 pub mod locate;
 mod offer;
+mod offers;
 pub mod plan_file;
 mod plans;
 mod platform;

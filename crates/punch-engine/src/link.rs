@@ -6,12 +6,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::hash::fnv1a;
-use punch_core::{Actor, Kind, Patch, Uid};
+use punch_core::{Actor, Footprint, Kind, Op, Patch, Ref, Uid};
 use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
-use crate::give_back::{give_back, take_up};
-use crate::{Engine, EngineError, Role, SessionState, session};
+use crate::submit::settle;
+use crate::{Engine, EngineError, Request, Role, SessionState, session};
 
 /// The keys that servers make begin with this.
 pub const ANONYMOUS: &str = "mcp-";
@@ -195,17 +195,21 @@ impl Written<'_> {
 
     /// Makes the other session the owner of what is in progress; answers the revision of that.
     fn hand_over(&self, tx: &mut dyn Tx, touched: &[Uid], now: i64) -> Result<Option<u64>, EngineError> {
-        let actor = |key: &SessionKey| Actor::agent(key.host(), own_name(key));
-        let (before, after) = (actor(self.from), actor(self.to));
+        let (before, after) = (own_name(self.from), own_name(self.to));
         let now = now.max(tx.row()?.last_time);
         let mut running = tx.list(Which::Running, None, usize::MAX)?;
-        running.retain(|todo| todo.owner.as_deref() == before.owner() && !todo.lease_expired(now));
+        running.retain(|todo| todo.owner.as_deref() == Some(&before) && !todo.lease_expired(now));
         let moved: Vec<Uid> = running.iter().map(|todo| todo.uid).filter(|uid| touched.contains(uid)).collect();
         if moved.is_empty() {
             return Ok(None);
         }
-        give_back(tx, &before, &moved, now)?;
-        take_up(tx, &after, &moved, now)?;
+        let request = Request::of(Actor::agent(self.to.host(), &before));
+        let first = Footprint { todos: moved.iter().copied().collect(), ..Footprint::default() };
+        let ops: Vec<Op> = moved.iter().map(|uid| Op::HandOver(Ref::Uid(*uid), after.clone())).collect();
+        match settle(tx, now, &request, &first, &mut |_, _| Ok(ops.clone())) {
+            Ok(_) | Err(EngineError::Refused(_)) => {}
+            Err(error) => return Err(error),
+        }
         Ok(Some(tx.row()?.revision))
     }
 }

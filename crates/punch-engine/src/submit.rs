@@ -269,7 +269,7 @@ pub(crate) fn settle_on(
         });
         match asked.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,
-            Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),
+            Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(with_free(tx, refusals, now)?)),
             Err(Stop::Need(need)) => {
                 rounds += 1;
                 let mut need = *need;
@@ -326,6 +326,19 @@ fn reported(ops: Vec<Op>, request: &Request<'_>) -> Vec<Op> {
         op => op,
     };
     ops.into_iter().map(one).collect()
+}
+
+/// Names a todo that is free instead in refusals because of a claim.
+fn with_free(tx: &dyn Tx, mut refusals: Vec<Refusal>, now: i64) -> Result<Vec<Refusal>, StoreError> {
+    if refusals.iter().any(|refusal| matches!(refusal, Refusal::Leased { .. })) {
+        let ready = tx.ready(now, None, 1)?.pop().map(|todo| todo.fields.id);
+        for refusal in &mut refusals {
+            if let Refusal::Leased { free, .. } = refusal {
+                free.clone_from(&ready);
+            }
+        }
+    }
+    Ok(refusals)
 }
 
 fn missing(need: &Footprint) -> EngineError {

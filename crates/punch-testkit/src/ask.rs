@@ -122,6 +122,10 @@ pub enum Ask {
     Claim(Name, i64),
     /// Lengthen the lease.
     Renew(Name, i64),
+    /// Give the claim back.
+    Unclaim(Name),
+    /// Pass the claim to another name.
+    HandOver(Name, String),
     /// Finish.
     Done(Name, Option<Evidence>, Option<u64>),
     /// The worker says that it is done, with words or without.
@@ -162,6 +166,8 @@ impl Ask {
             | Self::Start(name)
             | Self::Claim(name, _)
             | Self::Renew(name, _)
+            | Self::Unclaim(name)
+            | Self::HandOver(name, _)
             | Self::Done(name, _, _)
             | Self::Report(name, _, _)
             | Self::Vouch(name, _, _)
@@ -185,7 +191,7 @@ impl Ask {
 pub struct Batch {
     /// In order.
     pub asks: Vec<Ask>,
-    /// Who starts things.
+    /// The session of the agent that asks; `None` is the user.
     pub owner: Option<String>,
     /// The rules of the session.
     pub rules: Rules,

@@ -20,7 +20,7 @@ pub struct Claim {
     /// An id, or a part of the content; without it the best ready todo
     #[arg(value_name = "TODO")]
     todo: Option<String>,
-    /// How long nobody else gets it without a sign of life, for example 90s, 15m, 2h
+    /// How long the claim lasts unless renewed, for example 90s, 15m, 2h
     #[arg(long, value_name = "TIME")]
     lease: Option<String>,
 }

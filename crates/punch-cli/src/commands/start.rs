@@ -1,4 +1,4 @@
-//! `punch start`: begin work on todos.
+//! `punch start`: begin work on todos, which is a claim.
 
 use clap::Args;
 use punch_core::Op;
@@ -11,7 +11,8 @@ use crate::reply::Reply;
 const EXAMPLES: &str = "\
 Examples:
   punch start T-3
-  punch start 'fix login'      # by content, if only one fits";
+  punch start 'fix login'      # by content, if only one fits
+  punch start T-3 --owner ann  # claim it for `ann`, as long as `lease` says";
 
 /// The arguments of `punch start`.
 #[derive(Args)]

@@ -136,7 +136,9 @@ fn look(project: Project) -> Result<(Place, Vec<Phase>), Failure> {
 fn change(open: &Open, base: Option<&[Phase]>, step: &dyn Fn(&[Phase]) -> Said) -> Result<Reply, Failure> {
     let mut said = None;
     let commit = open.project.tree().commit();
-    let request = Request { preset: phases::policy, commit: commit.as_deref(), ..open.project.request() };
+    // This format keeps one task in progress all by itself: nobody claims it by that.
+    let actor = open.project.actor().without_claims();
+    let request = Request { preset: phases::policy, commit: commit.as_deref(), actor, ..open.project.request() };
     let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
         plan.need_whole()?;
         let now = phases::project(plan);

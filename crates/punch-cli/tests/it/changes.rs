@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::world::{World, ids};
+use crate::world::{World, calm, ids};
 
 /// A plan with dependencies: `docs` waits for `code`, which waits for `design`.
 fn world() -> World {
@@ -103,7 +103,7 @@ fn add_reads_one_todo_per_line_from_standard_input() {
 
 #[test]
 fn start_and_done_follow_the_dependencies() {
-    assert_snapshot!(world().script(r"
+    assert_snapshot!(calm(&world().script(r"
         start code
         start design
         done docs
@@ -115,10 +115,12 @@ fn start_and_done_follow_the_dependencies() {
         done it
         done
         start docs --owner alice
+        reopen docs
+        start docs --owner alice
         done docs --owner bob
         done docs --owner alice
         status
-    "), @r"
+    ")), @r"
     $ punch start code
     2> error: `code` waits for `design` (pending)
     2> hint: finish `design` first; `punch why code` tells more
@@ -154,9 +156,17 @@ fn start_and_done_follow_the_dependencies() {
     2> For more information, try '--help'.
     exit 2
     $ punch start docs --owner alice
+    2> error: cannot start `docs`: it is completed
+    2> hint: `punch reopen docs` first
+    exit 1
+    $ punch reopen docs
+    [ ] docs  Describe it
+    $ punch start docs --owner alice
     [>] docs  Describe it
     $ punch done docs --owner bob
-    [x] docs  Describe it
+    2> error: `docs` is claimed by `alice` until TIME
+    2> hint: nothing else is free: wait until the claim ends
+    exit 1
     $ punch done docs --owner alice
     [x] docs  Describe it
     $ punch status

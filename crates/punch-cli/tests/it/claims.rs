@@ -2,20 +2,19 @@
 
 use insta::assert_snapshot;
 
-use crate::world::World;
+use crate::world::{World, calm, finished};
 
 #[test]
 fn claims_go_to_one_owner_and_only_that_one_finishes() {
     let world = World::new();
     world.ok(&["add", "One", "Two"]);
-    assert_snapshot!(world.script(r"
+    assert_snapshot!(calm(&world.script(r"
         claim
         claim --owner alice --lease 30m
         claim T-1 --owner bob
         claim --owner bob
         claim --owner carol
         done T-1 --owner bob
-        done T-1
         renew T-1 --owner bob
         renew T-1 --owner alice --lease 1h
         done T-1 --owner alice --fence 7
@@ -23,7 +22,7 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
         claim --owner alice --lease soon
         claim nobody --owner alice
         list --all
-    "), @r"
+    ")), @r"
     $ punch claim
     2> error: a claim needs an owner
     2> hint: say who claims it: `--owner NAME` or PUNCH_OWNER
@@ -32,8 +31,8 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
     [>] T-1  One
     fence 1, lease 30m
     $ punch claim T-1 --owner bob
-    2> error: `T-1` is claimed by `alice`
-    2> hint: take another todo (`punch next`), or wait until the lease ends
+    2> error: `T-1` is claimed by `alice` until TIME
+    2> hint: take another todo (`punch start T-2`), or wait until the claim ends
     exit 1
     $ punch claim --owner bob
     [>] T-2  Two
@@ -41,16 +40,12 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
     $ punch claim --owner carol
     Nothing is ready.
     $ punch done T-1 --owner bob
-    2> error: `T-1` is claimed by `alice`
-    2> hint: take another todo (`punch next`), or wait until the lease ends
-    exit 1
-    $ punch done T-1
-    2> error: `T-1` is claimed by `alice`
-    2> hint: take another todo (`punch next`), or wait until the lease ends
+    2> error: `T-1` is claimed by `alice` until TIME
+    2> hint: nothing else is free: wait until the claim ends
     exit 1
     $ punch renew T-1 --owner bob
-    2> error: `T-1` is claimed by `alice`
-    2> hint: take another todo (`punch next`), or wait until the lease ends
+    2> error: `T-1` is claimed by `alice` until TIME
+    2> hint: nothing else is free: wait until the claim ends
     exit 1
     $ punch renew T-1 --owner alice --lease 1h
     [>] T-1  One
@@ -100,4 +95,61 @@ fn an_expired_lease_is_free_for_others() {
     assert_eq!((&taken["todo"]["id"], &taken["fence"]), (&"T-1".into(), &2.into()));
     assert_eq!(world.punch(&["done", "T-1", "--owner", "a", "--fence", "1"]).exit, Some(1));
     world.ok(&["done", "T-1", "--owner", "b", "--fence", "2"]);
+}
+
+#[test]
+fn you_may_end_any_claim_and_yours_has_no_end() {
+    let world = World::new();
+    world.ok(&["add", "One", "Two"]);
+    assert_snapshot!(calm(&world.script(r"
+        start T-1 --owner alice
+        start T-1 --owner bob
+        done T-1
+        start T-1
+        start T-2
+        list
+        claim T-2 --owner bob
+    ")), @r"
+    $ punch start T-1 --owner alice
+    [>] T-1  One
+    $ punch start T-1 --owner bob
+    2> error: `T-1` is claimed by `alice` until TIME
+    2> hint: take another todo (`punch start T-2`), or wait until the claim ends
+    exit 1
+    $ punch done T-1
+    [x] T-1  One
+    note: this ends the claim of `alice` on `T-1`
+    $ punch start T-1
+    2> error: cannot start `T-1`: it is completed
+    2> hint: `punch reopen T-1` first
+    exit 1
+    $ punch start T-2
+    [>] T-2  Two
+    $ punch list
+    [>] T-2  Two  (yours)
+    $ punch claim T-2 --owner bob
+    2> error: `T-2` is claimed by the user
+    2> hint: nothing else is free: wait until the claim ends
+    exit 1
+    ");
+}
+
+/// A command in an agent's shell acts as the session that its environment names, and not as the user.
+#[test]
+fn an_agents_shell_acts_as_its_session() {
+    let world = World::new();
+    world.ok(&["add", "One", "Two"]);
+    let claude = |session: &str, arguments: &[&str]| {
+        let mut command = world.command(arguments);
+        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session);
+        finished(command.output().unwrap())
+    };
+    assert_eq!(claude("s-1", &["start", "T-1"]).exit, Some(0));
+    assert_eq!(world.json(&["show", "T-1"])["todo"]["owner"], "s-1");
+    let refused = claude("s-2", &["reopen", "T-1"]);
+    assert!(refused.exit == Some(1) && refused.stderr.contains("is claimed by `s-1`"), "{}", refused.render());
+    assert_eq!(claude("s-1", &["done", "T-1"]).exit, Some(0));
+    let log = world.json(&["log"]);
+    let by: Vec<&str> = log["revisions"].as_array().into_iter().flatten().filter_map(|r| r["by"].as_str()).collect();
+    assert!(by.contains(&"claude") && by.contains(&"user"), "{log}");
 }

@@ -1,6 +1,7 @@
 //! The one road of a change. The order inside a write is always: references, removals, fields, edges, statuses,
 //! derived values, events, revision. A refused batch changes nothing because the plan is only read here.
 
+mod claims;
 mod derive;
 mod draft;
 mod edges;
@@ -17,6 +18,7 @@ mod vouch;
 
 use crate::{Actor, Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
 
+pub use claims::{is_protected, leased, spare};
 pub use derive::{derive, fold};
 use draft::Draft;
 pub use standing::{Fate, Standing};
@@ -101,6 +103,7 @@ impl From<Refusal> for Stop {
 pub fn apply(plan: &Plan, ops: &[Op], ctx: &Context) -> Result<Outcome, Stop> {
     let mut draft = Draft::new(plan, ctx);
     let batch = resolve::resolve(&mut draft, ops)?;
+    claims::protect(&draft, &batch)?;
     revert::revert(&mut draft, &batch)?;
     remove::remove(&mut draft, &batch)?;
     update::update(&mut draft, &batch)?;

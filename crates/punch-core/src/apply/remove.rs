@@ -33,6 +33,7 @@ pub(super) fn remove(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
 
 /// Takes a todo out of the live plan. Its own dependencies stay in its row, so that undo can bring it back.
 pub(super) fn archive(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    super::claims::note_end(draft, uid)?;
     let now = draft.now;
     let todo = draft.get(uid)?;
     let (status, deps) = (todo.status, todo.depends_on.clone());

@@ -89,13 +89,14 @@ pub(super) fn resolve<'a>(draft: &mut Draft<'_>, ops: &'a [Op]) -> Result<Batch<
 }
 
 /// The one todo an op is about; placing and edges are looked up where they are used.
-const fn target(op: &Op) -> Option<&Ref> {
+pub(super) const fn target(op: &Op) -> Option<&Ref> {
     match op {
         Op::Edit(r, _)
         | Op::Start(r)
         | Op::Claim(r, _)
         | Op::Renew(r, _)
         | Op::Unclaim(r)
+        | Op::HandOver(r, _)
         | Op::Done { target: r, .. }
         | Op::Vouch { target: r, .. }
         | Op::Report { target: r, .. }

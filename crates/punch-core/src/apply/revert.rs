@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::draft::Draft;
 use super::resolve::Batch;
 use super::standing::{self, Aim};
-use super::{Stop, Undone, derive, edges, transition};
+use super::{Stop, Undone, claims, derive, edges, transition};
 use crate::{
-    Change, Dep, Event, Evidence, Fields, Kind, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo, Uid, Warning,
+    Change, Dep, Event, Evidence, Fields, Footprint, Kind, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo, Uid, Warning,
 };
 
 pub(super) fn revert(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
@@ -182,10 +182,13 @@ fn adopt(
     conflicts: &mut Vec<(String, &'static str)>,
 ) -> Result<Vec<Uid>, Stop> {
     let touched: HashSet<Uid> = work.keys().copied().collect();
+    let lease_end = draft.now.saturating_add(draft.ctx.lease);
     let mut running = Vec::new();
     for (uid, todo) in work {
+        claims::protect_fields(draft, uid, &todo.fields)?;
         let old = draft.get(uid)?;
         let (was_live, old_status, old_deps) = (old.is_live(), old.status, old.depends_on.clone());
+        let same_owner = old.owner == todo.owner;
         if was_live {
             draft.unlink_deps(uid, &old_deps);
             *draft.row.counts.of(old_status) -= 1;
@@ -200,8 +203,12 @@ fn adopt(
             todo.derived = crate::Derived::default();
         }
         // A lease is never undone; it ends with the work it was given for.
-        if !todo.is_live() || todo.status != old_status {
+        if !todo.is_live() || todo.status != old_status || !same_owner {
             todo.lease_until = None;
+        }
+        // What is in progress under a name again is so under a lease: nobody may be there to go on with it.
+        if todo.is_live() && todo.status == Status::InProgress && todo.owner.is_some() {
+            todo.lease_until = todo.lease_until.or(Some(lease_end));
         }
         if todo.is_live() && todo.status == Status::InProgress && (!was_live || old_status != Status::InProgress) {
             running.push(uid);

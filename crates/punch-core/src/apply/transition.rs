@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::resolve::Batch;
-use super::{Stop, restore, vouch};
+use super::{Stop, claims, restore, vouch};
 use crate::{
     CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, Need, Op, Refusal, StartGate, Status, Todo,
     Uid, VerifyMode, Warning,
@@ -32,9 +32,10 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
         match op {
             Op::Add(add) => arrive(draft, uid, add, &mut gated)?,
             Op::Start(_) => start(draft, uid, &mut gated)?,
-            Op::Claim(_, until) => claim(draft, uid, *until)?,
-            Op::Renew(_, until) => renew(draft, uid, *until)?,
-            Op::Unclaim(_) => unclaim(draft, uid)?,
+            Op::Claim(_, until) => claims::claim(draft, uid, *until)?,
+            Op::Renew(_, until) => claims::renew(draft, uid, *until)?,
+            Op::Unclaim(_) => claims::unclaim(draft, uid)?,
+            Op::HandOver(_, owner) => claims::hand_over(draft, uid, owner)?,
             Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
             Op::Report { evidence, fence, .. } => report(draft, uid, evidence.as_ref(), *fence)?,
             Op::Vouch { stale, evidence, .. } => vouch::vouch(draft, uid, *stale, evidence.as_ref())?,
@@ -74,7 +75,9 @@ fn demote_running(draft: &mut Draft<'_>) -> Result<(), Stop> {
         draft.rows.values().filter(|t| t.is_live() && t.status == Status::InProgress).map(|t| t.uid).collect();
     for uid in running {
         let had = draft.plan.get(uid).map_or(0, |t| t.derived.unmet);
-        if draft.get(uid)?.derived.unmet > had {
+        let todo = draft.get(uid)?;
+        // An edit of the dependencies ends nobody's claim: the todo runs on and is reported stalled.
+        if todo.derived.unmet > had && !claims::is_protected(todo, &draft.ctx.actor, draft.now) {
             set_status(draft, uid, Status::Pending, Kind::Demoted, |t| t.flags.resume = true)?;
         }
     }
@@ -119,7 +122,7 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
     Ok(())
 }
 
-fn not_ready(draft: &Draft<'_>, uid: Uid) -> Result<Refusal, Need> {
+pub(super) fn not_ready(draft: &Draft<'_>, uid: Uid) -> Result<Refusal, Need> {
     let todo = draft.get(uid)?;
     let hold = todo.hold_at(draft.now).map(|hold| hold.reason.clone());
     Ok(Refusal::NotReady { id: todo.id.clone(), waits_for: draft.waits_for(uid)?, hold })
@@ -147,31 +150,33 @@ fn gate(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Sto
     }
 }
 
-fn not_others(draft: &Draft<'_>, uid: Uid) -> Result<(), Stop> {
-    let todo = draft.get(uid)?;
-    if todo.leased_by_other(draft.ctx.actor.owner(), draft.now) {
-        let owner = todo.owner.clone().unwrap_or_default();
-        return Err(Refusal::Leased { id: todo.id.clone(), owner }.into());
-    }
-    Ok(())
-}
-
+/// Begins work, which is a claim: the actor owns the todo from now on. What another actor has in progress without a live
+/// claim is taken over.
 fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Stop> {
-    not_others(draft, uid)?;
-    if draft.get(uid)?.status == Status::InProgress {
+    let todo = draft.get(uid)?;
+    let (status, mine) = (todo.status, todo.owner.as_deref() == draft.ctx.actor.owner());
+    if status == Status::Completed {
+        return Err(Refusal::Transition { id: todo.id.clone(), op: "start", status }.into());
+    }
+    if status == Status::InProgress {
         if draft.ctx.policy.start_gate == StartGate::AtEnd {
             gated.push(uid);
         }
-        return Ok(());
+        if mine {
+            return claims::prolong(draft, uid);
+        }
+    } else {
+        gate(draft, uid, gated)?;
     }
-    gate(draft, uid, gated)?;
     within_limit(draft, uid, draft.ctx.actor.owner())?;
     // Once a todo has been claimed, whoever starts it next makes answers to the old claim late.
-    let fenced = draft.get(uid)?.fence > 0;
-    begin(draft, uid, Kind::Started, fenced)
+    let todo = draft.get(uid)?;
+    let fenced = todo.fence > 0 || claims::is_claim(draft.ctx, draft.fresh.contains(&uid));
+    begin(draft, uid, Kind::Started, fenced)?;
+    claims::prolong(draft, uid)
 }
 
-fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -> Result<(), Stop> {
+pub(super) fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -> Result<(), Stop> {
     let (now, owner) = (draft.now, draft.ctx.actor.owner().map(str::to_owned));
     let again = draft.get(uid)?.status == Status::Failed;
     draft.row.last_fence += u64::from(fenced);
@@ -211,67 +216,9 @@ pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> 
     }
 }
 
-fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
-    let todo = draft.get(uid)?;
-    if todo.status == Status::InProgress {
-        if todo.owner.as_deref() != draft.ctx.actor.owner() {
-            let owner = todo.owner.clone().unwrap_or_default();
-            return Err(Refusal::Leased { id: todo.id.clone(), owner }.into());
-        }
-        draft.touch(uid)?.lease_until = Some(until);
-        return Ok(());
-    }
-    if todo.status != Status::Pending {
-        return Err(Refusal::Transition { id: todo.id.clone(), op: "claim", status: todo.status }.into());
-    }
-    // A claim is a promise to work now: whatever the gate, it is only given on ready work.
-    if !todo.is_ready(draft.now) {
-        return Err(not_ready(draft, uid)?.into());
-    }
-    // The limit is on what is started by the way: a claim asks for more work, and its lease frees what is forgotten.
-    begin(draft, uid, Kind::Claimed, true)?;
-    draft.touch(uid)?.lease_until = Some(until);
-    Ok(())
-}
-
-fn renew(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
-    not_others(draft, uid)?;
-    let todo = draft.get(uid)?;
-    if todo.status != Status::InProgress
-        || todo.lease_until.is_none()
-        || todo.owner.as_deref() != draft.ctx.actor.owner()
-    {
-        return Err(Refusal::Transition { id: todo.id.clone(), op: "renew", status: todo.status }.into());
-    }
-    if todo.lease_until < Some(until) {
-        draft.touch(uid)?.lease_until = Some(until);
-    }
-    Ok(())
-}
-
-/// Gives a claim back: of the actor's own work, or of anybody's where the actor overrides claims.
-fn unclaim(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
-    not_others(draft, uid)?;
-    let todo = draft.get(uid)?;
-    let mine = todo.owner.as_deref() == draft.ctx.actor.owner() || draft.ctx.actor.overrides_claims();
-    if todo.status != Status::InProgress || !mine {
-        return Err(Refusal::Transition { id: todo.id.clone(), op: "unclaim", status: todo.status }.into());
-    }
-    set_status(draft, uid, Status::Pending, Kind::Demoted, |t| t.flags.resume = true)
-}
-
-/// A late answer from an earlier owner changes nothing (rule 33).
-fn in_time(draft: &Draft<'_>, uid: Uid, fence: Option<u64>) -> Result<(), Stop> {
-    let todo = draft.get(uid)?;
-    match fence.filter(|given| *given != todo.fence) {
-        Some(given) => Err(Refusal::StaleFence { id: todo.id.clone(), given, current: todo.fence }.into()),
-        None => not_others(draft, uid),
-    }
-}
-
 /// Keeps what the worker says about work that somebody else will verify and complete.
 fn report(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>, fence: Option<u64>) -> Result<(), Stop> {
-    in_time(draft, uid, fence)?;
+    claims::in_time(draft, uid, fence)?;
     let todo = draft.get(uid)?;
     if todo.status != Status::InProgress {
         return Err(Refusal::Transition { id: todo.id.clone(), op: "report", status: todo.status }.into());
@@ -296,7 +243,7 @@ fn done(
     fence: Option<u64>,
     gated: &mut Vec<Uid>,
 ) -> Result<(), Stop> {
-    in_time(draft, uid, fence)?;
+    claims::in_time(draft, uid, fence)?;
     let todo = draft.get(uid)?;
     let at_end = draft.ctx.policy.start_gate == StartGate::AtEnd;
     if todo.status == Status::Completed {
@@ -376,7 +323,6 @@ fn cascade(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
 }
 
 fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
-    not_others(draft, uid)?;
     let todo = draft.get(uid)?;
     let error = Some(error.to_owned()).filter(|e| !e.is_empty());
     match todo.status {
@@ -477,8 +423,8 @@ pub(super) fn set_status(
     kind: Kind,
     f: impl FnOnce(&mut Todo),
 ) -> Result<(), Stop> {
-    let todo = draft.get(uid)?;
-    let before = todo.status;
+    claims::note_end(draft, uid)?;
+    let before = draft.get(uid)?.status;
     if before.is_open() != status.is_open() {
         draft.repull.insert(uid);
         if status.is_open() {

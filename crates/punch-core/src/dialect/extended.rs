@@ -204,6 +204,9 @@ fn status(target: Ref, wish: Wish, known: Option<&Todo>) -> Vec<Op> {
     if known.is_some_and(|t| t.hold.is_some()) && wish != Wish::Blocked {
         ops.push(Op::Release(target.clone()));
     }
+    if wish == Wish::Stored(Status::InProgress) && known.is_some_and(|t| t.status == Status::Completed) {
+        ops.push(Op::Reopen(target.clone()));
+    }
     ops.push(match wish {
         Wish::Blocked => Op::Block(target),
         Wish::Stored(Status::Pending) => Op::Reopen(target),

@@ -121,7 +121,7 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
             Some(uid) => {
                 if let Some(old) = known.get(&uid) {
                     ops.extend(edit(uid, old, item, &place));
-                    statuses.extend(status(uid, old.status, item.status));
+                    statuses.extend(status(uid, old.status, item.status, plan.get(uid).map(|todo| todo.status)));
                 }
                 order.push(Ref::Uid(uid));
             }
@@ -139,16 +139,22 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
     ops
 }
 
-/// The op that turns one shown status into another.
-pub fn status(uid: Uid, before: Status, after: Status) -> Option<Op> {
+/// The ops that turn one shown status into another, for a todo whose status in the plan is `now`. What the list had as
+/// completed is opened again before it starts; what someone else has completed meanwhile stays completed.
+pub(super) fn status(uid: Uid, before: Status, after: Status, now: Option<Status>) -> Vec<Op> {
     let target = Ref::Uid(uid);
-    (before != after).then(|| match after {
-        Status::Pending => Op::Reopen(target),
-        Status::InProgress => Op::Start(target),
-        Status::Completed => Op::Done { target, evidence: None, fence: None },
-        Status::Cancelled => Op::Drop(target),
-        Status::Failed => Op::Fail(target, String::new()),
-    })
+    if before == after {
+        return Vec::new();
+    }
+    match after {
+        Status::Pending => vec![Op::Reopen(target)],
+        Status::InProgress if now == Some(Status::Completed) && before != Status::Completed => Vec::new(),
+        Status::InProgress if now == Some(Status::Completed) => vec![Op::Reopen(target.clone()), Op::Start(target)],
+        Status::InProgress => vec![Op::Start(target)],
+        Status::Completed => vec![Op::Done { target, evidence: None, fence: None }],
+        Status::Cancelled => vec![Op::Drop(target)],
+        Status::Failed => vec![Op::Fail(target, String::new())],
+    }
 }
 
 struct PhaseNames<'a> {

@@ -321,7 +321,7 @@ fn replace(plan: &Plan, map: &Map<String, Value>, at: &str, limits: &Limits, ops
                 add.edit.id = Keep::from_option(add.id);
                 ops.push(Op::Edit(Ref::Uid(uid), add.edit));
                 if status_given && let Some(todo) = plan.get(uid) {
-                    statuses.extend(super::list::status(uid, todo.status, add.status));
+                    statuses.extend(super::list::status(uid, todo.status, add.status, Some(todo.status)));
                 }
             }
         }

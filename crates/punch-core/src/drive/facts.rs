@@ -148,7 +148,8 @@ pub(super) fn is_optional(todo: &Todo) -> bool {
 
 /// Somebody else works on it. What nobody in particular has in progress is everybody's.
 pub(super) fn is_elsewhere(todo: &Todo, owner: Option<&str>, now: i64) -> bool {
-    todo.status_at(now) == Status::InProgress && todo.owner.is_some() && todo.owner.as_deref() != owner
+    let of_other = todo.owner.is_some() && todo.owner.as_deref() != owner;
+    todo.status_at(now) == Status::InProgress && (of_other || todo.leased_by_other(owner, now))
 }
 
 /// What two todos clash over, if they do: files, or else content.

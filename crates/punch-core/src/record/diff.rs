@@ -106,7 +106,12 @@ impl Ops {
             State::Blocked => self.ends.push(Op::Block(t)),
             State::Stored(status) if old.status.stored() == status => {}
             State::Stored(Status::Pending) => self.ends.push(Op::Reopen(t)),
-            State::Stored(Status::InProgress) => self.starts.push(Op::Start(t)),
+            State::Stored(Status::InProgress) => {
+                if old.status.stored() == Status::Completed {
+                    self.ends.push(Op::Reopen(t.clone()));
+                }
+                self.starts.push(Op::Start(t));
+            }
             State::Stored(Status::Completed) => self.ends.push(Op::Done { target: t, evidence: None, fence: None }),
             State::Stored(Status::Cancelled) => self.ends.push(Op::Drop(t)),
             State::Stored(Status::Failed) => {

@@ -36,7 +36,11 @@ pub fn policy(rules: &Rules) -> Policy {
 }
 
 pub fn context(batch: &Batch, now: i64) -> Context {
-    Context::new(now, Actor::parse("test", batch.owner.as_deref()), policy(&batch.rules))
+    let actor = match &batch.owner {
+        Some(owner) => Actor::agent("test", owner),
+        None => Actor::user().signing("test"),
+    };
+    Context { lease: punch_testkit::model::LEASE, ..Context::new(now, actor, policy(&batch.rules)) }
 }
 
 fn name(name: &Name) -> Ref {
@@ -112,6 +116,8 @@ pub fn op(ask: &Ask) -> Op {
         Ask::Start(target) => Op::Start(name(target)),
         Ask::Claim(target, until) => Op::Claim(name(target), *until),
         Ask::Renew(target, until) => Op::Renew(name(target), *until),
+        Ask::Unclaim(target) => Op::Unclaim(name(target)),
+        Ask::HandOver(target, owner) => Op::HandOver(name(target), owner.clone()),
         Ask::Done(target, evidence, fence) => Op::Done {
             target: name(target),
             evidence: evidence.as_ref().map(|e| Evidence {

@@ -43,7 +43,7 @@ fn words(plan: &Plan) -> Words {
 }
 
 fn change(plan: &mut Plan, base: &list::List, new: &list::List, policy: Policy) -> Result<Outcome, Vec<Refusal>> {
-    let ctx = Context::new(plan.row.last_time + 1, Actor::parse("test", None), policy);
+    let ctx = Context::new(plan.row.last_time + 1, Actor::user().signing("test"), policy);
     let outcome = bridge::submit(plan, &list::diff(base, new, plan), &ctx)?;
     plan.commit(&outcome);
     rederived(plan).unwrap_or_else(|what| panic!("{what}"));

@@ -38,7 +38,7 @@ struct Merge {
 
 impl Merge {
     fn of(base: list::List, asked: list::List, now: &Plan, policy: Policy) -> Result<Self, Vec<Refusal>> {
-        let ctx = Context::new(now.row.last_time + 1, Actor::parse("late", None), policy);
+        let ctx = Context::new(now.row.last_time + 1, Actor::user().signing("late"), policy);
         let outcome = bridge::submit(now, &list::diff(&base, &asked, now), &ctx)?;
         let mut after = now.clone();
         after.commit(&outcome);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use punch_core::apply::spare;
 use punch_core::dialect::extended;
 use punch_core::{Footprint, Op, Plan, Ref, Todo, Uid};
 use punch_store::{PlanId, Snapshot, StoreError, Which};
@@ -10,9 +11,9 @@ use serde_json::{Value, json};
 use super::reach::WHOLE;
 use super::render::{self, capped};
 use super::worker::Report;
-use super::{Answer, Caller, pack, stated, unpack};
+use super::{Answer, Caller, native, pack, stated, unpack};
 use crate::submit::settle_on;
-use crate::{Engine, EngineError, Role, SessionState, link, session};
+use crate::{Engine, EngineError, Role, SessionState, claim, link, session};
 
 impl Engine {
     pub(super) fn call_extended(
@@ -44,7 +45,11 @@ impl Engine {
             let mut ops = extended::ops(&part, &call)?;
             // Only what the session was shown can be archived by leaving it out (rule 8).
             ops.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !scope.contains(uid)));
-            let changed = settle_on(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
+            let now = now.max(part.row.last_time);
+            let (ops, spared) = spare(ops, &part, &caller.actor, now);
+            let mut changed = settle_on(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
+            changed.outcome.warnings.extend(spared);
+            claim::keep_own(tx, now, &request)?;
             render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
             let named: Vec<&Todo> = call.todos.iter().filter_map(|given| changed.plan.by_id(&given.id)).collect();
             let kept = if call.replace { Vec::new() } else { state.scope.clone() };
@@ -65,7 +70,9 @@ impl Engine {
             lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready, whole) }));
             lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
             lines.extend(render::reported(&changed.outcome));
-            lines.push(render::progress(&changed.plan.row, &super::native::next(tx, caller, changed.now)?));
+            let next = native::next(tx, caller, changed.now)?;
+            native::send(tx, plan, caller, &next, changed.now)?;
+            lines.push(render::progress(&changed.plan.row, &next));
             let answer = Answer {
                 text: capped(&lines.join("\n")),
                 structured: match caller.structured {

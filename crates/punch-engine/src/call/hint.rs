@@ -87,7 +87,10 @@ fn refused(refusal: &Refusal, surface: Surface, reads: bool) -> Option<String> {
         },
         Refusal::Transition { id, .. } if reads => format!("look at {} with todo_read, view todo, first", name(id)),
         Refusal::Transition { .. } => "look at the list in the last result first".into(),
-        Refusal::Leased { .. } => "take another todo, or wait until the lease ends".into(),
+        Refusal::Leased { free: Some(free), .. } => {
+            format!("take {} instead, or wait until the claim ends", name(free))
+        }
+        Refusal::Leased { .. } => "nothing else is free: wait until the claim ends, or stop here".into(),
         Refusal::UnknownPhase { .. } => "use a phase of the plan".into(),
         Refusal::RevertConflict { .. } => {
             "undo the later revisions first; todo_read with view history lists them".into()
@@ -129,7 +132,8 @@ mod tests {
             Refusal::InProgressLimit { id: id.clone(), running: "b".into() },
             Refusal::Transition { id: id.clone(), op: "fail", status: Status::Completed },
             Refusal::Transition { id: id.clone(), op: "fail", status: Status::Pending },
-            Refusal::Leased { id: id.clone(), owner: "o".into() },
+            Refusal::Leased { id: id.clone(), owner: Some("o".into()), until: None, free: None },
+            Refusal::Leased { id: id.clone(), owner: None, until: None, free: Some("b".into()) },
             Refusal::UnknownPhase { name: "p".into() },
             Refusal::RevertConflict { revision: 1, redo: false, fields: Vec::new() },
             Refusal::UnknownRevision { revision: 1 },

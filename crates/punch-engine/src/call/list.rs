@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use punch_core::apply::spare;
 use punch_core::dialect::list::diff;
 use punch_core::dialect::{cursor, phases, todowrite};
-use punch_core::{Op, Policy, Refusal, Uid};
+use punch_core::{Policy, Refusal, Uid};
 use punch_store::{PlanId, Tx};
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use super::step::{adopt, answer, step};
 use super::worker::Report;
 use super::{Answer, Caller, Surface, pack, render, unpack};
 use crate::submit::settle_on;
-use crate::{Engine, EngineError, Role, SessionState, link, session};
+use crate::{Engine, EngineError, Role, SessionState, claim, link, offers, session};
 
 /// A call after reading, ready to run on a list.
 pub(super) enum Call {
@@ -110,6 +111,10 @@ impl Engine {
                     Report::of_list(&call, call.preset())?.write(tx, now, caller, &mut state)?
                 }
             };
+            // A list names no next todo: where its author was sent before no longer counts.
+            if let Some(owner) = caller.actor.owner() {
+                offers::record(tx, plan, owner, None, now)?;
+            }
             link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
@@ -138,10 +143,12 @@ fn run(
         said.iter().for_each(|todo| reach.part.put(todo.clone()));
         adopt(&mut list, &mut base, said, caller, now);
     }
-    let ops: Vec<Op> = diff(&base, &list, &reach.part);
+    let (ops, spared) = spare(diff(&base, &list, &reach.part), &reach.part, &caller.actor, now);
     let part = std::mem::take(&mut reach.part);
     let request = caller.request(call.preset());
     let mut changed = settle_on(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
+    changed.outcome.warnings.extend(spared);
+    claim::keep_own(tx, now, &request)?;
     render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
     // New rows have no handle yet; the adds of the batch are in their order.
     let mut added = changed.outcome.added.iter().copied();

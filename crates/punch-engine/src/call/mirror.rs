@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use punch_core::apply::spare;
 use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told, Word};
-use punch_core::{Footprint, Op, Plan, Status, Todo, Uid};
+use punch_core::{Footprint, Op, Plan, Status, Todo, Uid, text};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Surface};
 use crate::submit::{settle, settle_on};
-use crate::{Changed, Engine, EngineError, Request, Role, SessionState, session};
+use crate::{Changed, Engine, EngineError, Request, Role, SessionState, offers, session};
 
 /// Under which the session keeps what its host said last.
 const KEPT: &str = "mirror";
@@ -18,6 +19,9 @@ const KEPT: &str = "mirror";
 /// copied, and the first open ones. Enough for plans that people read, and a bound for the others: a copy costs the
 /// same however large the plan is.
 const LOOKED_AT: usize = 200;
+
+/// Todos that were left out of a copy and are named.
+const NOTES: usize = 5;
 
 /// Tools of a host that work on one list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +65,8 @@ pub(crate) struct Made {
     pub state: SessionState,
     /// The revision, if the plan changed.
     pub revision: Option<u64>,
+    /// What was left out because someone else has claimed it, for the model.
+    pub notes: Vec<String>,
 }
 
 impl TodoUse<'_> {
@@ -97,8 +103,13 @@ impl TodoUse<'_> {
         tx.load(&first, &mut part)?;
         let known: Vec<&Todo> = known.iter().collect();
         let step = mirror::step(&copied, rows, &known, &part, reach, caller.actor.by());
-        let before = tx.row()?.revision;
-        let added = keep(tx, now, request, part, &step.ops)?;
+        let row = tx.row()?;
+        let before = row.revision;
+        if let Some(owner) = caller.actor.owner() {
+            offers::record(tx, plan, owner, None, now)?;
+        }
+        let (ops, spared) = spare(step.ops, &part, &caller.actor, now.max(row.last_time));
+        let added = keep(tx, now, request, part, &ops)?;
         let after = tx.row()?.revision;
         let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
         copied.rows = filled(step.rows, &added);
@@ -118,7 +129,8 @@ impl TodoUse<'_> {
         }
         let body = serde_json::to_value(&copied).unwrap_or_default();
         state.more.insert(KEPT.to_owned(), body);
-        Ok(Some(Made { list, state, revision: (after > before).then_some(after) }))
+        let notes = spared.iter().take(NOTES).map(|warning| format!("Note: {}", text::neutral(&warning.message())));
+        Ok(Some(Made { list, state, revision: (after > before).then_some(after), notes: notes.collect() }))
     }
 }
 

@@ -2,13 +2,13 @@
 
 use punch_core::dialect::native;
 use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo};
-use punch_store::{Durability, PlanId, Snapshot, Which};
+use punch_store::{Durability, PlanId, Snapshot, Tx, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
 use super::{Answer, Caller, pack, stated, unpack, worker};
 use crate::submit::settle;
-use crate::{Changed, Engine, EngineError, Role, SessionState, link, session};
+use crate::{Changed, Engine, EngineError, Role, SessionState, claim, link, offers, session};
 
 impl Engine {
     pub(super) fn call_native(
@@ -34,6 +34,7 @@ impl Engine {
                 Ok(asked.clone())
             };
             let changed = settle(tx, now, &request, &named(arguments), &mut ask)?;
+            claim::keep_own(tx, changed.now, &request)?;
             if role != Role::Owner {
                 allowed(&asked, &changed, &state)?;
             }
@@ -42,6 +43,7 @@ impl Engine {
                 Role::Owner => next(tx, caller, changed.now)?,
                 Role::Worker | Role::None => worker::next(tx, caller, &state.scope, changed.now, 1)?,
             };
+            send(tx, plan, caller, &next, changed.now)?;
             let answer = Answer {
                 text: capped(&render::changed(&changed, &next)),
                 structured: structured(&changed, &next),
@@ -154,6 +156,7 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
             | Op::SetPolicy(_)
             | Op::Vouch { .. }
             | Op::Report { .. }
+            | Op::HandOver(..)
             | Op::Restore { .. } => {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }
@@ -181,7 +184,20 @@ pub(super) fn next(snapshot: &dyn Snapshot, caller: &Caller<'_>, now: i64) -> Re
             return Ok(vec![own]);
         }
     }
-    Ok(snapshot.ready(now, None, 1)?)
+    Ok(offers::best_free(snapshot, caller.actor.owner(), now)?.into_iter().collect())
+}
+
+/// Records that the caller was sent to what its answer calls next, unless it works on something already.
+pub(super) fn send(
+    tx: &mut dyn Tx,
+    plan: PlanId,
+    caller: &Caller<'_>,
+    next: &[Todo],
+    now: i64,
+) -> Result<(), EngineError> {
+    let Some(owner) = caller.actor.owner() else { return Ok(()) };
+    let sent = next.first().filter(|todo| todo.is_ready(now)).map(|todo| todo.uid);
+    Ok(offers::record(tx, plan, owner, sent, now)?)
 }
 
 pub(super) fn structured(changed: &Changed, next: &[Todo]) -> Value {

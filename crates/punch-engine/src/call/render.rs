@@ -23,9 +23,11 @@ pub(super) fn capped(full: &str) -> String {
     format!("{}\n… {left} more lines are not shown; the plan has them all.", &full[..cut])
 }
 
-/// What a worker of a runner must know about its call: that what it finished is only reported.
+/// What a caller must know about its call: what it finished is only reported, or was left out because someone else has
+/// claimed it.
 pub(super) fn reported(outcome: &Outcome) -> Vec<String> {
-    let reported = outcome.warnings.iter().filter(|warning| matches!(warning, Warning::Reported { .. }));
+    let wanted = |warning: &&Warning| matches!(warning, Warning::Reported { .. } | Warning::LeftOut { .. });
+    let reported = outcome.warnings.iter().filter(wanted);
     reported.take(5).map(|warning| format!("Note: {}", text::neutral(&warning.message()))).collect()
 }
 

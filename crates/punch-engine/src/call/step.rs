@@ -32,10 +32,12 @@ pub(super) fn step(
     let part = &reach.part;
     let then = before.unwrap_or(part);
     let scope: HashSet<Uid> = state.scope.iter().copied().collect();
-    // What somebody else is working on is not archived by being left out.
+    // What someone else has in progress is not archived by being left out. What is claimed stays in the list: ops on it are
+    // taken out later, with a warning.
     let busy = |uid: &Uid| {
         part.get(*uid).is_some_and(|t| {
-            t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
+            let of_other = t.owner.is_some() && t.owner.as_deref() != caller.actor.owner();
+            t.status_at(now) == Status::InProgress && of_other && !t.leased_by_other(caller.actor.owner(), now)
         })
     };
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !busy(&uid));

@@ -1,12 +1,12 @@
 //! The facts of a decision from as few rows as possible: the plan row, what is in progress, the head of what is ready.
 //! Only when nothing of that can be worked on is more looked at, to name what stands in the way.
 
-use punch_core::drive::{Cover, Facts, Roots, Selected, roots, select, survey};
+use punch_core::drive::{Cover, Facts, Offers, Roots, Selected, roots, select, survey};
 use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid};
 use punch_store::{ReadyMark, Snapshot, Which};
 
 use super::listen::{Listener, RUNNING, Who};
-use crate::EngineError;
+use crate::{EngineError, offers};
 
 /// Ready todos looked at in one step, and steps.
 const PAGE: usize = 20;
@@ -52,14 +52,16 @@ impl Look<'_> {
             0 => Vec::new(),
             _ => self.running(row.counts.in_progress)?,
         };
+        let offers = offers::load(self.snapshot, self.snapshot.info()?.id)?;
         let mut slice = Plan::slice(row.clone());
         let (counts, selected) = match self.cover {
-            Cover::Plan => (row.counts, self.select(&running)?),
+            Cover::Plan => (row.counts, self.select(&running, &offers)?),
             Cover::List(uids) => {
                 let todos = uids.iter().copied().collect();
                 self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut slice)?;
-                let covered = uids.iter().filter_map(|uid| slice.get(*uid));
-                survey(covered, &running, Some(self.owner), self.skip_optional, self.now)
+                let covered = uids.iter().filter_map(|uid| slice.get(*uid)).cloned();
+                let covered: Vec<Todo> = covered.map(|todo| self.seen(todo, &offers)).collect();
+                survey(&covered, &running, Some(self.owner), self.skip_optional, self.now)
             }
         };
         let mut facts = Facts {
@@ -72,7 +74,7 @@ impl Look<'_> {
             roots: Roots::default(),
         };
         if whole && facts.next.is_none() && facts.open > 0 {
-            facts.roots = self.roots(&mut slice)?;
+            facts.roots = self.roots(&mut slice, &offers)?;
         }
         Ok(facts)
     }
@@ -89,13 +91,17 @@ impl Look<'_> {
     }
 
     /// The head of what is ready is nearly always enough; blank todos and conflicts may make it longer.
-    fn select(&self, running: &[Todo]) -> Result<Selected, EngineError> {
-        let mut ready: Vec<Todo> = Vec::new();
+    fn select(&self, running: &[Todo], offers: &Offers) -> Result<Selected, EngineError> {
+        let (mut ready, mut running, mut mark): (Vec<Todo>, _, _) = (Vec::new(), running.to_vec(), None);
         for _ in 0..PAGES {
-            let page = self.snapshot.ready(self.now, ready.last().map(ReadyMark::of), PAGE)?;
+            let page = self.snapshot.ready(self.now, mark, PAGE)?;
             let last = page.len() < PAGE;
-            ready.extend(page);
-            let selected = select(running, &ready, Some(self.owner), self.skip_optional, self.now);
+            mark = page.last().map(ReadyMark::of);
+            let seen = page.into_iter().map(|todo| self.seen(todo, offers));
+            let (free, elsewhere): (Vec<Todo>, Vec<Todo>) = seen.partition(|todo| todo.is_ready(self.now));
+            ready.extend(free);
+            running.extend(elsewhere);
+            let selected = select(&running, &ready, Some(self.owner), self.skip_optional, self.now);
             if selected.next.is_some() || last {
                 return Ok(selected);
             }
@@ -103,9 +109,18 @@ impl Look<'_> {
         Ok(Selected::default())
     }
 
-    fn roots(&self, slice: &mut Plan) -> Result<Roots, EngineError> {
+    /// A todo that another session was sent to is that session's for now.
+    fn seen(&self, todo: Todo, offers: &Offers) -> Todo {
+        offers.seen_by(todo, Some(self.owner), self.now)
+    }
+
+    fn roots(&self, slice: &mut Plan, offers: &Offers) -> Result<Roots, EngineError> {
         let (starts, cut) = match self.cover {
-            Cover::List(uids) => (uids.clone(), false),
+            Cover::List(uids) => {
+                let seen: Vec<Todo> = uids.iter().filter_map(|uid| slice.get(*uid)).cloned().collect();
+                seen.into_iter().for_each(|t| slice.put(self.seen(t, offers)));
+                (uids.clone(), false)
+            }
             Cover::Plan => {
                 let mut starts = self.snapshot.list(Which::Open, None, STARTS)?;
                 let cut = starts.len() >= STARTS;
@@ -115,7 +130,7 @@ impl Look<'_> {
                     starts.extend(self.snapshot.list(Which::Running, None, RUNNING)?);
                 }
                 let uids: Vec<Uid> = starts.iter().map(|t| t.uid).collect();
-                starts.into_iter().for_each(|t| slice.put(t));
+                starts.into_iter().for_each(|t| slice.put(self.seen(t, offers)));
                 (uids, cut)
             }
         };

@@ -5,6 +5,7 @@ use punch_core::Todo;
 
 use super::listen::{Heard, Listener, Who};
 use crate::EngineError;
+use crate::claim::is_due;
 
 impl Listener<'_> {
     pub(super) fn renew(&self, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
@@ -13,10 +14,7 @@ impl Listener<'_> {
         if running.is_empty() || !who.bound() {
             return Ok(());
         }
-        let tired = |t: &&Todo| {
-            let left = t.lease_until.map(|until| until.saturating_sub(self.now));
-            t.owner.as_deref() == Some(&who.owner) && left.is_some_and(|left| left > 0 && left < lease - lease / 3)
-        };
+        let tired = |t: &&Todo| t.owner.as_deref() == Some(&who.owner) && is_due(t, lease, self.now);
         heard.renew = running.iter().filter(tired).map(|t| t.uid).collect();
         (heard.lease, heard.owner) = (lease, Some(who.owner.clone()));
         Ok(())

@@ -49,6 +49,8 @@ pub(super) struct Heard {
     pub renew: Vec<Uid>,
     pub lease: i64,
     pub owner: Option<String>,
+    /// A session that was sent to a todo, or that goes nowhere from here.
+    pub sent: Option<(String, Option<Uid>)>,
     /// What to enter into the ledger.
     pub spent: Vec<Spent>,
     /// From where on the conversation has to be read before that can be done.
@@ -149,6 +151,7 @@ impl Listener<'_> {
             HostEvent::SessionEnded => {
                 heard.record = self.noted("session_ended", None, &who)?;
                 self.give_back(&who, &mut heard)?;
+                heard.sent = heard.record.is_some().then(|| (who.owner.clone(), None));
             }
         }
         match measured {

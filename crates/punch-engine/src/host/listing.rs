@@ -5,7 +5,7 @@ use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::Which;
 
 use super::listen::{Listener, Who};
-use crate::EngineError;
+use crate::{EngineError, offers};
 
 /// Open todos that could ever fit into a text.
 const LINES: usize = 120;
@@ -68,7 +68,7 @@ impl Listener<'_> {
         if plans.is_empty() {
             return Ok(None);
         }
-        let next = self.snapshot.ready(self.now, None, 1)?;
-        Ok(Some(drive::offer(&plans, next.first())))
+        let next = offers::best_free(self.snapshot, None, self.now)?;
+        Ok(Some(drive::offer(&plans, next.as_ref())))
     }
 }

@@ -26,7 +26,7 @@ use crate::config::Settings;
 use crate::engine::meant;
 use crate::link::own_name;
 use crate::submit::settle;
-use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, session};
+use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, offers, session};
 pub use earlier::{Earlier, Find};
 use listen::{Heard, Listener};
 use metering::Measured;
@@ -198,15 +198,22 @@ impl Engine {
             Some(used) => {
                 let request = used.request();
                 self.write_for(plan.id, &request, |tx, now| {
-                    let Some(Made { list, state, revision }) = used.put(tx, now, plan.id, &request)? else {
+                    let Some(Made { list, state, revision, notes }) = used.put(tx, now, plan.id, &request)? else {
                         return listen(tx, now, None);
                     };
                     let copied = revision.is_some();
-                    if list == moment.key {
-                        return Ok(Heard { copied, ..listen(tx, now, Some(state))? });
+                    let mut heard = if list == moment.key {
+                        listen(tx, now, Some(state))?
+                    } else {
+                        session::store(tx, &list, plan.id, &state, now)?;
+                        listen(tx, now, None)?
+                    };
+                    heard.copied = copied;
+                    if !notes.is_empty() {
+                        let context = heard.effect.context.take();
+                        heard.effect.context = Some(notes.into_iter().chain(context).collect::<Vec<_>>().join("\n"));
                     }
-                    session::store(tx, &list, plan.id, &state, now)?;
-                    Ok(Heard { copied, ..listen(tx, now, None)? })
+                    Ok(heard)
                 })?
             }
         };
@@ -266,6 +273,9 @@ fn put(tx: &mut dyn Tx, heard: &Heard, plan: &PlanInfo, moment: &Moment, now: i6
     }
     if let Some(body) = &heard.record {
         tx.put_decision(&moment.key, body, now)?;
+    }
+    if let Some((owner, uid)) = &heard.sent {
+        offers::record(tx, plan.id, owner, *uid, now)?;
     }
     for uid in &heard.renew {
         let until = now.saturating_add(heard.lease);

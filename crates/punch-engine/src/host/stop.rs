@@ -46,6 +46,10 @@ impl Listener<'_> {
         who.state.drive.decided(&decision, &input.facts);
         heard.effect = effect(&decision, &input);
         heard.decision = Some(decision.clone());
+        let next =
+            input.facts.next.as_ref().filter(|next| matches!(decision, Decision::Continue { .. }) && !next.running);
+        let next = next.map(|next| self.snapshot.find(&next.id)).transpose()?.flatten();
+        heard.sent = Some((who.owner.clone(), next.map(|todo| todo.uid)));
         let revision = self.snapshot.row()?.revision;
         let record =
             Record { agent: self.moment.agent.clone(), plan: self.plan.name.clone(), revision, input, decision };

@@ -89,7 +89,7 @@ impl Engine {
         wish: &Wish<'_>,
         due: &mut Due,
     ) -> Result<Changed, EngineError> {
-        let request = Request { preset: lenient, ..request.clone() };
+        let request = Request { preset: lenient, actor: request.actor.clone().without_claims(), ..request.clone() };
         let (before, after) = (document(wish.before), document(wish.after));
         let known: HashSet<&str> = wish.before.iter().map(|item| item.id.as_str()).collect();
         let new = wish.after.iter().zip(wish.phases).filter(|(item, _)| !known.contains(item.id.as_str()));

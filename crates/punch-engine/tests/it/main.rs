@@ -5,6 +5,7 @@ mod call;
 mod call_large;
 mod care;
 mod checkpoint;
+mod claims;
 mod config_docs;
 mod config_edit;
 mod config_files;

@@ -13,6 +13,7 @@ use crate::ask::{Batch, Hold, Status};
 use crate::rules::Rules;
 
 pub use state::{Edge, Row, State};
+pub use status::LEASE;
 
 /// What a todo depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -147,6 +148,7 @@ impl Model {
             removed: Vec::new(),
         };
         write.names()?;
+        write.claims()?;
         write.removals();
         write.fields()?;
         write.order()?;

@@ -7,6 +7,9 @@ use crate::rules::{Cancelled, Gate, Proof};
 /// So many failed attempts make a failed todo.
 const ATTEMPTS: u32 = 2;
 
+/// How long a claim lasts, in milliseconds.
+pub const LEASE: i64 = 50;
+
 type Done = Result<(), Vec<No>>;
 
 fn no(code: &'static str) -> Done {
@@ -28,6 +31,8 @@ impl Write<'_> {
                 Ask::Start(_) => self.start(key, &mut gated)?,
                 Ask::Claim(_, until) => self.claim(key, *until)?,
                 Ask::Renew(_, until) => self.renew(key, *until)?,
+                Ask::Unclaim(_) => self.unclaim(key)?,
+                Ask::HandOver(_, owner) => self.hand_over(key, owner)?,
                 Ask::Done(_, evidence, fence) => self.done(key, evidence.as_ref(), *fence, &mut gated)?,
                 Ask::Report(_, says, fence) => self.report(key, *says, *fence)?,
                 Ask::Vouch(_, stale, evidence) => self.vouch(key, *stale, *evidence)?,
@@ -78,7 +83,7 @@ impl Write<'_> {
         }
         for key in self.model.order.clone() {
             let had = if key < self.before.items.len() { self.before.unmet(key) } else { 0 };
-            if self.status(key) == Status::Active && self.model.unmet(key) > had {
+            if self.status(key) == Status::Active && self.model.unmet(key) > had && !self.is_protected(key) {
                 self.set(key, Status::Pending, |item| item.resume = true);
             }
         }
@@ -125,32 +130,71 @@ impl Write<'_> {
         }
     }
 
-    fn leased_by_other(&self, key: usize) -> bool {
+    /// Refuses a batch that says something about the work on todos that someone else has claimed.
+    pub(super) fn claims(&self) -> Done {
+        let asks = self.batch.asks.iter().zip(&self.targets);
+        let refused = asks.filter(|(ask, target)| {
+            let Some(key) = target.filter(|key| *key < self.before.items.len()) else { return false };
+            let untouched = matches!(
+                ask,
+                Ask::Add(_) | Ask::Edit(..) | Ask::Note(..) | Ask::Move(..) | Ask::Arrange(_) | Ask::Rules(_)
+            );
+            let late = match ask {
+                Ask::Done(_, _, fence) | Ask::Report(_, _, fence) => {
+                    fence.is_some_and(|fence| fence != self.model.items[key].fence)
+                }
+                _ => false,
+            };
+            !untouched && !late && self.is_protected(key)
+        });
+        let refused: Vec<No> = refused.map(|_| No::new("leased")).collect();
+        if refused.is_empty() { Ok(()) } else { Err(refused) }
+    }
+
+    /// Someone else's claim is live. The user minds nobody's; a claim of the user has a fence and no end.
+    fn is_protected(&self, key: usize) -> bool {
         let item = &self.model.items[key];
-        item.status == Status::Active
-            && item.lease.is_some_and(|until| until > self.model.now)
-            && item.owner != self.batch.owner
+        let live = match item.lease {
+            Some(until) => until > self.model.now,
+            None => item.owner.is_none() && item.fence > 0,
+        };
+        item.status == Status::Active && live && self.batch.owner.is_some() && item.owner != self.batch.owner
     }
 
     fn start(&mut self, key: usize, gated: &mut Vec<usize>) -> Done {
-        if self.leased_by_other(key) {
-            return no("leased");
-        }
-        if self.status(key) == Status::Active {
-            if self.batch.rules.gate == Gate::AtEnd {
-                gated.push(key);
+        let mine = self.model.items[key].owner == self.batch.owner;
+        match self.status(key) {
+            Status::Completed => return no("transition"),
+            Status::Active => {
+                if self.batch.rules.gate == Gate::AtEnd {
+                    gated.push(key);
+                }
+                if mine {
+                    self.prolong(key);
+                    return Ok(());
+                }
             }
-            return Ok(());
+            _ => self.gate(key, gated)?,
         }
-        self.gate(key, gated)?;
         self.limit(key)?;
         self.begin(key);
         self.item(key).reported = false;
-        // Whoever starts what was claimed before makes answers to that claim late.
-        if self.model.items[key].fence > 0 {
+        // Every claim has a new fence; what the user adds in progress is claimed by nobody.
+        let claimed = self.batch.owner.is_some() || key < self.before.items.len();
+        if claimed || self.model.items[key].fence > 0 {
             self.fence(key);
         }
+        self.prolong(key);
         Ok(())
+    }
+
+    /// Claims of agents end; those of the user do not.
+    fn prolong(&mut self, key: usize) {
+        let until = self.model.now + LEASE;
+        if self.batch.owner.is_some() {
+            let item = self.item(key);
+            item.lease = item.lease.max(Some(until));
+        }
     }
 
     fn begin(&mut self, key: usize) {
@@ -203,9 +247,6 @@ impl Write<'_> {
     }
 
     fn renew(&mut self, key: usize, until: i64) -> Done {
-        if self.leased_by_other(key) {
-            return no("leased");
-        }
         let owner = self.batch.owner.clone();
         let item = self.item(key);
         if item.status != Status::Active || item.lease.is_none() || item.owner != owner {
@@ -215,13 +256,27 @@ impl Write<'_> {
         Ok(())
     }
 
+    fn unclaim(&mut self, key: usize) -> Done {
+        let mine = self.batch.owner.is_none() || self.model.items[key].owner == self.batch.owner;
+        if self.status(key) != Status::Active || !mine {
+            return no("transition");
+        }
+        self.set(key, Status::Pending, |item| item.resume = true);
+        Ok(())
+    }
+
+    fn hand_over(&mut self, key: usize, owner: &str) -> Done {
+        if self.status(key) != Status::Active || self.model.items[key].owner != self.batch.owner {
+            return no("transition");
+        }
+        self.item(key).owner = Some(owner.to_owned());
+        Ok(())
+    }
+
     fn done(&mut self, key: usize, evidence: Option<&Evidence>, fence: Option<u64>, gated: &mut Vec<usize>) -> Done {
         let rules = self.batch.rules;
         if fence.is_some_and(|fence| fence != self.model.items[key].fence) {
             return no("stale_fence");
-        }
-        if self.leased_by_other(key) {
-            return no("leased");
         }
         if self.status(key) == Status::Completed {
             if rules.gate == Gate::AtEnd {
@@ -247,9 +302,6 @@ impl Write<'_> {
     fn report(&mut self, key: usize, says: bool, fence: Option<u64>) -> Done {
         if fence.is_some_and(|fence| fence != self.model.items[key].fence) {
             return no("stale_fence");
-        }
-        if self.leased_by_other(key) {
-            return no("leased");
         }
         let item = self.item(key);
         if item.status != Status::Active {
@@ -325,9 +377,6 @@ impl Write<'_> {
     }
 
     fn fail(&mut self, key: usize, error: &str) -> Done {
-        if self.leased_by_other(key) {
-            return no("leased");
-        }
         let error = Some(error.to_owned()).filter(|e| !e.is_empty());
         match self.status(key) {
             Status::Failed => return Ok(()),

@@ -87,7 +87,13 @@ impl World {
     }
 
     pub fn restore(&self, id: &str, how: Restoring) -> Result<Restored, EngineError> {
-        self.engine.restore(self.plan, &Request::by("t", None), &Code::look(&self.tree()), id, how)
+        self.engine.restore(
+            self.plan,
+            &Request::of(punch_core::Actor::user().signing("t")),
+            &Code::look(&self.tree()),
+            id,
+            how,
+        )
     }
 
     pub fn status(&self, id: &str) -> Status {

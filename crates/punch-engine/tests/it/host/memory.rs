@@ -23,7 +23,7 @@ fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
     for how in [Start::Startup, Start::Resume] {
         assert_eq!(
             world.report("new", started(how)).context.unwrap(),
-            "punch keeps todo lists of this project; open: main (2 of 2 open). Next there: T-1 \"a\".\n\
+            "punch keeps todo lists of this project; open: main (2 of 2 open). Next there: T-2 \"b\".\n\
              They are offered, not assigned: if this conversation goes on with that work, `todo_read`, or `punch list` in a \
              shell, shows them."
         );
@@ -33,7 +33,7 @@ fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
     let second = world.engine.create_plan("second").unwrap();
     world.engine.submit(second, &punch_engine::Request::by("user", None), &[add("x")]).unwrap();
     let offered = world.report("new", started(Start::Startup)).context.unwrap();
-    assert!(offered.contains("open: main (2 of 2 open), second (1 of 1 open). Next there: T-1"), "{offered}");
+    assert!(offered.contains("open: main (2 of 2 open), second (1 of 1 open). Next there: T-2"), "{offered}");
     assert_eq!(world.report("new", started(Start::Compact)), Default::default(), "and not again and again");
     assert_eq!(world.sessions(), before, "offered is not shown, and not bound");
     world.write("new", Surface::Todowrite, todos(&[("mine", "pending")]));

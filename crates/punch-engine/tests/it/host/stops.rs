@@ -277,13 +277,15 @@ proptest! {
         for (n, op) in ops(&choices).into_iter().enumerate() {
             world.write(if n % 5 == 4 { "other" } else { "s" }, Surface::Native, json!({"ops": [op]}));
         }
+        // What it was sent to is nobody's any more.
+        world.report("other", HostEvent::SessionEnded);
         world.report("s", person());
         let (mut continued, mut idle, mut halted) = (0, 0, false);
         for step in agent.chunks(2) {
             let effect = world.report("s", stop());
             let stored = facts(&world);
             let whole = world.engine.whole(world.plan).unwrap();
-            let now = 1_000_000_000;
+            let now = world.engine.now();
             let (counts, selected) = survey(whole.live(), &[], Some("s"), false, now);
             prop_assert_eq!((stored.open, stored.total), (counts.open(), counts.total()));
             prop_assert_eq!(&stored.next, &selected.next);

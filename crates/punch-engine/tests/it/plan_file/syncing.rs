@@ -68,11 +68,16 @@ fn a_status_that_is_refused_stays_in_the_file_and_the_rest_comes_in() {
     world.engine.claim(world.plan, &lease, plan.by_id("a").unwrap().uid, 1_000_000).unwrap();
     world.edit("status: in_progress", "status: completed");
     world.edit("Second", "Second, really");
-    let synced = world.sync();
+    // A user may end the claim; an agent that synchronises the file may not.
+    let agent = Request::by("claude", Some("other"));
+    let sync = || world.engine.sync_plan_file(world.plan, &agent, How::default()).unwrap();
+    let synced = sync();
     assert_eq!(synced.refused.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["a"]);
     assert_eq!(world.todos(), ["a First in_progress", "b Second, really pending"]);
-    world.untouched(|| assert_eq!(world.sync().refused.len(), 1));
+    world.untouched(|| assert_eq!(sync().refused.len(), 1));
     assert!(world.text().contains("status: completed"));
+    assert!(world.sync().refused.is_empty());
+    assert_eq!(world.todos()[0], "a First completed");
 }
 
 #[test]

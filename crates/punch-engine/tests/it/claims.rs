@@ -1,0 +1,232 @@
+//! Several agents on one plan: a claim protects over every surface, and no two sessions are sent to the same todo.
+
+use proptest::prelude::*;
+use punch_core::{Actor, ActorKind, Add, Op, Outcome, Status, Warning};
+use punch_engine::Request;
+use punch_engine::call::{Surface, Tool};
+use punch_store::{Durability, OpenMode, SessionKey, SqliteStore};
+use serde_json::{Value, json};
+
+use crate::host::{World, add, id, settings, stop, todos, world, world_on};
+
+fn three() -> World {
+    let world = world();
+    world.by_hand(&[add("One"), add("Two"), add("Three")]);
+    world
+}
+
+fn native(world: &World, session: &str, op: &str, todo: &str) -> (bool, String) {
+    let answer = world.write(session, Surface::Native, json!({"ops": [{"op": op, "id": todo}]}));
+    (!answer.is_error, answer.text)
+}
+
+fn status(world: &World, todo: &str) -> (Status, Option<String>) {
+    let plan = world.engine.whole(world.plan).unwrap();
+    let todo = plan.by_id(todo).unwrap();
+    (todo.status, todo.owner.clone())
+}
+
+#[test]
+fn what_one_agent_has_started_no_other_one_starts_finishes_or_reopens() {
+    let world = three();
+    assert!(native(&world, "one", "start", "T-1").0);
+    for op in ["start", "done", "reopen", "drop", "release", "rm"] {
+        let (accepted, text) = native(&world, "two", op, "T-1");
+        assert!(!accepted, "{op}: {text}");
+        assert!(text.starts_with("Error leased: `T-1` is claimed by `one` until "), "{text}");
+        assert!(text.contains("Hint: take `T-2` instead"), "{text}");
+    }
+    for op in [json!({"op": "fail", "id": "T-1", "error": "x"}), json!({"op": "hold", "id": "T-1", "reason": "x"})] {
+        assert!(world.write("two", Surface::Native, json!({"ops": [op]})).text.contains("Error leased"));
+    }
+    assert_eq!(status(&world, "T-1"), (Status::InProgress, Some("one".into())));
+    assert!(native(&world, "one", "done", "T-1").0);
+    let (accepted, text) = native(&world, "two", "start", "T-1");
+    assert!(!accepted && text.contains("reopen `T-1` first"), "{text}");
+}
+
+#[test]
+fn an_agent_that_goes_silent_loses_its_todo_and_its_late_answer_counts_until_then() {
+    let world = three();
+    native(&world, "one", "start", "T-1");
+    native(&world, "two", "start", "T-2");
+    world.pass(16 * 60_000);
+    assert!(native(&world, "one", "done", "T-1").0, "nobody has claimed it since");
+    assert!(native(&world, "three", "start", "T-2").0);
+    assert!(!native(&world, "two", "done", "T-2").0);
+}
+
+#[test]
+fn tool_calls_renew_the_claims_of_their_session() {
+    let world = three();
+    native(&world, "one", "start", "T-1");
+    for _ in 0..5 {
+        world.pass(6 * 60_000);
+        world.write("one", Surface::Native, json!({"ops": [{"op": "note", "id": "T-2", "text": "x"}]}));
+    }
+    assert!(!native(&world, "two", "start", "T-1").0);
+}
+
+#[test]
+fn a_claim_lasts_as_long_as_the_setting_says() {
+    let mut world = three();
+    world.settings = settings(&[("lease", "2h")]);
+    let request = Request { settings: Some(&world.settings), ..Request::of(Actor::agent("claude", "one")) };
+    let changed = world.engine.submit(world.plan, &request, &[Op::Start(id("T-1"))]).unwrap();
+    let todo = changed.plan.by_id("T-1").unwrap();
+    assert_eq!(todo.lease_until, Some(changed.now + 2 * 3_600_000));
+}
+
+#[test]
+fn lists_leave_out_what_others_have_claimed_and_say_so() {
+    let lists: [(Surface, Value, Value); 3] = [
+        (
+            Surface::Todowrite,
+            todos(&[("One", "pending"), ("Two", "pending")]),
+            todos(&[("One", "completed"), ("Two", "completed")]),
+        ),
+        (
+            Surface::Cursor,
+            json!({"merge": false, "todos": [{"id": "a", "content": "One"}, {"id": "b", "content": "Two"}]}),
+            json!({"merge": true, "todos": [{"id": "a", "status": "completed"}, {"id": "b", "status": "completed"}]}),
+        ),
+        (
+            Surface::Extended,
+            json!({"mode": "replace", "todos": [{"id": "a", "title": "One"}, {"id": "b", "title": "Two"}]}),
+            json!({"mode": "patch", "todos": [{"id": "a", "status": "completed"}, {"id": "b", "status": "completed"}]}),
+        ),
+    ];
+    for (surface, first, second) in lists {
+        let world = world();
+        let written = world.write("list", surface, first);
+        assert!(!written.is_error, "{surface:?}: {}", written.text);
+        let plan = world.engine.whole(world.plan).unwrap();
+        let ids: Vec<String> = plan.live().iter().map(|todo| todo.id.clone()).collect();
+        assert!(native(&world, "other", "start", &ids[0]).0);
+        let answer = world.write("list", surface, second);
+        assert!(
+            !answer.is_error && answer.text.contains("is claimed by `other` and stays as it is"),
+            "{}",
+            answer.text
+        );
+        assert_eq!(status(&world, &ids[0]), (Status::InProgress, Some("other".into())), "{surface:?}");
+        assert_eq!(status(&world, &ids[1]).0, Status::Completed, "{surface:?}");
+    }
+}
+
+#[test]
+fn a_user_may_and_sees_whose_claim_ended() {
+    let world = three();
+    native(&world, "one", "start", "T-1");
+    let done = [Op::Done { target: id("T-1"), evidence: None, fence: None }];
+    let changed = world.engine.submit(world.plan, &Request::of(Actor::user()), &done).unwrap();
+    assert_eq!(changed.outcome.warnings, [Warning::ClaimEnded { id: "T-1".into(), owner: "one".into() }]);
+    world.by_hand(&[Op::Start(id("T-2"))]);
+    world.pass(1_000_000_000);
+    let (accepted, text) = native(&world, "one", "start", "T-2");
+    assert!(!accepted && text.contains("`T-2` is claimed by the user"), "{text}");
+}
+
+/// Every form in which authors and owners stand in a store of schema 2.2, with in-progress rows that have no lease.
+#[test]
+fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
+    use ActorKind::{Agent, Runner, User, Worker};
+    let forms: [(&str, Option<&str>, ActorKind); 9] = [
+        ("user", None, User),
+        ("ann", Some("ann"), Agent),
+        ("claude", Some("f0198e49-77aa"), Agent),
+        ("claude-code", Some("mcp-1a2b-3c"), Agent),
+        ("codex", Some("0199aa/sub-1"), Agent),
+        ("run 3", None, Runner),
+        ("run 3", Some("run:3/1.2"), Worker),
+        ("run:3/1.2", Some("run:3/1.2"), Worker),
+        ("file", None, Agent),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let open = |mode| {
+        let store = SqliteStore::open(&path, mode).unwrap();
+        world_on(Box::new(store))
+    };
+    {
+        let world = open(OpenMode::Create);
+        for (n, (by, owner, _)) in forms.iter().enumerate() {
+            let request = Request { preset: punch_core::dialect::mirror::policy, ..Request::by(by, *owner) };
+            let id = format!("t{n}");
+            let new = Add { id: Some(id.clone()), status: Status::InProgress, ..Add::default() };
+            world.engine.submit(world.plan, &request, &[Op::Add(new)]).unwrap();
+            // As the version before wrote it: an owner, no lease, no fence.
+            let mut part = world.engine.whole(world.plan).unwrap();
+            let mut old = part.by_id(&id).unwrap().clone();
+            (old.lease_until, old.fields.fence) = (None, 0);
+            part.row.last_fence = 0;
+            let outcome = Outcome { rows: vec![old], plan: part.row.clone(), ..Outcome::default() };
+            world.engine.store().write(world.plan, Durability::Full, &mut |tx| tx.put(&outcome)).unwrap();
+        }
+    }
+    let world = open(OpenMode::Existing);
+    let plan = world.engine.whole(world.plan).unwrap();
+    let events = world.engine.read(world.plan, |snapshot| Ok(snapshot.events(0, 100)?)).unwrap();
+    for (n, (by, owner, kind)) in forms.iter().enumerate() {
+        let todo = plan.by_id(&format!("t{n}")).unwrap();
+        assert_eq!((events[n].by.as_str(), todo.owner.as_deref()), (*by, *owner));
+        assert_eq!(Actor::parse(&events[n].by, todo.owner.as_deref()).kind(), *kind, "{by} {owner:?}");
+        // Nobody is locked out of what an older version left in progress.
+        assert!(native(&world, "new", "done", &todo.id).0, "{by} {owner:?}");
+    }
+}
+
+fn next(world: &World, session: &str) -> Option<String> {
+    let read = world.call(SessionKey::new(session, None), Surface::Native, Tool::Read, json!({"view": "next"}));
+    read.structured["ready"][0].as_str().map(str::to_owned)
+}
+
+#[test]
+fn two_agents_are_not_sent_to_the_same_todo() {
+    let world = three();
+    for session in ["one", "two"] {
+        world.write(session, Surface::Native, json!({"ops": [{"op": "note", "id": "T-3", "text": "x"}]}));
+    }
+    let sent = |session: &str| world.report(session, stop()).go_on.unwrap_or_default();
+    assert!(sent("one").contains("T-1"));
+    assert!(sent("two").contains("T-2"));
+    assert!(native(&world, "one", "start", "T-1").0);
+    assert!(native(&world, "two", "start", "T-2").0);
+    // Both finish: one is sent to the last todo, the other may stop and is told why.
+    assert!(native(&world, "one", "done", "T-1").1.contains("next: T-3"));
+    assert!(!native(&world, "two", "done", "T-2").1.contains("next: T-3"));
+    assert_eq!(world.stopped("two"), "nothing_actionable");
+    assert_eq!(world.stopped("one"), "continue");
+    // An offer is for a while only.
+    world.pass(6 * 60_000);
+    assert_eq!(next(&world, "two").as_deref(), Some("T-3"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 48, ..ProptestConfig::default() })]
+
+    /// Whatever two agents do, no todo is the next one of both at once.
+    #[test]
+    fn no_todo_is_the_next_of_two_agents(steps in prop::collection::vec((0..2usize, 0..5u8), 1..30)) {
+        let world = world();
+        world.by_hand(&["a", "b", "c", "d", "e"].map(add));
+        let sessions = ["one", "two"];
+        let mut sent: [Option<String>; 2] = [None, None];
+        for (who, what) in steps {
+            let session = sessions[who];
+            let answer = match (what, sent[who].clone()) {
+                (0 | 1, Some(todo)) => world.write(session, Surface::Native, json!({"ops": [{"op": "start", "id": todo}]})),
+                (2, Some(todo)) => world.write(session, Surface::Native, json!({"ops": [{"op": "done", "id": todo}]})),
+                (3, Some(_)) => {
+                    world.report(session, stop());
+                    sent[who] = None;
+                    continue;
+                }
+                _ => world.write(session, Surface::Native, json!({"ops": [{"op": "note", "id": "T-5", "text": "x"}]})),
+            };
+            prop_assert!(!answer.is_error, "{}", answer.text);
+            sent[who] = answer.structured["next"].as_str().map(str::to_owned);
+            prop_assert!(sent[0].is_none() || sent[0] != sent[1], "both are sent to {:?}", sent[0]);
+        }
+    }
+}
