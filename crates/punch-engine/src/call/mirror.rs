@@ -96,7 +96,7 @@ impl TodoUse<'_> {
         let mut part = Plan::slice(tx.row()?);
         tx.load(&first, &mut part)?;
         let known: Vec<&Todo> = known.iter().collect();
-        let step = mirror::step(&copied, rows, &known, &part, reach, &caller.by);
+        let step = mirror::step(&copied, (self.told, rows), &known, &part, reach, &caller.by);
         let before = tx.row()?.revision;
         let added = keep(tx, now, request, part, &step.ops)?;
         let after = tx.row()?.revision;
@@ -107,7 +107,7 @@ impl TodoUse<'_> {
             // It thinks in lists, and answers for its own.
             state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
         }
-        scope(&mut state, &old, &copied);
+        scope(&mut state, &old, &copied, &step.finished);
         state.bound |= after > before || reach != Reach::Echo;
         // The host's model has seen the plan only as far as it wrote all of it.
         if state.shown == 0 || state.shown == before {
@@ -266,13 +266,22 @@ fn filled(mut rows: Vec<Row>, added: &[Option<Uid>]) -> Vec<Row> {
     rows
 }
 
-/// What the session's todos are: its own, without rows that left the host's list.
-fn scope(state: &mut SessionState, old: &[Uid], copied: &Copied) {
+/// What the session's todos are: its own, without rows that left the host's list unfinished.
+fn scope(state: &mut SessionState, old: &[Uid], copied: &Copied, finished: &[Uid]) {
     let new: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
-    state.scope.retain(|uid| !old.contains(uid) || new.contains(uid));
-    for uid in new {
-        if !state.scope.contains(&uid) {
-            state.scope.push(uid);
+    state.scope.retain(|uid| !old.contains(uid) || new.contains(uid) || finished.contains(uid));
+    for uid in &new {
+        if !state.scope.contains(uid) {
+            state.scope.push(*uid);
         }
+    }
+    // Of what is finished the newest are enough to say how far the work is.
+    let mut surplus = state.scope.len().saturating_sub(new.len() + LOOKED_AT);
+    if surplus > 0 {
+        state.scope.retain(|uid| {
+            let stays = surplus == 0 || new.contains(uid);
+            surplus -= usize::from(!stays);
+            stays
+        });
     }
 }

@@ -17,6 +17,7 @@ mod locate_in_tree;
 mod locate_outside;
 mod locate_read_only;
 mod mirror;
+mod mirror_identity;
 mod plan_file;
 mod run;
 mod sandbox;
