@@ -97,6 +97,11 @@ impl Engine {
             let scope: Vec<_> = old.scope.iter().copied().filter(|uid| !new.scope.contains(uid)).collect();
             new.scope.extend(&scope);
             new.shown = new.shown.max(old.shown);
+            if !new.bound {
+                new.drive.told = old.drive.told.max(new.drive.told);
+            }
+            new.beside.extend(old.beside.iter().filter(|uid| !new.beside.contains(uid)).copied().collect::<Vec<_>>());
+            new.names.extend(old.names.clone());
             new.bound |= old.bound;
             if old.role == Role::Worker {
                 new.role = Role::Worker;

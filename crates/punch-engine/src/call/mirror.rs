@@ -108,7 +108,10 @@ impl TodoUse<'_> {
             state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
         }
         scope(&mut state, &old, &copied, &step.finished);
-        state.bound |= after > before || reach != Reach::Echo;
+        if after > before || reach != Reach::Echo {
+            state.passes_on(before, after);
+            state.bound = true;
+        }
         // The host's model has seen the plan only as far as it wrote all of it.
         if state.shown == 0 || state.shown == before {
             state.shown = after;
@@ -167,7 +170,7 @@ fn known(
         return Ok(Vec::new());
     }
     let mut part = Plan::slice(tx.row()?);
-    let mut near: BTreeSet<Uid> = state.scope.iter().rev().copied().take(LOOKED_AT).collect();
+    let mut near: BTreeSet<Uid> = state.scope.iter().rev().chain(&state.beyond).copied().take(LOOKED_AT).collect();
     if caller.session.subagent().is_none() || reach != Reach::Echo {
         near.extend(remembered(tx)?);
     }
@@ -275,6 +278,7 @@ fn scope(state: &mut SessionState, old: &[Uid], copied: &Copied, finished: &[Uid
             state.scope.push(*uid);
         }
     }
+    state.beyond.retain(|uid| !new.contains(uid));
     // Of what is finished the newest are enough to say how far the work is.
     let mut surplus = state.scope.len().saturating_sub(new.len() + LOOKED_AT);
     if surplus > 0 {

@@ -6,6 +6,7 @@ use punch_store::Which;
 
 use super::listen::{Listener, Who};
 use crate::EngineError;
+use crate::call::names::Names;
 
 /// Open todos that could ever fit into a text.
 const LINES: usize = 120;
@@ -14,6 +15,7 @@ impl Listener<'_> {
     /// The session's open todos; from now on they are what it was shown (rules 8, 9).
     pub(super) fn put_back(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
         let row = self.snapshot.row()?;
+        self.take_up_user_todos(who)?;
         let cover = who.cover();
         let mut beyond: Vec<Uid> = Vec::new();
         let (todos, open) = match &cover {
@@ -31,8 +33,11 @@ impl Listener<'_> {
         if open == 0 {
             return Ok(None);
         }
-        let current = self.current(who)?;
+        let names = Names::of(&who.state);
+        let current = self.current(who)?.map(|todo| names.labelled(todo));
+        let todos: Vec<Todo> = todos.into_iter().map(|todo| names.labelled(todo)).collect();
         let (text, shown) = drive::put_back(&self.plan.name, &todos, open, current.as_ref(), self.now);
+        let reported = self.only_added_by_user(who.state.reported())?;
         let worker = who.state.role == crate::Role::Worker;
         let writer = &mut who.state;
         if let (Cover::List(_), false) = (&cover, worker) {
@@ -42,7 +47,10 @@ impl Listener<'_> {
             crate::call::left_out(writer);
         }
         writer.shown = row.revision;
-        who.state.drive.told = row.revision;
+        if reported {
+            // The list shows them; what was removed or changed is reported with the next message of the user.
+            who.state.drive.told = row.revision;
+        }
         Ok(Some(text))
     }
 

@@ -9,6 +9,7 @@ mod config_docs;
 mod config_edit;
 mod config_files;
 mod config_sources;
+mod conversations;
 mod head;
 mod host;
 mod link;
