@@ -345,7 +345,7 @@ impl Engine {
 
     /// What a reading displayed may be named in the next list. A session that has it noted already is not written.
     fn note_display(&self, plan: PlanId, caller: &Caller<'_>, surface: Surface, display: &Display) {
-        if surface != Surface::Extended || display.todos.is_empty() {
+        if surface != Surface::Extended || display.todos.is_empty() || caller.session.host().is_empty() {
             return;
         }
         let note = |session: &mut SessionState| session.displayed(display.todos.iter().copied());

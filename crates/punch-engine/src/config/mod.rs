@@ -20,7 +20,7 @@ pub use duration::{parse as parse_duration, print as print_duration};
 pub use error::{ConfigError, Place};
 pub use key::Key;
 pub use load::{Config, Inputs, Shown};
-pub use setting::{Batches, Color, Permission, Subagents};
+pub use setting::{Batches, Color, Permission, Plans, Subagents};
 pub use source::{Source, Sourced};
 pub use table::{KEYS, Settings};
 pub use write::{Scope, set, unset};

@@ -20,13 +20,12 @@ const TOKENS: usize = 250;
 pub(super) const PERSON: &str = "user";
 
 /// What happened to each todo, in order.
-type Kinds = BTreeMap<Uid, Vec<Kind>>;
+pub(super) type TodoChanges = BTreeMap<Uid, Vec<Kind>>;
 
 impl Listener<'_> {
     /// Tells the agent what the user changed since that was last reported (seed 001: an edit by the user is on purpose).
     pub(super) fn report_user_changes(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
-        self.take_up_user_todos(who)?;
-        let kinds = self.user_changes(who.state.reported())?;
+        let kinds = self.take_up_user_todos(who)?;
         who.state.drive.told = self.snapshot.row()?.revision;
         let head = "A person changed the plan since you last saw it, on purpose: work with it as it is, do not rebuild \
                     or undo it.";
@@ -42,42 +41,38 @@ impl Listener<'_> {
     }
 
     /// A session that answers for a list also answers for open todos that the user added while it worked. Leaving them
-    /// out of its next list removes nothing: it may never have seen them.
-    pub(super) fn take_up_user_todos(&self, who: &mut Who) -> Result<(), EngineError> {
-        let Cover::List(covered) = who.cover() else { return Ok(()) };
-        if !who.bound() || who.state.role == Role::Worker || self.moment.key.subagent().is_some() {
-            return Ok(());
-        }
+    /// out of its next list removes nothing: it may never have seen them. Returns what the user did that is not reported
+    /// yet.
+    pub(super) fn take_up_user_todos(&self, who: &mut Who) -> Result<TodoChanges, EngineError> {
         let kinds = self.user_changes(who.state.reported())?;
         if kinds.is_empty() {
             who.state.drive.told = self.snapshot.row()?.revision;
-            return Ok(());
+            return Ok(kinds);
+        }
+        let Cover::List(covered) = who.cover() else { return Ok(kinds) };
+        if !who.bound() || who.state.role == Role::Worker || self.moment.key.subagent().is_some() {
+            return Ok(kinds);
         }
         let is_new = |(uid, kinds): &(&Uid, &Vec<Kind>)| kinds.contains(&Kind::Added) && !covered.contains(uid);
         let added: BTreeSet<Uid> = kinds.iter().filter(is_new).map(|(uid, _)| *uid).collect();
         if added.is_empty() {
-            return Ok(());
+            return Ok(kinds);
         }
         let mut part = Plan::slice(self.snapshot.row()?);
         self.snapshot.load(&Footprint { todos: added.clone(), ..Footprint::default() }, &mut part)?;
         let open = |uid: &Uid| part.get(*uid).is_some_and(|todo| todo.is_live() && todo.status.is_open());
         who.state.beyond.extend(added.into_iter().filter(open));
-        Ok(())
+        Ok(kinds)
     }
 
-    /// Whether the user did nothing but add todos after a revision.
-    pub(super) fn only_added_by_user(&self, since: u64) -> Result<bool, EngineError> {
-        Ok(self.user_changes(since)?.values().flatten().all(|kind| *kind == Kind::Added))
-    }
-
-    fn user_changes(&self, since: u64) -> Result<Kinds, EngineError> {
+    fn user_changes(&self, since: u64) -> Result<TodoChanges, EngineError> {
         // The command line signs with its owner, or with this; agents sign with the name of their client.
         let owner = self.settings.owner.value.as_deref();
         self.changes(since, &|event| event.by == PERSON || owner == Some(event.by.as_str()))
     }
 
-    fn changes(&self, mut since: u64, wanted: &dyn Fn(&Event) -> bool) -> Result<Kinds, EngineError> {
-        let mut kinds = Kinds::new();
+    fn changes(&self, mut since: u64, wanted: &dyn Fn(&Event) -> bool) -> Result<TodoChanges, EngineError> {
+        let mut kinds = TodoChanges::new();
         let revision = self.snapshot.row()?.revision;
         for _ in 0..PAGES {
             if since >= revision {
@@ -95,7 +90,7 @@ impl Listener<'_> {
         Ok(kinds)
     }
 
-    fn described(&self, who: &Who, kinds: &Kinds, head: &str) -> Result<Option<String>, EngineError> {
+    fn described(&self, who: &Who, kinds: &TodoChanges, head: &str) -> Result<Option<String>, EngineError> {
         if kinds.is_empty() {
             return Ok(None);
         }

@@ -6,5 +6,6 @@ mod equals_engine;
 mod hooks;
 mod hooks_run;
 mod offers;
+mod own_plans;
 mod transcripts;
 mod wiring;
