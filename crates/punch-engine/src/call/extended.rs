@@ -110,7 +110,7 @@ impl Engine {
 /// that those get.
 fn in_plan(call: &extended::Call, part: &Plan, names: &mut Names, caller: &Caller<'_>, now: i64) -> extended::Call {
     let busy = |t: &Todo| {
-        t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.owner.as_deref()
+        t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
     };
     let status = |wish: Option<extended::Wish>| match wish {
         Some(extended::Wish::Stored(status)) => Some(status),

@@ -55,7 +55,7 @@ impl Reach {
         }
         if !whole {
             wanted.todos.extend(state.beyond.iter().take(WHOLE).copied());
-            wanted.running.insert(caller.owner.clone());
+            wanted.running.insert(caller.actor.owner().map(str::to_owned));
         }
         tx.load(&wanted, &mut reach.part)?;
         if !whole {

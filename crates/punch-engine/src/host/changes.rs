@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use punch_core::drive::{Cover, READ, estimate, quote};
-use punch_core::{Event, Footprint, Kind, Patch, Plan, Todo, Uid};
+use punch_core::{Actor, Event, Footprint, Kind, Patch, Plan, Todo, Uid};
 
 use super::listen::{Listener, Who};
 use crate::call::names::Names;
@@ -15,9 +15,6 @@ const PAGES: usize = 10;
 /// Todos that are named, and tokens that it may cost.
 const NAMED: usize = 10;
 const TOKENS: usize = 250;
-
-/// How the command line signs where no owner is named.
-pub(super) const PERSON: &str = "user";
 
 /// What happened to each todo, in order.
 pub(super) type TodoChanges = BTreeMap<Uid, Vec<Kind>>;
@@ -66,9 +63,9 @@ impl Listener<'_> {
     }
 
     fn user_changes(&self, since: u64) -> Result<TodoChanges, EngineError> {
-        // The command line signs with its owner, or with this; agents sign with the name of their client.
-        let owner = self.settings.owner.value.as_deref();
-        self.changes(since, &|event| event.by == PERSON || owner == Some(event.by.as_str()))
+        // A user who gives a name signs with it; agents sign with the name of their program.
+        let named = self.settings.owner.value.as_deref();
+        self.changes(since, &|event| Actor::parse(&event.by, None).is_user() || named == Some(event.by.as_str()))
     }
 
     fn changes(&self, mut since: u64, wanted: &dyn Fn(&Event) -> bool) -> Result<TodoChanges, EngineError> {

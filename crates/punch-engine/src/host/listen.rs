@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use punch_core::drive::{
     Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Words, advice, due, nudge,
 };
-use punch_core::{Status, Todo, Uid};
+use punch_core::{Status, Todo, Uid, WorkerId};
 use punch_store::{PlanInfo, Snapshot, Spent, Which};
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use super::meter::Mark;
 use super::metering::Measured;
 use super::{Moment, owner_of};
 use crate::config::Settings;
-use crate::{EngineError, Role, SessionState, run, session};
+use crate::{EngineError, Role, SessionState, session};
 
 /// Running todos that are looked at.
 pub(super) const RUNNING: usize = 256;
@@ -227,7 +227,7 @@ impl Listener<'_> {
 
     /// A runner drives this agent, and this is not the runner that asks.
     pub(super) fn is_driven(&self, who: &Who) -> bool {
-        run::is_worker(&who.owner) && !self.moment.by_runner
+        WorkerId::of(&who.owner).is_some() && !self.moment.by_runner
     }
 
     /// A subagent to which nothing was assigned may read its parent's list.
