@@ -60,7 +60,7 @@ pub(super) fn step(
                 let content = Some(given.content.as_str()).filter(|content| !content.is_empty());
                 let mention = Mention { name: &given.id, content, status: given.status };
                 let todo = names.meant(part, mention, &busy).or_else(|| added_for(state, part, content?))?;
-                Some((todo.uid, given.id.clone()))
+                (!given.id.is_empty()).then(|| (todo.uid, given.id.clone()))
             };
             let meant: HashMap<Uid, String> = call.todos.iter().filter_map(mention).collect();
             let listed = |row: &cursor::Row| {
@@ -174,8 +174,8 @@ fn in_plan(rows: &[cursor::Row], part: &Plan, names: &Names) -> Vec<cursor::Row>
 /// The open todo with this text that the session answers for outside its list, as it does for what the user added: a row
 /// that says the same is that todo.
 fn added_for<'p>(state: &SessionState, part: &'p Plan, content: &str) -> Option<&'p Todo> {
-    let added = state.beyond.iter().filter_map(|uid| part.get(*uid));
-    added.into_iter().find(|todo| todo.is_live() && todo.status.is_open() && todo.content == content)
+    let mut added = state.beyond.iter().filter_map(|uid| part.get(*uid));
+    added.find(|todo| todo.is_live() && todo.status.is_open() && todo.content == content)
 }
 
 /// Open todos outside the list that ops name by their content, where the list has none that says so.
