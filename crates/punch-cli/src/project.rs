@@ -155,7 +155,7 @@ impl Project {
 
     /// Which plan is meant.
     pub fn choice(&self) -> Choice {
-        Choice { name: self.config.settings.plan.value.clone(), session: None, worktree: Some(self.worktree()) }
+        Choice { name: self.config.settings.plan.value.clone(), worktree: Some(self.worktree()), ..Choice::default() }
     }
 
     /// What tells worktrees that share a store apart.

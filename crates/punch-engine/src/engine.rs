@@ -1,8 +1,10 @@
 //! The engine: a store, a clock, and which plan is meant.
 
+use punch_core::hash::fnv1a;
 use punch_core::{Footprint, Plan, text};
 use punch_store::{Catalogue, PlanId, PlanInfo, SessionKey, Snapshot, Store, StoreError};
 
+use crate::config::Plans;
 use crate::{EngineError, Saved};
 
 /// Milliseconds since the epoch.
@@ -19,6 +21,9 @@ pub enum News<'a> {
 /// Takes news.
 pub type Tell = Box<dyn Fn(&News<'_>) + Send + Sync>;
 
+/// Characters of a session's name in the name of its plan.
+const SESSION_NAME: usize = 60;
+
 /// The name of the plan that the first write makes.
 pub const DEFAULT_PLAN: &str = "main";
 
@@ -31,6 +36,27 @@ pub struct Choice {
     pub session: Option<SessionKey>,
     /// The plan chosen for this worktree (`plan use`).
     pub worktree: Option<String>,
+    /// Whether a conversation that is bound to no plan works on the shared one, or on one of its own.
+    pub plans: Plans,
+}
+
+impl Choice {
+    /// The name of the plan that the first write makes.
+    fn new_plan(&self) -> String {
+        match &self.session {
+            Some(key) if self.plans == Plans::Session => plan_of_session(key),
+            _ => DEFAULT_PLAN.to_owned(),
+        }
+    }
+}
+
+/// The name of the plan that belongs to a conversation and its subagents.
+fn plan_of_session(key: &SessionKey) -> String {
+    let name = text::neutral(key.host().trim()).into_owned();
+    match name.chars().count() {
+        0..=SESSION_NAME => format!("session-{name}"),
+        _ => format!("session-{}-{:016x}", name.chars().take(SESSION_NAME).collect::<String>(), fnv1a(name.bytes())),
+    }
 }
 
 /// Plans behind one store.
@@ -144,7 +170,7 @@ impl Engine {
     pub fn choose_or_create(&self, choice: &Choice) -> Result<PlanId, EngineError> {
         match self.choose(choice)? {
             Some(plan) => Ok(plan.id),
-            None => match self.store.create_plan(DEFAULT_PLAN, self.now()) {
+            None => match self.store.create_plan(&choice.new_plan(), self.now()) {
                 Ok(id) => Ok(id),
                 // Another process may have made it in between.
                 Err(error) => match self.choose(choice)? {
@@ -192,6 +218,10 @@ pub(crate) fn meant(catalogue: &(impl Catalogue + ?Sized), choice: &Choice) -> R
     };
     let wanted = bound.or_else(|| used.and_then(|id| id.parse().ok().map(PlanId)));
     let wanted = wanted.and_then(|id| plans.iter().filter(in_use).find(|p| p.id == id));
+    if choice.plans == Plans::Session && (bound.is_none() || wanted.is_none()) {
+        let name = choice.session.as_ref().map(plan_of_session);
+        return Ok(plans.iter().filter(in_use).find(|p| Some(&p.name) == name.as_ref()).cloned());
+    }
     let default = plans.iter().filter(in_use).find(|p| p.name == DEFAULT_PLAN);
     Ok(wanted.or(default).or_else(|| plans.iter().find(in_use)).cloned())
 }

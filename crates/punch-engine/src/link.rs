@@ -155,6 +155,14 @@ impl Written<'_> {
         let known: HashSet<Uid> = new.scope.iter().copied().collect();
         new.scope.extend(touched.iter().filter(|uid| !known.contains(uid)));
         new.shown = new.shown.max(old.shown);
+        if !new.bound {
+            new.drive.told = old.drive.told.max(new.drive.told);
+        }
+        if self.is_anonymous() {
+            let known: HashSet<Uid> = new.beside.iter().copied().collect();
+            new.beside.extend(old.beside.iter().filter(|uid| !known.contains(uid)));
+            new.names.extend(old.names.clone());
+        }
         new.bound |= old.bound;
         if old.role == Role::Worker && self.is_anonymous() {
             new.role = Role::Worker;

@@ -3,6 +3,7 @@
 use punch_core::{Op, Ref, Refusal, Todo, Uid, text};
 use punch_store::{PlanId, Snapshot, Which};
 
+use crate::call::names::OUTSIDE;
 use crate::{Changed, Engine, EngineError, Request};
 
 /// Candidates listed for an ambiguous reference.
@@ -56,6 +57,10 @@ fn names_unknown(refusal: &Refusal, names: &[String]) -> bool {
 /// that contains it.
 pub(crate) fn resolve(snapshot: &dyn Snapshot, given: &str) -> Result<Uid, EngineError> {
     if let Some(todo) = snapshot.find(given)? {
+        return Ok(todo.uid);
+    }
+    // As answers of list tools call a todo outside the list of their conversation.
+    if let Some(todo) = given.strip_prefix(OUTSIDE).map(|id| snapshot.find(id)).transpose()?.flatten() {
         return Ok(todo.uid);
     }
     let wanted = given.trim().to_lowercase();

@@ -1,5 +1,7 @@
 //! What the engine knows about a session: role, what it was shown, and whether it is bound to a plan.
 
+use std::collections::BTreeMap;
+
 use punch_core::Uid;
 use punch_core::drive::Counters;
 use punch_store::{PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
@@ -8,6 +10,9 @@ use serde_json::{Map, Value};
 
 use crate::host::Meter;
 use crate::{Engine, EngineError};
+
+/// Todos outside its list that a session is remembered to know.
+const BESIDE: usize = 200;
 
 /// What a session may do (rule 39).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +42,13 @@ pub struct SessionState {
     /// them out of the next list says nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<Uid>,
+    /// Todos outside its list that an answer or a reading displayed: it may name them, and leaving them out of a list
+    /// says nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Uid>,
+    /// Names that it uses for todos, where the id of the todo is another.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<String, String>,
     /// The revision at which it was last shown them (rule 9).
     pub shown: u64,
     /// It wrote, started or claimed something; keep-going acts only for such sessions.
@@ -82,6 +94,42 @@ fn is_untouched(counters: &Counters) -> bool {
 }
 
 impl SessionState {
+    /// The session wrote revision `after` on a plan at `before`, and was shown its list as it is now. What the user
+    /// changed up to `before` stays to be reported, unless all of it has been.
+    pub(crate) fn wrote(&mut self, before: u64, after: u64) {
+        self.shown = after;
+        self.passes_on(before, after);
+        self.bound = true;
+    }
+
+    /// Moves on what is known to be reported of the user's changes, if nothing of it is outstanding at `before`.
+    pub(crate) const fn passes_on(&mut self, before: u64, after: u64) {
+        let first = !self.bound && self.drive.told == 0;
+        if first || self.drive.told == before {
+            self.drive.told = after;
+        }
+    }
+
+    /// The revision up to which the user's changes were reported to it.
+    pub(crate) const fn reported(&self) -> u64 {
+        // Older versions noted what was shown only.
+        if self.drive.told == 0 { self.shown } else { self.drive.told }
+    }
+
+    /// Todos outside its list were displayed to it. Returns whether that is new; only the newest are remembered.
+    pub(crate) fn displayed(&mut self, todos: impl IntoIterator<Item = Uid>) -> bool {
+        let before = self.beside.len();
+        for uid in todos {
+            if !self.scope.contains(&uid) && !self.beside.contains(&uid) {
+                self.beside.push(uid);
+            }
+        }
+        let new = self.beside.len() > before;
+        let surplus = self.beside.len().saturating_sub(BESIDE);
+        self.beside.drain(..surplus);
+        new
+    }
+
     /// What it may do: a role from outside counts first, and a subagent to which nothing was assigned may only read.
     pub fn role_of(&self, key: &SessionKey, given: Option<Role>) -> Role {
         given.unwrap_or(match self.role {

@@ -47,7 +47,9 @@ impl Ask {
     pub fn is_light(&self) -> bool {
         let view = self.arguments.get("view").and_then(Value::as_str).unwrap_or("plan");
         let far = self.arguments.get("offset").and_then(Value::as_u64).unwrap_or(0) > 1_000;
-        self.tool == Tool::Read && matches!(view, "plan" | "next" | "ready") && !far
+        // What a conversation in this dialect is shown is noted with its session.
+        let noted = self.surface == Surface::Extended;
+        self.tool == Tool::Read && matches!(view, "plan" | "next" | "ready") && !far && !noted
     }
 
     /// A reading that no conversation makes.

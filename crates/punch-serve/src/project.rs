@@ -76,6 +76,7 @@ impl PlanDesk {
             name: ask.and_then(|ask| ask.plan.clone()).or_else(|| settings.plan.value.clone()),
             session: ask.map(|ask| ask.session.clone()),
             worktree: self.opened.worktree.clone(),
+            plans: settings.plans.value,
         }
     }
 

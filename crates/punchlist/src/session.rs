@@ -80,6 +80,7 @@ impl Session {
             name: None,
             session: Some(key.clone()),
             worktree: around.root.as_ref().map(|root| root.display().to_string()),
+            plans: settings.plans.value,
         };
         let plan = match options.plan.as_ref().or(settings.plan.value.as_ref()) {
             Some(name) => named(&engine, name)?,

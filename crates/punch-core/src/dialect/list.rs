@@ -96,8 +96,7 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
     let place = PhaseNames { base, new, listed: phases_change };
     // A made id is none that the payload uses for a row it was not given to: the same payload would next time mean
     // another todo by it.
-    let used = new.items.iter().filter_map(|item| made_number(item.id.as_deref()?)).max().unwrap_or(0);
-    let mut next = plan.row.next_number.max(used + 1);
+    let mut next = first_free_number(plan, new.items.iter().filter_map(|item| item.id.as_deref()));
     for item in &new.items {
         match item.uid {
             None => {
@@ -137,6 +136,12 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
     }
     ops.extend(statuses);
     ops
+}
+
+/// The first number of which neither a todo of the plan nor one of these ids is made: `T-N` is free for every `N` from
+/// there on.
+pub fn first_free_number<'a>(plan: &Plan, ids: impl Iterator<Item = &'a str>) -> u64 {
+    plan.row.next_number.max(ids.filter_map(made_number).max().map_or(0, |used| used + 1))
 }
 
 /// The ops that turn one shown status into another, for a todo whose status in the plan is `now`. What the list had as
@@ -199,8 +204,8 @@ fn phases(base: &List, new: &List, plan: &Plan) -> Op {
         })
         .collect();
     // Phases that the session was never shown are not its to drop.
-    let unseen = plan.row.phases.iter().filter(|p| !base.phases.iter().any(|(uid, _)| *uid == Some(p.uid)));
-    list.extend(unseen.map(|p| PhaseRef::Uid(p.uid)));
+    let others = plan.row.phases.iter().filter(|p| !base.phases.iter().any(|(uid, _)| *uid == Some(p.uid)));
+    list.extend(others.map(|p| PhaseRef::Uid(p.uid)));
     Op::Phases(list)
 }
 

@@ -1,19 +1,20 @@
 //! The extended surface: replace or patch, with sizes and groups.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use punch_core::apply::spare;
 use punch_core::dialect::extended;
-use punch_core::{Footprint, Op, Plan, Ref, Todo, Uid};
+use punch_core::{Footprint, Keep, Op, Plan, Ref, Status, Todo, Uid};
 use punch_store::{PlanId, Snapshot, StoreError, Which};
 use serde_json::{Value, json};
 
+use super::names::{Mention, Names};
 use super::reach::WHOLE;
 use super::render::{self, capped};
 use super::worker::Report;
 use super::{Answer, Caller, native, pack, stated, unpack};
 use crate::submit::settle_on;
-use crate::{Engine, EngineError, Role, SessionState, claim, link, session};
+use crate::{Changed, Engine, EngineError, Role, SessionState, claim, link, session};
 
 impl Engine {
     pub(super) fn call_extended(
@@ -23,7 +24,7 @@ impl Engine {
         arguments: &Value,
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
-        let call = extended::read(arguments, &caller.limits)?;
+        let given = extended::read(arguments, &caller.limits)?;
         let request = caller.request(extended::policy);
         self.write_for(plan, &request, |tx, now| {
             if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
@@ -40,7 +41,10 @@ impl Engine {
                 return Ok(answer);
             }
             let scope: HashSet<Uid> = state.scope.iter().copied().collect();
-            let part = part(tx, &call, &state)?;
+            let mut names = Names::of(&state);
+            let part = part(tx, &given, &state, &names)?;
+            let before = part.row.revision;
+            let call = in_plan(&given, &part, &mut names, caller, now);
             let whole = part.row.counts.total() <= WHOLE as u64;
             let mut ops = extended::ops(&part, &call)?;
             // Only what the session was shown can be archived by leaving it out (rule 8).
@@ -54,31 +58,47 @@ impl Engine {
             let named: Vec<&Todo> = call.todos.iter().filter_map(|given| changed.plan.by_id(&given.id)).collect();
             let kept = if call.replace { Vec::new() } else { state.scope.clone() };
             let uids: BTreeSet<Uid> = kept.into_iter().chain(named.iter().map(|t| t.uid)).collect();
+            if call.replace {
+                names.retain(&named.iter().map(|t| t.id.as_str()).collect());
+            }
+            state.beside.retain(|uid| !uids.contains(uid));
             state.scope = uids.into_iter().collect();
-            state.shown = changed.outcome.plan.revision;
-            state.bound = true;
+            state.wrote(before, changed.outcome.plan.revision);
             state.dialect = Some("extended".into());
             let warnings = extended::group_warnings(&changed.plan, &call);
-            let group =
-                |t: &&Todo| format!("{} (P{}, group {})", render::line(t, changed.now), t.priority, t.derived.level);
+            let group = |t: &&Todo| {
+                let t = names.labelled((*t).clone());
+                format!("{} (P{}, group {})", render::line(&t, changed.now), t.priority, t.derived.level)
+            };
             let mut lines: Vec<String> = named.iter().map(group).collect();
-            let ready = match whole {
+            let ready: Vec<String> = match whole {
                 true => extended::ready(&changed.plan, changed.now),
                 // Of a large plan the first ones; they are the best.
                 false => tx.ready(changed.now, None, SHOWN + 1)?.into_iter().map(|t| t.fields.id).collect(),
             };
+            let own: HashSet<Uid> = state.scope.iter().copied().collect();
+            let label = |id: &str| {
+                let is_own = changed.plan.by_id(id).is_none_or(|todo| own.contains(&todo.uid));
+                names.label_beside(id, is_own)
+            };
+            let ready: Vec<String> = ready.iter().map(|id| label(id)).collect();
             lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready, whole) }));
             lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
             lines.extend(render::reported(&changed.outcome));
             let next = native::next(tx, caller, changed.now)?;
             native::send(tx, plan, caller, &next, changed.now)?;
+            let own_next = |mut todo: Todo| {
+                todo.fields.id = names.label_beside(&todo.id, own.contains(&todo.uid));
+                todo
+            };
+            let next: Vec<Todo> = next.into_iter().map(own_next).collect();
             lines.push(render::progress(&changed.plan.row, &next));
             let answer = Answer {
                 text: capped(&lines.join("\n")),
                 structured: match caller.structured {
                     true => json!({
                         "success": true,
-                        "todos": extended::rows(&changed.plan, changed.now),
+                        "todos": rows(&changed, &label),
                         "ready": ready,
                         "warnings": warnings.iter().map(punch_core::Warning::message).collect::<Vec<_>>(),
                     }),
@@ -88,6 +108,7 @@ impl Engine {
                 revision: changed.outcome.plan.revision,
             };
             stated::enter(tx, caller, &state, &stated::extended(&changed.plan, &call), now)?;
+            names.store(&mut state);
             link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
@@ -98,14 +119,75 @@ impl Engine {
     }
 }
 
+/// The call with ids of the plan in place of the names of its conversation. Names for new todos are paired with the ids
+/// that those get.
+fn in_plan(call: &extended::Call, part: &Plan, names: &mut Names, caller: &Caller<'_>, now: i64) -> extended::Call {
+    let busy = |t: &Todo| {
+        t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
+    };
+    let status = |wish: Option<extended::Wish>| match wish {
+        Some(extended::Wish::Stored(status)) => Some(status),
+        Some(extended::Wish::Blocked) | None => None,
+    };
+    let (mut ids, mut new): (HashMap<&str, String>, Vec<&str>) = (HashMap::new(), Vec::new());
+    for given in &call.todos {
+        // A patch may name any todo, like an op; a list means its own.
+        let content = given.title.as_deref().filter(|_| call.replace);
+        let mention = Mention { name: &given.id, content, status: status(given.status) };
+        match names.meant(part, mention, &busy) {
+            Some(todo) => drop(ids.insert(&given.id, todo.id.clone())),
+            None => new.push(&given.id),
+        }
+    }
+    ids.extend(names.new_ids(part, new.iter().copied()));
+    for name in new {
+        names.pair(name, &ids[name]);
+    }
+    let mut call = call.clone();
+    let id = |name: &str| ids.get(name).map_or_else(|| names.id(name), String::as_str).to_owned();
+    for given in &mut call.todos {
+        given.id = id(&given.id);
+        let depends_on = match &mut given.edit.depends_on {
+            Keep::Set(edges) => edges.as_mut_slice(),
+            Keep::Keep => &mut [],
+        };
+        for edge in depends_on.iter_mut().chain(&mut given.edit.blocks) {
+            if let Ref::Id(name) = edge {
+                *name = id(name);
+            }
+        }
+    }
+    call
+}
+
+/// The plan, with the names of the conversation.
+fn rows(changed: &Changed, label: &dyn Fn(&str) -> String) -> Value {
+    let mut rows = extended::rows(&changed.plan, changed.now);
+    for row in rows.as_array_mut().into_iter().flatten() {
+        for key in ["id", "dependsOn", "blocks"] {
+            match &mut row[key] {
+                Value::String(id) => *id = label(id),
+                Value::Array(ids) => ids.iter_mut().for_each(|id| {
+                    if let Value::String(id) = id {
+                        *id = label(id);
+                    }
+                }),
+                _ => {}
+            }
+        }
+    }
+    rows
+}
+
 /// What the call is about: a small plan as a whole, of a large one what it names and what it could archive.
-fn part(tx: &dyn Snapshot, call: &extended::Call, state: &SessionState) -> Result<Plan, StoreError> {
+fn part(tx: &dyn Snapshot, call: &extended::Call, state: &SessionState, names: &Names) -> Result<Plan, StoreError> {
     let mut part = Plan::slice(tx.row()?);
     if part.row.counts.total() <= WHOLE as u64 {
         tx.list(Which::Live, None, usize::MAX)?.into_iter().for_each(|todo| part.put(todo));
     }
     let mut wanted = Footprint::default();
     wanted.ids.extend(call.todos.iter().map(|given| given.id.clone()));
+    wanted.ids.extend(call.todos.iter().map(|given| names.id(&given.id).to_owned()));
     if call.replace {
         wanted.todos.extend(state.scope.iter().copied().filter(|uid| part.get(*uid).is_none()));
     }

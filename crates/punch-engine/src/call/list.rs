@@ -1,5 +1,6 @@
-//! The list dialects on a shared plan (rules 7, 8, 9). A replacement is compared with what the session was last shown,
-//! so what others changed meanwhile stays, and only what it was shown can be archived by leaving it out.
+//! The list dialects on a shared plan (rules 7, 8, 9). A call reaches what its session wrote, was shown or was assigned,
+//! and what it names. A replacement is compared with what the session was last shown, so what others changed meanwhile
+//! stays, and only what is in its own list can be archived by leaving it out.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,8 +11,9 @@ use punch_core::{Policy, Refusal, Uid};
 use punch_store::{PlanId, Tx};
 use serde_json::Value;
 
+use super::names::Names;
 use super::reach::Reach;
-use super::step::{adopt, answer, step};
+use super::step::{Step, adopt, answer, step};
 use super::worker::Report;
 use super::{Answer, Caller, Surface, pack, render, unpack};
 use crate::submit::settle_on;
@@ -58,13 +60,16 @@ impl Call {
     /// Ids in the payload.
     pub fn ids(&self) -> BTreeSet<String> {
         match self {
-            Self::Cursor(call) => call.todos.iter().map(|t| t.id.clone()).filter(|id| !id.is_empty()).collect(),
+            Self::Cursor(call) => {
+                let names = call.todos.iter().flat_map(|t| std::iter::once(&t.id).chain(&t.dependencies));
+                names.filter(|id| !id.is_empty()).cloned().collect()
+            }
             Self::Phases(_) => BTreeSet::new(),
             Self::Todowrite(rows) => rows.iter().filter_map(|row| row.id.clone()).collect(),
         }
     }
 
-    /// Contents by which ops name todos, or that must not be there twice.
+    /// Contents by which ops name todos.
     pub fn contents(&self) -> BTreeSet<String> {
         let Self::Phases(ops) = self else { return BTreeSet::new() };
         let mut out = BTreeSet::new();
@@ -74,7 +79,6 @@ impl Call {
                 phases::PhaseOp::Done(phases::Target::Task(task))
                 | phases::PhaseOp::Drop(phases::Target::Task(task))
                 | phases::PhaseOp::Rm(phases::Target::Task(task)) => drop(out.insert(task.clone())),
-                phases::PhaseOp::Append { items, .. } => out.extend(items.iter().flatten().cloned()),
                 _ => {}
             }
         }
@@ -133,15 +137,18 @@ fn run(
     caller: &Caller<'_>,
     state: &mut SessionState,
 ) -> Result<Answer, EngineError> {
-    let mut reach = Reach::of(tx, state, caller, call)?;
+    let mut names = Names::of(state);
+    let mut reach = Reach::of(tx, state, &names, caller, call)?;
     let now = now.max(reach.part.row.last_time);
-    let before = reach.before(tx, state, call)?;
-    let (mut base, stepped, mut list) = step(call, &reach, before.as_ref(), state, caller, now);
+    let then = reach.before(tx, state, call)?;
+    let before = reach.part.row.revision;
+    let Step { mut base, stepped, mut list, names: given, mut gone } =
+        step(call, &reach, then.as_ref(), state, caller, &names, now);
     if let Call::Todowrite(_) = call {
         let unknown = list.items.iter().filter(|item| item.uid.is_none()).map(|item| item.content.clone());
-        let said = tx.saying(&unknown.collect())?;
-        said.iter().for_each(|todo| reach.part.put(todo.clone()));
-        adopt(&mut list, &mut base, said, caller, now);
+        let found = tx.saying(&unknown.collect())?;
+        found.iter().for_each(|todo| reach.part.put(todo.clone()));
+        adopt(&mut list, &mut base, found, caller, now);
     }
     let (ops, spared) = spare(diff(&base, &list, &reach.part), &reach.part, &caller.actor, now);
     let part = std::mem::take(&mut reach.part);
@@ -152,25 +159,46 @@ fn run(
     render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
     // New rows have no handle yet; the adds of the batch are in their order.
     let mut added = changed.outcome.added.iter().copied();
-    let listed: Vec<Uid> = list.items.iter().filter_map(|item| item.uid.or_else(|| added.next())).collect();
+    let mut listed: Vec<Uid> = Vec::with_capacity(list.items.len());
+    for (item, name) in list.items.iter().zip(given) {
+        let Some(todo) = item.uid.or_else(|| added.next()).and_then(|uid| changed.plan.get(uid)) else { continue };
+        if !todo.is_live() {
+            gone.push(item.content.clone());
+            continue;
+        }
+        listed.push(todo.uid);
+        if let Some(name) = name {
+            names.pair(&name, &todo.id);
+        }
+    }
     let mut shown: HashSet<Uid> = listed.iter().copied().collect();
     if reach.whole || call.replaces() {
+        if call.replaces() {
+            let ids = listed.iter().filter_map(|uid| changed.plan.get(*uid)).map(|todo| todo.id.as_str());
+            names.retain(&ids.collect());
+        }
         state.scope = listed;
     } else {
         let known: HashSet<Uid> = state.scope.iter().copied().collect();
         state.scope.extend(listed.into_iter().filter(|uid| !known.contains(uid)));
-        if call.surface() == Surface::Cursor {
-            reach.show_more(tx, now, &mut changed.plan)?;
-            shown.extend(&reach.listed);
-        }
     }
-    let mut answer = answer(stepped, &changed.plan, &shown, caller);
-    let notes = render::reported(&changed.outcome);
+    let scope: HashSet<Uid> = state.scope.iter().copied().collect();
+    state.beyond.retain(|uid| !scope.contains(uid));
+    state.beside.retain(|uid| !scope.contains(uid));
+    if call.surface() == Surface::Cursor && !call.replaces() {
+        let window = Reach::window(tx, now, &mut changed.plan)?;
+        shown.extend(window);
+    }
+    let mut answer = answer(stepped, &changed.plan, (&shown, &scope), &names, caller);
+    let removed = gone.iter().take(5).map(|content| {
+        format!("Note: \"{}\" was removed from the plan by someone else and stays removed.", render::short(content))
+    });
+    let notes: Vec<String> = removed.chain(render::reported(&changed.outcome)).collect();
     if !notes.is_empty() {
         answer.text = render::capped(&format!("{}\n{}", notes.join("\n"), answer.text));
     }
-    state.shown = changed.outcome.plan.revision;
-    state.bound = true;
+    names.store(state);
+    state.wrote(before, changed.outcome.plan.revision);
     state.dialect = Some(call.surface().name().to_owned());
     Ok(answer)
 }

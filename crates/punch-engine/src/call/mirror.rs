@@ -102,7 +102,7 @@ impl TodoUse<'_> {
         let mut part = Plan::slice(tx.row()?);
         tx.load(&first, &mut part)?;
         let known: Vec<&Todo> = known.iter().collect();
-        let step = mirror::step(&copied, rows, &known, &part, reach, caller.actor.by());
+        let step = mirror::step(&copied, (self.told, rows), &known, &part, reach, caller.actor.by());
         let row = tx.row()?;
         let before = row.revision;
         if let Some(owner) = caller.actor.owner() {
@@ -118,8 +118,11 @@ impl TodoUse<'_> {
             // It thinks in lists, and answers for its own.
             state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
         }
-        scope(&mut state, &old, &copied);
-        state.bound |= after > before || reach != Reach::Echo;
+        scope(&mut state, &old, &copied, &step.finished);
+        if after > before || reach != Reach::Echo {
+            state.passes_on(before, after);
+            state.bound = true;
+        }
         // The host's model has seen the plan only as far as it wrote all of it.
         if state.shown == 0 || state.shown == before {
             state.shown = after;
@@ -179,7 +182,7 @@ fn known(
         return Ok(Vec::new());
     }
     let mut part = Plan::slice(tx.row()?);
-    let mut near: BTreeSet<Uid> = state.scope.iter().rev().copied().take(LOOKED_AT).collect();
+    let mut near: BTreeSet<Uid> = state.scope.iter().rev().chain(&state.beyond).copied().take(LOOKED_AT).collect();
     if caller.session.subagent().is_none() || reach != Reach::Echo {
         near.extend(remembered(tx)?);
     }
@@ -278,13 +281,23 @@ fn filled(mut rows: Vec<Row>, added: &[Option<Uid>]) -> Vec<Row> {
     rows
 }
 
-/// What the session's todos are: its own, without rows that left the host's list.
-fn scope(state: &mut SessionState, old: &[Uid], copied: &Copied) {
+/// What the session's todos are: its own, without rows that left the host's list unfinished.
+fn scope(state: &mut SessionState, old: &[Uid], copied: &Copied, finished: &[Uid]) {
     let new: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
-    state.scope.retain(|uid| !old.contains(uid) || new.contains(uid));
-    for uid in new {
-        if !state.scope.contains(&uid) {
-            state.scope.push(uid);
+    state.scope.retain(|uid| !old.contains(uid) || new.contains(uid) || finished.contains(uid));
+    for uid in &new {
+        if !state.scope.contains(uid) {
+            state.scope.push(*uid);
         }
+    }
+    state.beyond.retain(|uid| !new.contains(uid));
+    // Of what is finished the newest are enough to say how far the work is.
+    let mut surplus = state.scope.len().saturating_sub(new.len() + LOOKED_AT);
+    if surplus > 0 {
+        state.scope.retain(|uid| {
+            let stays = surplus == 0 || new.contains(uid);
+            surplus -= usize::from(!stays);
+            stays
+        });
     }
 }

@@ -8,6 +8,7 @@ mod extended;
 mod hint;
 mod list;
 mod mirror;
+pub(crate) mod names;
 mod native;
 mod reach;
 mod read;
@@ -22,11 +23,16 @@ use std::cell::RefCell;
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
 use punch_core::{Actor, Refusal};
-use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
+use punch_store::{Catalogue, Durability, PlanId, Session, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::config::{Batches, Settings, Subagents};
-use crate::{Choice, Engine, EngineError, Proofs, Request, Role, UnnamedCall, WorkTree, expected_call, link, owner_of};
+use crate::{
+    Choice, Engine, EngineError, Proofs, Request, Role, SessionState, UnnamedCall, WorkTree, expected_call, link, owner_of,
+    session,
+};
+use names::Names;
+use read::Display;
 
 pub use mirror::{Family, TodoUse};
 pub(crate) use mirror::{Made, left_out};
@@ -229,7 +235,10 @@ impl Engine {
             (Tool::Read, _) => {
                 let calibration = self.calibration_for(arguments)?;
                 let read = |snapshot: &dyn Snapshot| self.reading(snapshot, caller, surface, arguments, calibration);
-                self.read(plan, read).map(|answer| self.handed_out(plan, caller, arguments, answer))
+                self.read(plan, read).map(|(answer, display)| {
+                    self.note_display(plan, caller, surface, &display);
+                    self.handed_out(plan, caller, arguments, answer)
+                })
             }
             (Tool::Claim, _) => self.call_claim(plan, caller, arguments),
             (Tool::Checkpoint, _) => self.call_checkpoint(plan, caller, arguments),
@@ -292,10 +301,13 @@ impl Engine {
         if let Some(call) = unnamed {
             self.met(call.server, announced.into_inner().as_ref());
         }
-        Ok(found.map(|(plan, (answer, until))| {
+        Ok(found.map(|(plan, ((answer, display), until))| {
             let caller = caller.borrow();
             let answer = match caller.as_ref() {
-                Some(caller) => self.handed_out(plan, caller, arguments, answer),
+                Some(caller) => {
+                    self.note_display(plan, caller, surface, &display);
+                    self.handed_out(plan, caller, arguments, answer)
+                }
                 None => answer,
             };
             Read { plan, answer, from, until }
@@ -332,11 +344,46 @@ impl Engine {
         surface: Surface,
         arguments: &Value,
         calibration: f64,
-    ) -> Result<Answer, EngineError> {
-        match read::answer(snapshot, caller, surface, arguments, (calibration, self.now())) {
+    ) -> Result<(Answer, Display), EngineError> {
+        // Ops of the native tools name todos by their ids, whoever was shown them.
+        let state = match surface {
+            Surface::Extended => session::load(snapshot, &caller.session, snapshot.info()?.id)?,
+            _ => SessionState::default(),
+        };
+        let mut display = Display { names: Names::of(&state), todos: Vec::new() };
+        match read::answer(snapshot, caller, surface, arguments, &mut display, (calibration, self.now())) {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-            Err(error) => Ok(render::refused(&error, surface, snapshot.row()?.revision)),
-            Ok(answer) => Ok(answer),
+            Err(error) => Ok((render::refused(&error, surface, snapshot.row()?.revision), display)),
+            Ok(answer) => Ok((answer, display)),
+        }
+    }
+
+    /// What a reading displayed may be named in the next list. A session that has it noted already is not written.
+    fn note_display(&self, plan: PlanId, caller: &Caller<'_>, surface: Surface, display: &Display) {
+        if surface != Surface::Extended || display.todos.is_empty() || caller.session.host().is_empty() {
+            return;
+        }
+        let note = |session: &mut SessionState| session.displayed(display.todos.iter().copied());
+        let elsewhere = |session: &Session| session.plan.is_some_and(|bound| bound != plan);
+        let known = self.browse(|catalogue| catalogue.session(&caller.session));
+        let noted = known.and_then(|known| {
+            if known.as_ref().is_some_and(elsewhere) {
+                return Ok(());
+            }
+            let mut state = known.as_ref().map(session::read).unwrap_or_default();
+            if !note(&mut state) {
+                return Ok(());
+            }
+            self.write(plan, Durability::Relaxed, |tx, now| {
+                let found = tx.session(&caller.session)?;
+                let bound = found.as_ref().and_then(|session| session.plan);
+                let mut state = found.as_ref().map(session::read).unwrap_or_default();
+                note(&mut state);
+                Ok(session::keep(tx, &caller.session, bound, &state, now)?)
+            })
+        });
+        if let Err(error) = noted {
+            self.trouble(&error);
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The native surface: ops in one batch, and claims.
 
+use std::collections::HashSet;
+
 use punch_core::dialect::native;
-use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo};
+use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo, Uid};
 use punch_store::{Durability, PlanId, Snapshot, Tx, Which};
 use serde_json::{Value, json};
 
@@ -26,13 +28,17 @@ impl Engine {
             let mut state = session::load(tx, &caller.session, plan)?;
             let role = state.role_of(&caller.session, caller.role);
             let mut asked = Vec::new();
+            let scope: HashSet<Uid> = state.scope.iter().copied().collect();
             let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
                 if replaces(arguments) {
                     part.need_whole()?;
                 }
                 asked = native::read(part, arguments, &caller.limits)?;
+                // A replacement archives what is in the list of this conversation, not in those of others.
+                asked.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !scope.contains(uid)));
                 Ok(asked.clone())
             };
+            let before = tx.row()?.revision;
             let changed = settle(tx, now, &request, &named(arguments), &mut ask)?;
             claim::keep_own(tx, changed.now, &request)?;
             if role != Role::Owner {
@@ -51,7 +57,7 @@ impl Engine {
                 revision: changed.outcome.plan.revision,
             };
             stated::enter(tx, caller, &state, &stated::native(&changed.plan, arguments), now)?;
-            bind(&mut state, &changed);
+            bind(&mut state, &changed, before);
             link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {
@@ -100,7 +106,8 @@ impl Engine {
         // The session works on it from now on: it is bound, and a worker may report on what it claimed.
         self.write(plan, Durability::Relaxed, |tx, now| {
             let mut state = session::load(tx, &caller.session, plan)?;
-            bind(&mut state, &claimed.changed);
+            let revision = claimed.changed.outcome.plan.revision;
+            bind(&mut state, &claimed.changed, revision.saturating_sub(1));
             Ok(session::store(tx, &caller.session, plan, &state, now)?)
         })?;
         let todo = claimed.changed.plan.get(claimed.uid);
@@ -218,9 +225,8 @@ pub(super) fn structured(changed: &Changed, next: &[Todo]) -> Value {
 }
 
 /// The session has written: it is bound, and what it made or touched is its own.
-fn bind(state: &mut SessionState, changed: &Changed) {
-    state.bound = true;
-    state.shown = changed.outcome.plan.revision;
+fn bind(state: &mut SessionState, changed: &Changed, before: u64) {
+    state.wrote(before, changed.outcome.plan.revision);
     state.dialect = Some("native".into());
     let touched = changed.outcome.events.iter().filter_map(|event| match &event.patch {
         punch_core::Patch::Todo(uid, _) => Some(*uid),

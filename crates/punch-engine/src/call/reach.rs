@@ -1,6 +1,6 @@
-//! How much of the plan a list dialect works on. A plan of up to [`WHOLE`] todos is one list, as those formats think.
-//! Of a larger one the list is what the session wrote or was shown, what its call names, and the first open todos: a
-//! call then costs what it touches, and cannot touch what nobody was shown.
+//! How much of the plan is loaded for a call of a list dialect. The list itself is what the session wrote, was shown or
+//! was assigned, and what its call names. A plan of up to [`WHOLE`] todos is loaded as a whole; of a larger one a call
+//! loads what it touches.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,13 +9,14 @@ use punch_core::{Dep, Event, Footprint, Patch, Plan, Status, Todo, Uid};
 use punch_store::{ListMark, Snapshot, StoreError, Which};
 
 use super::list::Call;
+use super::names::Names;
 use super::{Caller, Surface};
 use crate::{SessionState, history};
 
-/// Todos up to which a plan is one list.
+/// Todos up to which a plan is loaded as a whole.
 pub(super) const WHOLE: usize = 200;
 
-/// Open todos of a larger plan that are shown beside those that a call is about.
+/// Open todos of the plan that are shown beside those that a call is about.
 const WINDOW: usize = 20;
 
 /// Events and todos that are looked through at once.
@@ -25,35 +26,40 @@ const STEP: usize = 500;
 pub(super) struct Reach {
     /// What is loaded: the list, and what its todos depend on.
     pub part: Plan,
-    /// The list is everything there is.
+    /// Everything there is, is loaded.
     pub whole: bool,
-    /// The todos of the list, if it is not.
-    pub listed: HashSet<Uid>,
 }
 
 impl Reach {
     /// Loads what a call works on.
-    pub fn of(tx: &dyn Snapshot, state: &SessionState, caller: &Caller<'_>, call: &Call) -> Result<Self, StoreError> {
+    pub fn of(
+        tx: &dyn Snapshot,
+        state: &SessionState,
+        names: &Names,
+        caller: &Caller<'_>,
+        call: &Call,
+    ) -> Result<Self, StoreError> {
         let row = tx.row()?;
         let whole = row.counts.total() <= WHOLE as u64;
-        let mut reach = Self { part: Plan::slice(row), whole, listed: HashSet::new() };
+        let mut reach = Self { part: Plan::slice(row), whole };
         if whole {
             for todo in tx.list(Which::Live, None, usize::MAX)? {
                 reach.part.put(todo);
             }
         }
         let mut wanted = Footprint { ids: call.ids(), ..Footprint::default() };
-        if call.replaces() || (!whole && call.surface() != Surface::Cursor && state.scope.len() <= WHOLE) {
+        wanted.ids.extend(call.ids().iter().map(|name| names.id(name).to_owned()));
+        if call.replaces() || whole || (call.surface() != Surface::Cursor && state.scope.len() <= WHOLE) {
             // Also those that others removed meanwhile.
             wanted.todos.extend(state.scope.iter().copied().filter(|uid| reach.part.get(*uid).is_none()));
         }
         if !whole {
+            wanted.todos.extend(state.beyond.iter().take(WHOLE).copied());
             wanted.running.insert(caller.actor.owner().map(str::to_owned));
         }
         tx.load(&wanted, &mut reach.part)?;
         if !whole {
             reach.narrow(tx, state, call)?;
-            reach.listed = reach.part.live().iter().map(|t| t.uid).collect();
         }
         if call.surface() == Surface::Cursor {
             reach.load_dependencies(tx)?;
@@ -75,15 +81,13 @@ impl Reach {
         let names: BTreeSet<&String> = names.collect();
         let row = &self.part.row;
         let phases: Vec<_> = row.phases.iter().filter(|p| names.contains(&p.name)).map(|p| Some(p.uid)).collect();
-        if !phases.is_empty() {
-            self.look(tx, Which::Live, usize::MAX, &|todo| phases.contains(&todo.phase))?;
-        }
-        let scope: HashSet<Uid> = state.scope.iter().copied().collect();
-        if scope.len() > WHOLE {
+        if state.scope.len() > WHOLE {
+            let scope: HashSet<Uid> = state.scope.iter().copied().collect();
+            if !phases.is_empty() {
+                let own = |todo: &Todo| phases.contains(&todo.phase) && scope.contains(&todo.uid);
+                self.look(tx, Which::Live, usize::MAX, &own)?;
+            }
             self.look(tx, Which::Open, WHOLE, &|todo| scope.contains(&todo.uid))?;
-        }
-        if scope.is_empty() && !call.replaces() {
-            self.look(tx, Which::Open, WINDOW, &|_| true)?;
         }
         Ok(())
     }
@@ -138,24 +142,20 @@ impl Reach {
         }
     }
 
-    /// Whether a todo is in the list.
-    pub fn lists(&self, uid: Option<Uid>) -> bool {
-        self.whole || uid.is_some_and(|uid| self.listed.contains(&uid))
-    }
-
-    /// What of a large plan is shown beside the list that was worked on: what is in progress, what is open first.
-    pub fn show_more(&mut self, tx: &dyn Snapshot, now: i64, plan: &mut Plan) -> Result<(), StoreError> {
-        let mut more = Vec::new();
+    /// What is shown beside the list that was worked on: what is in progress, what is open first. Loads it.
+    pub fn window(tx: &dyn Snapshot, now: i64, plan: &mut Plan) -> Result<HashSet<Uid>, StoreError> {
+        let (mut more, mut shown) = (Vec::new(), HashSet::new());
         if plan.row.counts.in_progress > 0 {
             more.extend(tx.list(Which::Running, None, WINDOW)?);
         }
         more.extend(tx.list(Which::Open, None, WINDOW)?);
         for todo in more.into_iter().filter(|todo| todo.status_at(now) != Status::Cancelled) {
-            self.listed.insert(todo.uid);
+            shown.insert(todo.uid);
             plan.put(todo);
         }
         let targets = plan.all().flat_map(|todo| todo.depends_on.iter().filter_map(Dep::target));
         let todos: BTreeSet<Uid> = targets.filter(|uid| plan.get(*uid).is_none()).collect();
-        tx.load(&Footprint { todos, ..Footprint::default() }, plan)
+        tx.load(&Footprint { todos, ..Footprint::default() }, plan)?;
+        Ok(shown)
     }
 }

@@ -2,10 +2,11 @@
 
 use punch_core::graph::reason;
 use punch_core::schedule::batch;
-use punch_core::{Footprint, Plan, Record, Refusal, Uid, text};
+use punch_core::{Footprint, Plan, Record, Refusal, Todo, Uid, text};
 use punch_store::{Snapshot, Which};
 use serde_json::{Value, json};
 
+use super::names::Names;
 use super::render::{self, capped};
 use super::{Answer, Caller, Surface, detail, native, worker};
 use crate::{EngineError, history, host, reference};
@@ -21,16 +22,32 @@ pub(super) fn is_calibrated(arguments: &Value) -> bool {
     arguments["view"] == "schedule"
 }
 
+/// What a reading displays, in the names of its conversation.
+pub(super) struct Display {
+    pub names: Names,
+    /// The todos whose content is displayed.
+    pub todos: Vec<Uid>,
+}
+
+impl Display {
+    fn take(&mut self, todos: Vec<Todo>) -> Vec<Todo> {
+        self.todos.extend(todos.iter().map(|todo| todo.uid));
+        todos.into_iter().map(|todo| self.names.labelled(todo)).collect()
+    }
+}
+
 /// Answers a reading. The calibration counts for views that are calibrated.
 pub(super) fn answer(
     snapshot: &dyn Snapshot,
     caller: &Caller<'_>,
     surface: Surface,
     arguments: &Value,
+    display: &mut Display,
     (calibration, now): (f64, i64),
 ) -> Result<Answer, EngineError> {
     let view = arguments["view"].as_str().unwrap_or("plan");
-    let id = arguments["id"].as_str();
+    let id = arguments["id"].as_str().map(|name| display.names.id(name).to_owned());
+    let id = id.as_deref();
     let number = |key: &str| arguments[key].as_u64().and_then(|n| usize::try_from(n).ok());
     let limit = number("limit").unwrap_or(PAGE).clamp(1, 200);
     let own = match view {
@@ -40,10 +57,14 @@ pub(super) fn answer(
     match view {
         "plan" => {
             let which = if arguments["all"] == json!(true) { Which::Live } else { Which::Open };
-            plan(snapshot, caller, surface, (which, own.as_deref()), (number("offset").unwrap_or(0), limit), now)
+            let page = (number("offset").unwrap_or(0), limit);
+            plan(snapshot, caller, surface, (which, own.as_deref()), page, display, now)
         }
-        "next" | "ready" => ready(snapshot, caller, own.as_deref(), if view == "next" { 1 } else { limit }, now),
-        "todo" => todo(snapshot, caller, required(id)?, now),
+        "next" | "ready" => {
+            let limit = if view == "next" { 1 } else { limit };
+            ready(snapshot, caller, own.as_deref(), limit, display, now)
+        }
+        "todo" => todo(snapshot, caller, required(id)?, display, now),
         "why" => why(snapshot, caller, id, now),
         "schedule" => {
             let budget = arguments["budget"].as_u64().unwrap_or(BUDGET);
@@ -64,6 +85,7 @@ fn plan(
     surface: Surface,
     (which, own): (Which, Option<&[Uid]>),
     (offset, limit): (usize, usize),
+    display: &mut Display,
     now: i64,
 ) -> Result<Answer, EngineError> {
     let row = snapshot.row()?;
@@ -78,6 +100,7 @@ fn plan(
             (snapshot.page(which, offset, limit)?, total)
         }
     };
+    let page = display.take(page);
     let mut lines: Vec<String> = Vec::with_capacity(page.len() + 2);
     lines.extend(page.iter().map(|t| render::line(t, now)));
     let end = offset.saturating_add(page.len());
@@ -89,7 +112,7 @@ fn plan(
     }
     // What to do next was on the first page.
     lines.push(match (offset, own) {
-        (0, None) => render::progress(&row, &native::next(snapshot, caller, now)?),
+        (0, None) => render::progress(&row, &display.take(native::next(snapshot, caller, now)?)),
         (0, Some(own)) => own_progress(snapshot, caller, own, now)?,
         _ => render::done(&row),
     });
@@ -122,6 +145,7 @@ fn ready(
     caller: &Caller<'_>,
     own: Option<&[Uid]>,
     limit: usize,
+    display: &mut Display,
     now: i64,
 ) -> Result<Answer, EngineError> {
     let row = snapshot.row()?;
@@ -130,6 +154,7 @@ fn ready(
         None if limit == 1 => native::next(snapshot, caller, now)?,
         None => snapshot.ready(now, None, limit)?,
     };
+    let todos = display.take(todos);
     let mut lines: Vec<String> = todos.iter().map(|t| render::line(t, now)).collect();
     if todos.is_empty() {
         lines.push("Nothing is ready; view why tells what the open todos wait for.".into());
@@ -143,12 +168,23 @@ fn ready(
     Ok(Answer::read(capped(&lines.join("\n")), structured, row.revision))
 }
 
-fn todo(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: &str, now: i64) -> Result<Answer, EngineError> {
+fn todo(
+    snapshot: &dyn Snapshot,
+    caller: &Caller<'_>,
+    id: &str,
+    display: &mut Display,
+    now: i64,
+) -> Result<Answer, EngineError> {
     let uid = reference::resolve(snapshot, id)?;
     let mut part = Plan::slice(snapshot.row()?);
     snapshot.load(&Footprint { todos: [uid].into(), ..Default::default() }, &mut part)?;
     let more = crate::submit::surroundings(&part, std::iter::once(uid));
     snapshot.load(&more, &mut part)?;
+    if !display.names.is_empty() {
+        let todos: Vec<Todo> = part.all().map(|todo| display.names.labelled(todo.clone())).collect();
+        todos.into_iter().for_each(|todo| part.put(todo));
+    }
+    display.todos.push(uid);
     let todo = part.get(uid).ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
     let record = Record::of(&part, todo, now).to_map();
     let text = capped(&detail::text(todo, &record, now));

@@ -52,6 +52,11 @@ fn lines(message: &str) -> String {
     message.split('\n').map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
+/// The content of a todo inside a sentence.
+pub(super) fn short(content: &str) -> String {
+    text::clip(&text::neutral(content), 80).into_owned()
+}
+
 /// One todo: symbol, id, content.
 pub(super) fn line(todo: &Todo, now: i64) -> String {
     let symbol = match todo.status_at(now) {

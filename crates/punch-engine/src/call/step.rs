@@ -1,13 +1,15 @@
 //! The dialects' own algorithms on the list of a session, and what they answer.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use punch_core::dialect::list::{Item, List, match_rows};
+use punch_core::dialect::phases::{Phase, PhaseOp};
 use punch_core::dialect::{cursor, phases, todowrite};
 use punch_core::{Plan, Status, Todo, Uid};
 use serde_json::{Value, json};
 
 use super::list::Call;
+use super::names::{Mention, Names};
 use super::reach::Reach;
 use super::render::{self, capped};
 use super::{Answer, Caller};
@@ -20,37 +22,65 @@ pub(super) enum Stepped {
     Todowrite,
 }
 
-/// Runs the dialect's own algorithm; answers what to compare with, the result, and the list it leads to.
+/// What a call leads to.
+pub(super) struct Step {
+    /// What to compare with.
+    pub base: List,
+    pub stepped: Stepped,
+    /// The list that it leads to.
+    pub list: List,
+    /// How the call named each row of that list.
+    pub names: Vec<Option<String>>,
+    /// Rows of the call that mean todos which somebody else has removed.
+    pub gone: Vec<String>,
+}
+
+/// Runs the dialect's own algorithm on the list of the session.
 pub(super) fn step(
     call: &Call,
     reach: &Reach,
     before: Option<&Plan>,
     state: &SessionState,
     caller: &Caller<'_>,
+    names: &Names,
     now: i64,
-) -> (List, Stepped, List) {
+) -> Step {
     let part = &reach.part;
     let then = before.unwrap_or(part);
     let scope: HashSet<Uid> = state.scope.iter().copied().collect();
     // What someone else has in progress is not archived by being left out. What is claimed stays in the list: ops on it are
     // taken out later, with a warning.
-    let busy = |uid: &Uid| {
-        part.get(*uid).is_some_and(|t| {
-            let of_other = t.owner.is_some() && t.owner.as_deref() != caller.actor.owner();
-            t.status_at(now) == Status::InProgress && of_other && !t.leased_by_other(caller.actor.owner(), now)
-        })
+    let busy = |t: &Todo| {
+        let of_other = t.owner.is_some() && t.owner.as_deref() != caller.actor.owner();
+        t.status_at(now) == Status::InProgress && of_other && !t.leased_by_other(caller.actor.owner(), now)
     };
-    let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !busy(&uid));
+    let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !part.get(uid).is_some_and(&busy));
     match call {
         Call::Cursor(call) => {
-            let named: HashSet<&str> = call.todos.iter().map(|t| t.id.as_str()).collect();
+            let (call, gone) = without_removed(call, state, part, names);
+            let mention = |given: &cursor::Given| {
+                let content = Some(given.content.as_str()).filter(|content| !content.is_empty());
+                let mention = Mention { name: &given.id, content, status: given.status };
+                let todo = names.meant(part, mention, &busy).or_else(|| added_for(state, part, content?))?;
+                (!given.id.is_empty()).then(|| (todo.uid, given.id.clone()))
+            };
+            let meant: HashMap<Uid, String> = call.todos.iter().filter_map(mention).collect();
             let listed = |row: &cursor::Row| {
-                if call.merge { reach.lists(row.uid) } else { mine(row.uid) || named.contains(row.id.as_str()) }
+                let own = if call.merge { row.uid.is_some_and(|uid| scope.contains(&uid)) } else { mine(row.uid) };
+                own || row.uid.is_some_and(|uid| meant.contains_key(&uid))
             };
             let base: Vec<cursor::Row> = cursor::project(then).into_iter().filter(listed).collect();
-            let answer = cursor::step(&base, call, &mut ids(now, part));
-            let list = cursor::to_list(&answer.list);
-            (cursor::to_list(&base), Stepped::Cursor(answer), list)
+            let label = |id: &str| names.label(id);
+            let named = base.iter().map(|row| {
+                let labelled = labelled(row.clone(), &label);
+                let name = row.uid.and_then(|uid| meant.get(&uid)).cloned();
+                cursor::Row { id: name.unwrap_or_else(|| labelled.id.clone()), ..labelled }
+            });
+            let named: Vec<cursor::Row> = named.collect();
+            let answer = cursor::step(&named, &call, &mut ids(now, part));
+            let list = cursor::to_list(&in_plan(&answer.list, part, names));
+            let given = answer.list.iter().map(|row| Some(row.id.clone())).collect();
+            Step { base: cursor::to_list(&base), stepped: Stepped::Cursor(answer), list, names: given, gone }
         }
         Call::Phases(ops) => {
             let mut list = phases::project(then);
@@ -59,17 +89,109 @@ pub(super) fn step(
                     phase.tasks.retain(|task| mine(task.uid));
                 }
                 list.retain(|phase| !phase.tasks.is_empty());
+            } else {
+                let mut named = elsewhere(part, &call.contents(), &scope, &busy);
+                let appended = ops.iter().filter_map(|op| match op {
+                    PhaseOp::Append { items, .. } => items.as_deref(),
+                    _ => None,
+                });
+                named.extend(appended.flatten().filter_map(|item| added_for(state, part, item)).map(|todo| todo.uid));
+                let added_to = |phase: &Phase| {
+                    ops.iter().any(|op| matches!(op, PhaseOp::Append { phase: Some(name), .. } if *name == phase.name))
+                };
+                list.retain_mut(|phase| {
+                    let empty = phase.tasks.is_empty();
+                    phase.tasks.retain(|task| task.uid.is_some_and(|uid| scope.contains(&uid) || named.contains(&uid)));
+                    !phase.tasks.is_empty() || (empty && reach.whole) || added_to(phase)
+                });
             }
             let answer = phases::step(&list, ops);
             let new = phases::to_list(&answer.phases);
-            (phases::to_list(&list), Stepped::Phases(answer), new)
+            let names = vec![None; new.items.len()];
+            let base = phases::to_list(&list);
+            Step { base, stepped: Stepped::Phases(answer), list: new, names, gone: Vec::new() }
         }
         Call::Todowrite(rows) => {
             let base: Vec<todowrite::Row> = todowrite::project(then).into_iter().filter(|r| mine(r.uid)).collect();
-            let rows = todowrite::step(&base, rows.clone());
-            (todowrite::to_list(&base), Stepped::Todowrite, todowrite::to_list(&rows))
+            let label = |row: &todowrite::Row| todowrite::Row {
+                id: row.id.as_deref().map(|id| names.label(id)),
+                ..row.clone()
+            };
+            let named: Vec<todowrite::Row> = base.iter().map(label).collect();
+            let rows = todowrite::step(&named, rows.clone());
+            let given = rows.iter().map(|row| row.id.clone()).collect();
+            let list = todowrite::to_list(&rows);
+            Step { base: todowrite::to_list(&base), stepped: Stepped::Todowrite, list, names: given, gone: Vec::new() }
         }
     }
+}
+
+/// A merge without rows for todos of the list that somebody else has removed: it would make them anew.
+fn without_removed(
+    call: &cursor::Call,
+    state: &SessionState,
+    part: &Plan,
+    names: &Names,
+) -> (cursor::Call, Vec<String>) {
+    let mut call = call.clone();
+    let removed = state.scope.iter().filter_map(|uid| part.get(*uid)).filter(|todo| !todo.is_live());
+    let removed: HashMap<&str, &str> = removed.map(|todo| (todo.id.as_str(), todo.content.as_str())).collect();
+    if !call.merge || removed.is_empty() {
+        return (call, Vec::new());
+    }
+    let mut gone = Vec::new();
+    call.todos.retain(|given| {
+        let id = names.id(&given.id);
+        let content = removed.get(id).filter(|_| part.by_id(id).is_none());
+        gone.extend(content.map(|content| (*content).to_owned()));
+        content.is_none()
+    });
+    (call, gone)
+}
+
+fn labelled(mut row: cursor::Row, label: &dyn Fn(&str) -> String) -> cursor::Row {
+    row.id = label(&row.id);
+    row.dependencies.iter_mut().for_each(|id| *id = label(id));
+    row
+}
+
+/// Rows with the names of a conversation, as rows with ids of the plan.
+fn in_plan(rows: &[cursor::Row], part: &Plan, names: &Names) -> Vec<cursor::Row> {
+    let new = rows.iter().filter(|row| row.uid.is_none()).map(|row| row.id.as_str());
+    let mut ids = names.new_ids(part, new);
+    for row in rows {
+        if let Some(todo) = row.uid.and_then(|uid| part.get(uid)) {
+            ids.insert(&row.id, todo.id.clone());
+        }
+    }
+    let id = |name: &String| ids.get(name.as_str()).map_or_else(|| names.id(name).to_owned(), Clone::clone);
+    let row = |row: &cursor::Row| cursor::Row {
+        id: id(&row.id),
+        dependencies: row.dependencies.iter().map(id).collect(),
+        ..row.clone()
+    };
+    rows.iter().map(row).collect()
+}
+
+/// The open todo with this text that the session answers for outside its list, as it does for what the user added: a row
+/// that says the same is that todo.
+fn added_for<'p>(state: &SessionState, part: &'p Plan, content: &str) -> Option<&'p Todo> {
+    let mut added = state.beyond.iter().filter_map(|uid| part.get(*uid));
+    added.find(|todo| todo.is_live() && todo.status.is_open() && todo.content == content)
+}
+
+/// Open todos outside the list that ops name by their content, where the list has none that says so.
+fn elsewhere(
+    part: &Plan,
+    contents: &BTreeSet<String>,
+    scope: &HashSet<Uid>,
+    is_busy: &dyn Fn(&Todo) -> bool,
+) -> HashSet<Uid> {
+    let said = |todo: &&Todo| contents.contains(&todo.content);
+    let own: HashSet<String> =
+        part.live().into_iter().filter(said).filter(|t| scope.contains(&t.uid)).map(|t| t.content.clone()).collect();
+    let others = part.live().into_iter().filter(said).filter(|t| t.status.is_open() && !is_busy(t));
+    others.filter(|todo| !own.contains(&todo.content)).map(|todo| todo.uid).collect()
 }
 
 /// A list that is sent again in a new conversation means the open todos it names, not copies of them.
@@ -118,13 +240,22 @@ fn base36(mut n: u64) -> String {
 }
 
 /// The dialect's own answer, from the plan as it is now: what the list names, in the engine's order.
-pub(super) fn answer(stepped: Stepped, plan: &Plan, shown: &HashSet<Uid>, caller: &Caller<'_>) -> Answer {
+pub(super) fn answer(
+    stepped: Stepped,
+    plan: &Plan,
+    (shown, own): (&HashSet<Uid>, &HashSet<Uid>),
+    names: &Names,
+    caller: &Caller<'_>,
+) -> Answer {
     let revision = plan.row.revision;
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| shown.contains(&uid));
     let wanted = |make: &dyn Fn() -> Value| if caller.structured { make() } else { Value::Null };
     match stepped {
         Stepped::Cursor(mut answer) => {
-            let (list, others): (Vec<_>, Vec<_>) = cursor::project(plan).into_iter().partition(|row| mine(row.uid));
+            let is_own = |id: &str| plan.by_id(id).is_none_or(|todo| own.contains(&todo.uid));
+            let label = |id: &str| names.label_beside(id, is_own(id));
+            let rows = cursor::project(plan).into_iter().map(|row| labelled(row, &label));
+            let (list, others): (Vec<_>, Vec<_>) = rows.partition(|row| mine(row.uid));
             answer.list = list;
             let done = others.into_iter().filter(|row| row.status == Status::Completed);
             answer.done_elsewhere = done.map(|row| row.id).collect();
@@ -160,11 +291,11 @@ pub(super) fn answer(stepped: Stepped, plan: &Plan, shown: &HashSet<Uid>, caller
     }
 }
 
-/// Says how much of a large plan is not in the list.
+/// Says how much of the plan is not in the list.
 fn with_rest(text: String, listed: usize, plan: &Plan) -> String {
-    let total = plan.row.counts.total();
-    if total <= super::reach::WHOLE as u64 || total <= listed as u64 {
-        return text;
+    match plan.row.counts.total().saturating_sub(listed as u64) {
+        0 => text,
+        1 => format!("{text}\n(1 more todo of the plan is not shown.)"),
+        more => format!("{text}\n({more} more todos of the plan are not shown.)"),
     }
-    format!("{text}\n({} more todos of the plan are not shown.)", total - listed as u64)
 }

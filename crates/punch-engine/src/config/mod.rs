@@ -22,7 +22,7 @@ pub use error::{ConfigError, Place};
 pub use ignored::Ignored;
 pub use key::{Authority, Key};
 pub use load::{Config, Inputs, Shown};
-pub use setting::{Batches, Color, Permission, Subagents};
+pub use setting::{Batches, Color, Permission, Plans, Subagents};
 pub use source::{Source, Sourced};
 pub use table::{KEYS, Settings};
 pub use write::{Scope, set, unset, written};

@@ -57,6 +57,22 @@ impl Subagents {
     pub const ALL: &'static [Self] = &[Self::Off, Self::Conservative, Self::Aggressive];
 }
 
+/// Which plan the conversations of agents work on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Plans {
+    /// All of them on the plan of the project.
+    #[default]
+    Shared,
+    /// Each of them on a plan of its own.
+    Session,
+}
+
+impl Plans {
+    /// Every choice.
+    pub const ALL: &'static [Self] = &[Self::Shared, Self::Session];
+}
+
 /// At the end of which batches of work a checkpoint is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -214,7 +230,7 @@ macro_rules! choices {
         }
     )*};
 }
-choices!(Batches, Color, Permission, Subagents);
+choices!(Batches, Color, Permission, Plans, Subagents);
 choices!(StartGate, InProgressLimit, OnCycle, MissingDep, CancelledDep, OnRemove, DepOnRunning, VerifyMode);
 
 /// The names of the core's policies are those of its wire format, so they are taken from there.

@@ -8,7 +8,7 @@ use punch_core::{
 };
 
 use super::{
-    Authority, Batches, Color, ConfigError, Key, Permission, Shown, Source, Sourced, Subagents,
+    Authority, Batches, Color, ConfigError, Key, Permission, Plans, Shown, Source, Sourced, Subagents,
     load::{Found, resolve},
     scalar::Scalar,
     setting::Setting,
@@ -73,6 +73,8 @@ settings! {
     owner: Option<String> = "owner", "", (1, 200), None, ANYONE;
     /// The plan that commands mean when they name none.
     plan: Option<String> = "plan", "", (1, 200), None, ANYONE;
+    /// Whether the conversations of agents share the plan of the project, or each gets a plan of its own.
+    plans: Plans = "plans", "shared", ANY, None, ANYONE;
     /// How long an owner is believed to be alive after its last sign.
     lease: Duration = "lease", "15m", (SECOND / 10, 30 * DAY), None, ANYONE;
     /// Keep a copy of the store in the user's state folder, written at most hourly.

@@ -195,9 +195,12 @@ impl Listener<'_> {
         if how == Start::Clear {
             // A person emptied the conversation on purpose: the plan stays, this session no longer answers for it.
             (who.state.bound, who.state.shown) = (false, 0);
+            who.state.drive.told = self.snapshot.row()?.revision;
             who.state.scope.clear();
             who.state.beyond.clear();
             who.state.given_back.clear();
+            who.state.beside.clear();
+            who.state.names.clear();
         }
         match who.bound() {
             true => self.put_back(who),
@@ -213,14 +216,14 @@ impl Listener<'_> {
         let revision = self.snapshot.row()?.revision;
         who.state.drive.begin_turn(self.moment.turn.as_deref(), revision, self.now);
         if !who.bound() {
+            // What the user changes from here on counts for the list that this turn may begin.
+            who.state.drive.told = revision;
             return Ok(None);
         }
         if let Some(told) = self.wound_back(who)? {
             return Ok(Some(told));
         }
-        let since = who.state.shown.max(who.state.drive.told);
-        who.state.drive.told = revision;
-        self.changed_by_people(since)
+        self.report_user_changes(who)
     }
 
     /// What a conversation does not know any more that was wound back.
@@ -230,8 +233,9 @@ impl Listener<'_> {
             return Ok(None);
         }
         let Some(since) = who.state.drive.place(self.before) else { return Ok(None) };
+        self.take_up_user_todos(who)?;
         who.state.drive.told = self.snapshot.row()?.revision;
-        self.since_rewind(since)
+        self.since_rewind(who, since)
     }
 
     /// A runner drives this agent, and this is not the runner that asks.

@@ -1,10 +1,11 @@
 //! The list put back into a conversation that lost it, and plans offered to a new one.
 
 use punch_core::drive::{self, Cover};
-use punch_core::{Footprint, Plan, Todo, Uid};
+use punch_core::{Footprint, Kind, Plan, Todo, Uid};
 use punch_store::Which;
 
 use super::listen::{Listener, Who};
+use crate::call::names::Names;
 use crate::{EngineError, offers};
 
 /// Open todos that could ever fit into a text.
@@ -14,6 +15,7 @@ impl Listener<'_> {
     /// The session's open todos; from now on they are what it was shown (rules 8, 9).
     pub(super) fn put_back(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
         let row = self.snapshot.row()?;
+        let changes = self.take_up_user_todos(who)?;
         let cover = who.cover();
         let mut beyond: Vec<Uid> = Vec::new();
         let (todos, open) = match &cover {
@@ -31,7 +33,9 @@ impl Listener<'_> {
         if open == 0 {
             return Ok(None);
         }
-        let current = self.current(who)?;
+        let names = Names::of(&who.state);
+        let current = self.current(who)?.map(|todo| names.labelled(todo));
+        let todos: Vec<Todo> = todos.into_iter().map(|todo| names.labelled(todo)).collect();
         let (text, shown) = drive::put_back(&self.plan.name, &todos, open, current.as_ref(), self.now);
         let worker = who.state.role == crate::Role::Worker;
         let writer = &mut who.state;
@@ -42,7 +46,10 @@ impl Listener<'_> {
             crate::call::left_out(writer);
         }
         writer.shown = row.revision;
-        who.state.drive.told = row.revision;
+        if changes.values().flatten().all(|kind| *kind == Kind::Added) {
+            // The list shows them; what was removed or changed is reported with the next message of the user.
+            who.state.drive.told = row.revision;
+        }
         Ok(Some(text))
     }
 

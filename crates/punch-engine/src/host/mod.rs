@@ -22,7 +22,7 @@ use punch_core::{Actor, Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
 use crate::call::{Made, TodoUse};
-use crate::config::Settings;
+use crate::config::{Plans, Settings};
 use crate::engine::meant;
 use crate::link::own_name;
 use crate::submit::settle;
@@ -161,7 +161,7 @@ impl Engine {
         }
         // Only a conversation that begins is told of other plans.
         let others = match moment.event {
-            HostEvent::SessionStarted { .. } => self.others(&plan)?,
+            HostEvent::SessionStarted { .. } if moment.choice.plans == Plans::Shared => self.others(&plan)?,
             _ => Vec::new(),
         };
         let before = &moment.before(&state.drive);

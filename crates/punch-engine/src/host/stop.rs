@@ -1,10 +1,11 @@
 //! An agent wants to end its turn.
 
-use punch_core::drive::{Decision, Effect, Input, Reason, Scene, decide, early};
+use punch_core::drive::{Decision, Effect, Facts, Input, Reason, Scene, decide, early};
 
 use super::listen::{Heard, Listener, Who};
 use super::record::Record;
 use crate::EngineError;
+use crate::call::names::Names;
 
 impl Listener<'_> {
     pub(super) fn stop(&self, who: &mut Who, heard: &mut Heard) -> Result<(), EngineError> {
@@ -40,7 +41,9 @@ impl Listener<'_> {
             now: self.now,
         };
         if early(&input).is_none() {
+            self.take_up_user_todos(who)?;
             input.facts = self.facts(who, true)?;
+            in_its_names(&mut input.facts, who);
         }
         let decision = decide(&input);
         who.state.drive.decided(&decision, &input.facts);
@@ -69,6 +72,18 @@ impl Listener<'_> {
         let last = last.first().filter(|last| fresh(last.at));
         let last = last.and_then(|last| serde_json::from_str::<Record>(&last.body).ok());
         Ok(last.filter(|last| last.revision == revision && last.input.event == self.moment.event))
+    }
+}
+
+/// The todo to continue with, as the conversation calls it.
+fn in_its_names(facts: &mut Facts, who: &Who) {
+    if who.state.names.is_empty() {
+        return;
+    }
+    let names = Names::of(&who.state);
+    let conflicts = facts.conflicts.iter_mut().map(|conflict| &mut conflict.id);
+    for id in facts.next.iter_mut().map(|next| &mut next.id).chain(conflicts) {
+        *id = names.label(id);
     }
 }
 

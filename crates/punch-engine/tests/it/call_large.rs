@@ -65,7 +65,7 @@ fn cursor_changes_what_it_names_and_archives_only_what_it_named() {
         let merge = |id: &str, status: &str| json!({"merge": true, "todos": [{"id": id, "status": status}]});
         let answer = world.write("c", Surface::Cursor, merge("n250", "in_progress"));
         assert!(
-            answer.text.contains("[>] n250: todo 250") && answer.text.contains("[ ] n0: todo 0"),
+            answer.text.contains("[>] n250: todo 250") && answer.text.contains("[ ] plan:n0: todo 0"),
             "{}",
             answer.text
         );

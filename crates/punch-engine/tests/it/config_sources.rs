@@ -10,6 +10,9 @@ use crate::sandbox::Sandbox;
 /// Four values for every setting, as a flag or variable has them and as a file has them.
 fn samples(name: &str) -> [(&'static str, &'static str); 4] {
     match name {
+        "plans" => {
+            [("session", "\"session\""), ("shared", "\"shared\""), ("session", "\"session\""), ("shared", "\"shared\"")]
+        }
         "owner" | "plan" => [("a", "\"a\""), ("b c", "\"b c\""), ("é", "\"é\""), ("d", "\"d\"")],
         "lease" | "verify.timeout" => {
             [("1s", "\"1s\""), ("1h30m", "\"1h30m\""), ("250ms", "\"250ms\""), ("2d", "\"2d\"")]
@@ -181,7 +184,7 @@ fn show_prints_every_setting_with_its_source_as_a_valid_file() {
     assert_eq!(lines.len(), KEYS.len() + 1);
     assert_eq!(lines[0], "# owner is not set");
     assert_eq!(lines[1], format!("plan = 'a \"b\"'  # project, {}", project.display()));
-    assert_eq!(lines[2], "lease = \"1m30s\"  # PUNCH_LEASE");
+    assert_eq!(lines[3], "lease = \"1m30s\"  # PUNCH_LEASE");
     assert!(lines.contains(&"view.clear_delay = 60  # default".to_owned()));
     assert_eq!(
         *lines.last().unwrap(),

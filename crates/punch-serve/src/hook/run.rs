@@ -130,6 +130,7 @@ impl Hook<'_> {
             name: self.settings.plan.value.clone(),
             session: (!session.host().is_empty()).then_some(session),
             worktree: self.worktree.clone(),
+            plans: self.settings.plans.value,
         })
     }
 

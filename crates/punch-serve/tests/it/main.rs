@@ -6,6 +6,7 @@ mod equals_engine;
 mod hooks;
 mod hooks_run;
 mod offers;
+mod own_plans;
 mod switching;
 mod transcripts;
 mod wiring;

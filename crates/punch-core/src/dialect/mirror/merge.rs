@@ -1,11 +1,12 @@
 //! From what a host's tool said to the host's list as a whole.
 
+use super::matching::starts_over;
 use super::{Change, Row, Told};
 
 /// The list after the call, before texts are cut.
 pub(super) fn next(before: &[Row], told: &Told) -> Vec<Row> {
     match told {
-        Told::List(rows) => rows.iter().map(|row| Row { unsaid: false, ..row.clone() }).collect(),
+        Told::List(rows) => rows.iter().map(|row| Row { uid: None, unsaid: false, ..row.clone() }).collect(),
         Told::Merge(rows) => {
             let mut out = before.to_vec();
             rows.iter().for_each(|row| put(&mut out, row));
@@ -16,7 +17,7 @@ pub(super) fn next(before: &[Row], told: &Told) -> Vec<Row> {
             // A task that is told twice is the same task.
             match row.key.is_some() && out.iter().any(|known| known.key == row.key) {
                 true => put(&mut out, row),
-                false => out.push(row.clone()),
+                false => out.push(Row { uid: None, ..row.clone() }),
             }
             out
         }
@@ -26,9 +27,14 @@ pub(super) fn next(before: &[Row], told: &Told) -> Vec<Row> {
 
 fn put(rows: &mut Vec<Row>, row: &Row) {
     let Some(known) = rows.iter_mut().find(|known| known.key.is_some() && known.key == row.key) else {
-        rows.push(Row { unsaid: false, ..row.clone() });
+        rows.push(Row { uid: None, unsaid: false, ..row.clone() });
         return;
     };
+    // Of a finished row only the number comes back.
+    if !row.unsaid && !row.content.trim().is_empty() && starts_over(known, row) {
+        *known = Row { uid: None, unsaid: false, ..row.clone() };
+        return;
+    }
     if !row.unsaid {
         known.status = row.status;
     }

@@ -2,6 +2,7 @@
 //! texts are cut, unknown references dropped, and the policy is the most lenient there is. Every way of telling
 //! (a whole list, one new task, a change of one) becomes the next whole list, so there is one algorithm for all.
 
+mod matching;
 mod merge;
 mod step;
 
@@ -94,6 +95,12 @@ pub struct Row {
     /// Keys of rows it waits for, where the host has dependencies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<Vec<String>>,
+}
+
+impl Row {
+    const fn is_closed(&self) -> bool {
+        matches!(self.status, Word::Completed | Word::Cancelled)
+    }
 }
 
 /// A change of one row. What is `None` stays.
@@ -192,12 +199,13 @@ impl Copied {
             !row.content.is_empty()
         });
         if let Told::List(_) = told {
-            let said: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
-            let named = |row: &Row| row.key.as_ref().is_some_and(|key| seen.contains(key));
-            let stays =
-                self.rows.iter().filter(|row| row.unshown && !said.contains(row.content.as_str()) && !named(row));
-            let stays: Vec<Row> = stays.cloned().collect();
-            rows.extend(stays);
+            let contents: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+            let unshown = self.rows.iter().filter(|row| row.unshown && !contents.contains(row.content.as_str()));
+            // A number that the model now gives to another row is no longer this one's.
+            let free = |key: &String| !seen.contains(key);
+            let unshown: Vec<Row> =
+                unshown.map(|row| Row { key: row.key.clone().filter(free), ..row.clone() }).collect();
+            rows.extend(unshown);
         }
         rows.truncate(MAX_ROWS);
         rows

@@ -1,9 +1,9 @@
 //! The difference between a host's last list and its next one, as ops on the plan.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::{Copied, Row, Word};
-use crate::dialect::list::{Item, List, diff, match_rows};
+use super::{Copied, Row, Told, Word, matching};
+use crate::dialect::list::{Item, List, diff};
 use crate::{Dep, Edit, Keep, Op, Plan, Ref, Status, Todo, Uid};
 
 /// How far a copy may go.
@@ -24,16 +24,21 @@ pub struct Step {
     pub ops: Vec<Op>,
     /// The host's list as it is kept; a row without a todo is the next of the batch's adds.
     pub rows: Vec<Row>,
+    /// Finished todos that the host no longer lists. They stay in the plan.
+    pub finished: Vec<Uid>,
 }
 
-/// Compares `rows` with what the host said last. `known` are todos that a row may mean by its content; `plan` has
-/// them and every todo of `before` loaded.
-pub fn step(before: &Copied, mut rows: Vec<Row>, known: &[&Todo], plan: &Plan, reach: Reach, by: &str) -> Step {
-    for row in &mut rows {
-        row.uid = None;
-    }
-    matched(&mut rows, &before.rows);
-    let adopted = adopt(&mut rows, &before.rows, known);
+/// Compares the host's list after `told` with its last one. `rows` is that list ([`Copied::next`]), `known` are todos
+/// that a row may mean by its content; `plan` has them and every todo of `before` loaded.
+pub fn step(
+    before: &Copied,
+    (told, mut rows): (&Told, Vec<Row>),
+    known: &[&Todo],
+    plan: &Plan,
+    reach: Reach,
+    by: &str,
+) -> Step {
+    let adopted = matching::find(&mut rows, &before.rows, known);
     if reach == Reach::Echo {
         return echo(rows, plan);
     }
@@ -41,58 +46,46 @@ pub fn step(before: &Copied, mut rows: Vec<Row>, known: &[&Todo], plan: &Plan, r
         let kept: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
         rows.extend(before.rows.iter().filter(|row| row.uid.is_some_and(|uid| !kept.contains(&uid))).cloned());
     }
-    let base: Vec<Row> = before.rows.iter().cloned().chain(adopted).collect();
+    let by_uid: BTreeMap<Uid, &Row> = rows.iter().filter_map(|row| Some((row.uid?, row))).collect();
+    let adopted = adopted.iter().filter_map(|todo| Some(as_row(todo, by_uid.get(&todo.uid)?)));
+    // Agents write lists of what is left to do: what is finished stays, unless the host says that it is deleted.
+    let deletes = matches!(told, Told::Change(change) if change.deleted);
+    let finished = |row: &&Row| match row.uid {
+        Some(uid) if !by_uid.contains_key(&uid) && !deletes => row.is_closed() || is_closed(plan, uid),
+        _ => false,
+    };
+    let (unlisted, listed): (Vec<&Row>, Vec<&Row>) = before.rows.iter().partition(finished);
+    let mut base: Vec<Row> = listed.into_iter().cloned().collect();
+    let own = base.len();
+    base.extend(adopted);
+    if base.len() > own {
+        // They come from elsewhere in the plan; the list says where they belong.
+        let place = |row: &Row| row.uid.and_then(|uid| plan.get(uid)).map(|todo| (todo.position, todo.uid));
+        base.sort_by_key(place);
+    }
+    let finished = unlisted.into_iter().filter_map(|row| row.uid).collect();
     let mut ops = diff(&to_list(&base), &to_list(&rows), plan);
     let refs = refs(&rows);
-    details(&mut ops, &base, &rows, &refs, plan);
+    details(&mut ops, (&base, &before.rows), &rows, &refs, plan);
     holds(&mut ops, &base, &rows, &refs, plan, by);
-    Step { ops, rows }
+    Step { ops, rows, finished }
 }
 
-/// By the host's key, then by content. A closed row whose key comes back with other words was a row of an earlier
-/// list: hosts count from 1 again.
-fn matched(rows: &mut [Row], before: &[Row]) {
-    let item = |row: &Row| Item { uid: row.uid, id: row.key.clone(), content: row.content.clone(), ..Item::default() };
-    let mut items: Vec<Item> = rows.iter().map(item).collect();
-    let by_key: BTreeMap<&str, &Row> = rows.iter().filter_map(|row| Some((row.key.as_deref()?, row))).collect();
-    let closed = |row: &Row| matches!(row.status, Word::Completed | Word::Cancelled);
-    let mut known: Vec<Item> = before.iter().map(item).collect();
-    for (item, old) in known.iter_mut().zip(before) {
-        let new = old.key.as_deref().and_then(|key| by_key.get(key));
-        if new.is_some_and(|new| closed(old) && !closed(new) && new.content != old.content) {
-            item.id = None;
-        }
-    }
-    match_rows(&mut items, &known);
-    for (row, item) in rows.iter_mut().zip(items) {
-        row.uid = item.uid;
+/// A todo as a row of the host's list would have said it before.
+fn as_row(todo: &Todo, row: &Row) -> Row {
+    Row {
+        uid: Some(todo.uid),
+        content: todo.content.clone(),
+        active_form: row.active_form.is_some().then(|| todo.active_text().to_owned()),
+        description: todo.description.clone(),
+        status: if todo.hold.is_some() { Word::Blocked } else { word(todo.status) },
+        priority: row.priority.map(|_| todo.priority),
+        ..Row::default()
     }
 }
 
-/// Rows that are new to the list but not to the plan. Answers them as they are in the plan.
-fn adopt(rows: &mut [Row], before: &[Row], known: &[&Todo]) -> Vec<Row> {
-    let taken: HashSet<Uid> = rows.iter().chain(before).filter_map(|row| row.uid).collect();
-    let free: Vec<&&Todo> = known.iter().filter(|todo| !taken.contains(&todo.uid)).collect();
-    let item = |todo: &&&Todo| Item { uid: Some(todo.uid), content: todo.content.clone(), ..Item::default() };
-    let mut items: Vec<Item> =
-        rows.iter().map(|row| Item { uid: row.uid, content: row.content.clone(), ..Item::default() }).collect();
-    match_rows(&mut items, &free.iter().map(item).collect::<Vec<_>>());
-    let by_uid: BTreeMap<Uid, &Todo> = free.iter().map(|todo| (todo.uid, **todo)).collect();
-    let mut adopted = Vec::new();
-    for (row, item) in rows.iter_mut().zip(items).filter(|(row, _)| row.uid.is_none()) {
-        let Some(todo) = item.uid.and_then(|uid| by_uid.get(&uid)) else { continue };
-        row.uid = Some(todo.uid);
-        adopted.push(Row {
-            uid: Some(todo.uid),
-            content: todo.content.clone(),
-            active_form: row.active_form.is_some().then(|| todo.active_text().to_owned()),
-            description: todo.description.clone(),
-            status: if todo.hold.is_some() { Word::Blocked } else { word(todo.status) },
-            priority: row.priority.map(|_| todo.priority),
-            ..Row::default()
-        });
-    }
-    adopted
+fn is_closed(plan: &Plan, uid: Uid) -> bool {
+    plan.get(uid).is_some_and(|todo| !todo.status.is_open())
 }
 
 const fn word(status: Status) -> Word {
@@ -118,7 +111,7 @@ fn echo(rows: Vec<Row>, plan: &Plan) -> Step {
             _ => {}
         }
     }
-    Step { ops, rows: rows.into_iter().filter(|row| row.uid.is_some()).collect() }
+    Step { ops, rows: rows.into_iter().filter(|row| row.uid.is_some()).collect(), finished: Vec::new() }
 }
 
 fn to_list(rows: &[Row]) -> List {
@@ -146,10 +139,20 @@ fn refs(rows: &[Row]) -> Vec<Ref> {
 }
 
 /// What the plain list does not carry: description, priority, dependencies.
-fn details(ops: &mut Vec<Op>, base: &[Row], rows: &[Row], refs: &[Ref], plan: &Plan) {
+fn details(ops: &mut Vec<Op>, (base, before): (&[Row], &[Row]), rows: &[Row], refs: &[Ref], plan: &Plan) {
     let old: BTreeMap<Uid, &Row> = base.iter().filter_map(|row| Some((row.uid?, row))).collect();
     let keys: BTreeMap<&str, &Ref> =
         rows.iter().zip(refs).filter_map(|(row, r)| Some((row.key.as_deref()?, r))).collect();
+    let old_keys: BTreeMap<&str, Uid> = before.iter().filter_map(|row| Some((row.key.as_deref()?, row.uid?))).collect();
+    // By the todos that the numbers stand for: a host that counts anew gives the same numbers to others.
+    let waited = |row: &Row| -> Option<BTreeSet<Uid>> {
+        let waits = row.blocked_by.as_ref()?.iter();
+        Some(waits.filter_map(|key| old_keys.get(key.as_str()).copied()).collect())
+    };
+    let waits = |row: &Row| -> Option<BTreeSet<Uid>> {
+        let refs = row.blocked_by.as_ref()?.iter().filter_map(|key| keys.get(key.as_str()));
+        refs.map(|to| if let Ref::Uid(uid) = to { Some(*uid) } else { None }).collect()
+    };
     let listed: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
     let mut edits: BTreeMap<usize, Edit> = BTreeMap::new();
     for (row, me) in rows.iter().zip(refs) {
@@ -165,7 +168,8 @@ fn details(ops: &mut Vec<Op>, base: &[Row], rows: &[Row], refs: &[Ref], plan: &P
         if let Some(priority) = row.priority.filter(|_| before.is_none_or(|b| b.priority != row.priority)) {
             edit.priority = Keep::Set(priority.clamp(1, 5));
         }
-        if let Some(waits) = row.blocked_by.as_ref().filter(|_| before.is_none_or(|b| b.blocked_by != row.blocked_by)) {
+        let same = before.is_some_and(|b| b.blocked_by.is_some() && waits(row) == waited(b));
+        if let Some(waits) = row.blocked_by.as_ref().filter(|_| !same) {
             // Edges to todos outside the host's list are not the host's to drop.
             let others = todo.iter().flat_map(|todo| todo.depends_on.iter()).filter_map(|dep| match dep {
                 Dep::Dangling(id) => Some(Ref::Id(id.clone())),

@@ -6,6 +6,7 @@ mod others;
 mod reminders;
 mod stated;
 mod stops;
+mod user_changes;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
