@@ -101,12 +101,16 @@ impl PlanDesk {
         self.adopt(&engine, ask)?;
         let session = match unnamed(ask) {
             Some(call) => engine.session_of_call(&call)?,
-            None => match engine.linked(&ask.session)? {
-                Some(linked) => linked,
-                None => return Ok(Cow::Borrowed(ask)),
-            },
+            None => engine.linked(&ask.session)?.unwrap_or_else(|| ask.session.clone()),
         };
+        let session = held(self.worker(&engine)?.as_ref(), session);
         Ok(if session == ask.session { Cow::Borrowed(ask) } else { Cow::Owned(Ask { session, ..ask.clone() }) })
+    }
+
+    /// The one conversation that this process reports for, if it was started for an assignment.
+    fn worker(&self, engine: &Engine) -> Result<Option<SessionKey>, Problem> {
+        let Some(assigned) = &self.opened.assigned else { return Ok(None) };
+        Ok(Some(engine.linked(assigned)?.unwrap_or_else(|| assigned.clone())))
     }
 
     /// What was assigned to this process is the business of whoever speaks through it. An agent of a run has one
@@ -126,10 +130,12 @@ impl PlanDesk {
         }
         self.adopt(&engine, ask)?;
         let last = Some(self.last.load(Ordering::Relaxed)).filter(|id| *id != 0).map(PlanId);
+        let worker = self.worker(&engine)?;
         let who = |session: &SessionKey| {
-            let ask = match *session == ask.session {
+            let session = held(worker.as_ref(), session.clone());
+            let ask = match session == ask.session {
                 true => Cow::Borrowed(ask),
-                false => Cow::Owned(Ask { session: session.clone(), ..ask.clone() }),
+                false => Cow::Owned(Ask { session, ..ask.clone() }),
             };
             (choose(&ask), self.caller(&ask))
         };
@@ -250,6 +256,15 @@ impl Desk for PlanDesk {
     fn changes(&self) -> Option<Box<dyn Changes>> {
         let engine = self.engine(false).ok().flatten()?;
         Some(engine.store().changes())
+    }
+}
+
+/// The session of a call in a process that works for one worker: another conversation has none of the todos that it has
+/// elsewhere, so that naming one leads to nothing.
+fn held(worker: Option<&SessionKey>, session: SessionKey) -> SessionKey {
+    match worker {
+        Some(worker) if worker.host() != session.host() => SessionKey::new(worker.host(), Some(session.host())),
+        Some(_) | None => session,
     }
 }
 

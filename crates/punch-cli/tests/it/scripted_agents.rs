@@ -103,7 +103,8 @@ fn a_second_conversation_is_not_captured_by_the_plan_of_the_first() {
     play(&world, HOSTS[0], "s-1", json!({"steps": [{"tools": [add]}], "after": {"text": "No."}}));
     let story = play(&world, HOSTS[0], "s-2", json!({"steps": [{"text": "Four.", "expect": ["offered"]}]}));
     assert_eq!((story.continued.as_slice(), story.report.verdict()), (&[][..], Ok(())));
-    assert_eq!(todos(&world), [("Open".to_owned(), "in_progress".to_owned())]);
+    // The first conversation has ended and given its todo back.
+    assert_eq!(todos(&world), [("Open".to_owned(), "pending".to_owned())]);
 }
 
 /// Models that do anything, in any order: the loop ends within its caps.

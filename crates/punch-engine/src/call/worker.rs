@@ -83,7 +83,11 @@ impl Report {
             },
             ..Mention::default()
         };
-        Self { surface: Surface::Extended, preset: extended::policy, mentions: call.todos.iter().map(mention).collect() }
+        Self {
+            surface: Surface::Extended,
+            preset: extended::policy,
+            mentions: call.todos.iter().map(mention).collect(),
+        }
     }
 
     /// Changes the status of the worker's own todos inside the call's transaction.

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use super::client::{Client, project, punch};
 
-/// Ops on a todo that was not assigned, and ops that are no report at all.
-fn forbidden() -> Vec<Value> {
+/// Ops that are no report at all.
+fn changes_of_the_plan() -> Vec<Value> {
     vec![
         json!({"op": "add", "content": "more"}),
         json!({"op": "edit", "id": "T-1", "content": "other"}),
@@ -21,6 +21,12 @@ fn forbidden() -> Vec<Value> {
         json!({"op": "rm", "id": "T-1"}),
         json!({"op": "rm", "id": "T-2"}),
         json!({"op": "replace", "todos": [{"content": "all new"}]}),
+    ]
+}
+
+/// Reports on todos that were not assigned.
+fn reports_on_others() -> Vec<Value> {
+    vec![
         json!({"op": "start", "id": "T-2"}),
         json!({"op": "done", "id": "T-2"}),
         json!({"op": "fail", "id": "T-2", "error": "no"}),
@@ -89,11 +95,15 @@ fn call(client: &mut Client, op: &Value, (more, meta): &(Value, Value)) -> Strin
 }
 
 fn refuses_everything(world: &World, command: Command, what: &str) {
+    refuses(world, command, what, |_| [changes_of_the_plan(), reports_on_others()].concat());
+}
+
+fn refuses(world: &World, command: Command, what: &str, ops: impl Fn(&(Value, Value)) -> Vec<Value>) {
     let before = world.todos();
     let mut client = Client::spawn(command);
     client.begin();
     for who in claims_to_be() {
-        for op in forbidden() {
+        for op in ops(&who) {
             let answer = call(&mut client, &op, &who);
             assert!(answer.starts_with("Error not_allowed"), "{what}, {who:?}, {op}: {answer}");
         }
@@ -116,7 +126,13 @@ fn nothing_that_a_call_says_leads_out_of_a_worker_s_role() {
     refuses_everything(&world, command, "an assignment");
     let unknown = world.file("mcp-assigned-nobody");
     refuses_everything(&world, world.server(&["--session", &unknown]), "a file whose session is not stored");
-    refuses_everything(&world, world.server(&["--role", "worker"]), "the flag");
+    // The flag fixes no session: whoever names one reports on the todos of that one, and still changes no plan.
+    refuses(&world, world.server(&["--role", "worker"]), "the flag", |(arguments, _)| {
+        match arguments["session"] == "boss" {
+            true => changes_of_the_plan(),
+            false => [changes_of_the_plan(), reports_on_others()].concat(),
+        }
+    });
 }
 
 #[test]
