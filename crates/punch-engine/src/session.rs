@@ -47,6 +47,9 @@ pub struct SessionState {
     /// Percent of its context at which the last checkpoint was made.
     #[serde(skip_serializing_if = "is_zero")]
     pub saved: u8,
+    /// Todos that it called done and that stay open until their check passes, the latest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<Uid>,
     /// What was used, and for which todos.
     #[serde(skip_serializing_if = "crate::host::is_unused")]
     pub meter: Meter,
@@ -67,7 +70,17 @@ fn is_untouched(counters: &Counters) -> bool {
     *counters == Counters::default()
 }
 
+/// Refused completions that a session remembers.
+const UNPROVEN: usize = 20;
+
 impl SessionState {
+    /// Remembers a completion that a check refused.
+    pub(crate) fn add_unproven(&mut self, uid: Uid) {
+        self.unproven.retain(|known| *known != uid);
+        self.unproven.push(uid);
+        self.unproven.drain(..self.unproven.len().saturating_sub(UNPROVEN));
+    }
+
     /// What it may do: a role from outside counts first, and a subagent to which nothing was assigned may only read.
     pub fn role_of(&self, key: &SessionKey, given: Option<Role>) -> Role {
         given.unwrap_or(match self.role {

@@ -106,7 +106,7 @@ impl Scene {
     }
 
     fn ask(&mut self, source: &mut Source<'_>, now: i64) -> Ask {
-        match source.below(38) {
+        match source.below(41) {
             0..7 => Ask::Add(self.add(source)),
             7..28 if self.live.is_empty() => Ask::Add(self.add(source)),
             7..10 => Ask::Edit(self.name(source), self.fields(source, false)),
@@ -118,6 +118,7 @@ impl Scene {
                 let evidence = optional(source, 3, |s| Evidence {
                     command: s.pick(&[Some("check".to_owned()), None]),
                     exit: s.pick(&[Some(0), None, Some(1)]),
+                    says: s.one_in(2),
                 });
                 Ask::Done(target, evidence, optional(source, 6, |s| s.below(3) as u64))
             }
@@ -143,6 +144,11 @@ impl Scene {
             33 | 34 => {
                 let target = self.name(source);
                 Ask::Report(target, source.one_in(2), optional(source, 6, |s| s.below(3) as u64))
+            }
+            35..38 => {
+                let command = Some(if source.one_in(6) { "other" } else { "check" }.to_owned());
+                let exit = source.pick(&[Some(0), None, Some(1)]);
+                Ask::Check(self.name(source), Evidence { command, exit, says: source.one_in(2) })
             }
             _ => Ask::Vouch(self.name(source), source.one_in(2), source.one_in(2)),
         }

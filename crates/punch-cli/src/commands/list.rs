@@ -104,6 +104,7 @@ fn details(plan: &Plan, todo: &Todo, now: i64) -> String {
     if let Some(owner) = todo.owner.as_deref().filter(|_| todo.status_at(now) == Status::InProgress) {
         parts.push(format!("@{}", text::neutral(owner)));
     }
+    parts.extend(reply::doubt(todo).map(str::to_owned));
     if let Some(hold) = todo.hold_at(now) {
         parts.push(format!("on hold: {}", text::clip(&text::neutral(&hold.reason), 60)));
     }

@@ -45,6 +45,7 @@ impl Engine {
             state.scope = uids.into_iter().collect();
             state.shown = changed.outcome.plan.revision;
             state.bound = true;
+            state.drive.untouched = false;
             state.dialect = Some("extended".into());
             let warnings = extended::group_warnings(&changed.plan, &call);
             let group =

@@ -161,6 +161,7 @@ fn run(
     }
     state.shown = changed.outcome.plan.revision;
     state.bound = true;
+    state.drive.untouched = false;
     state.dialect = Some(call.surface().name().to_owned());
     Ok(answer)
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told, Word};
-use punch_core::{Footprint, Op, Plan, Status, Todo, Uid};
+use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Surface};
@@ -61,6 +61,17 @@ pub(crate) struct Made {
     pub state: SessionState,
     /// The revision, if the plan changed.
     pub revision: Option<u64>,
+    /// What the plan did not take over as it was, or took over with a warning.
+    pub notes: Notes,
+}
+
+/// What the model should hear about a copy.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    /// Todos that it called done and that stay open until their check passes.
+    pub unproven: Vec<Uid>,
+    /// Todos that are done although their last check failed, a line each.
+    pub warnings: Vec<String>,
 }
 
 impl TodoUse<'_> {
@@ -98,7 +109,8 @@ impl TodoUse<'_> {
         let known: Vec<&Todo> = known.iter().collect();
         let step = mirror::step(&copied, rows, &known, &part, reach, &caller.by);
         let before = tx.row()?.revision;
-        let added = keep(tx, now, request, part, &step.ops)?;
+        let mut notes = Notes::default();
+        let added = keep(tx, now, request, part, &step.ops, &mut notes)?;
         let after = tx.row()?.revision;
         let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
         copied.rows = filled(step.rows, &added);
@@ -108,6 +120,11 @@ impl TodoUse<'_> {
             state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
         }
         scope(&mut state, &old, &copied);
+        let open: HashSet<Uid> =
+            copied.rows.iter().filter(|row| row.status != Word::Completed).filter_map(|row| row.uid).collect();
+        state.unproven.retain(|uid| !open.contains(uid));
+        notes.unproven.iter().for_each(|uid| state.add_unproven(*uid));
+        state.drive.untouched = false;
         state.bound |= after > before || reach != Reach::Echo;
         // The host's model has seen the plan only as far as it wrote all of it.
         if state.shown == 0 || state.shown == before {
@@ -118,7 +135,7 @@ impl TodoUse<'_> {
         }
         let body = serde_json::to_value(&copied).unwrap_or_default();
         state.more.insert(KEPT.to_owned(), body);
-        Ok(Some(Made { list, state, revision: (after > before).then_some(after) }))
+        Ok(Some(Made { list, state, revision: (after > before).then_some(after), notes }))
     }
 }
 
@@ -226,13 +243,17 @@ fn keep(
     request: &Request<'_>,
     part: Plan,
     ops: &[Op],
+    notes: &mut Notes,
 ) -> Result<Vec<Option<Uid>>, EngineError> {
     if ops.is_empty() {
         return Ok(Vec::new());
     }
     let added = |changed: &Changed| changed.outcome.added.iter().copied().map(Some).collect::<Vec<_>>();
     match settle_on(tx, now, request, part, &mut |_, _| Ok(ops.to_vec())) {
-        Ok(changed) => return Ok(added(&changed)),
+        Ok(changed) => {
+            notes.warnings.extend(super::render::reported(&changed.outcome));
+            return Ok(added(&changed));
+        }
         Err(EngineError::Refused(_)) => {}
         Err(error) => return Err(error),
     }
@@ -250,13 +271,30 @@ fn keep(
         };
         let made = matches!(one, Op::Add(_));
         match settle(tx, now, request, &Footprint::default(), &mut |_, _| Ok(vec![one.clone()])) {
-            Ok(changed) => out.extend(added(&changed)),
+            Ok(changed) => {
+                notes.warnings.extend(super::render::reported(&changed.outcome));
+                out.extend(added(&changed));
+            }
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) if made => out.push(None),
+            Err(EngineError::Refused(refusals)) if wants_check(&refusals) => {
+                if let Op::Done { target: Ref::Uid(uid), .. } = one {
+                    notes.unproven.push(uid);
+                }
+            }
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
     }
     Ok(out)
+}
+
+fn wants_check(refusals: &[Refusal]) -> bool {
+    refusals.iter().any(|refusal| matches!(refusal, Refusal::NeedsVerification { .. }))
+}
+
+/// Returns true if the session's todos come from its host's own list.
+pub(crate) fn is_mirrored(state: &SessionState) -> bool {
+    !kept(state).family.is_empty()
 }
 
 fn filled(mut rows: Vec<Row>, added: &[Option<Uid>]) -> Vec<Row> {

@@ -1,7 +1,7 @@
 //! The native surface: ops in one batch, and claims.
 
 use punch_core::dialect::native;
-use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo};
+use punch_core::{Footprint, MissingEvidence, Op, Plan, Policy, Ref, Stop, Todo};
 use punch_store::{Durability, PlanId, Snapshot, Which};
 use serde_json::{Value, json};
 
@@ -21,7 +21,8 @@ impl Engine {
         arguments: &Value,
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
-        let request = caller.request(|policy| policy);
+        // An op can carry evidence, so a completion that lacks it is refused rather than marked.
+        let request = caller.request(|policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy });
         self.write_for(plan, &request, |tx, now| {
             if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(unpack(&body));
@@ -128,6 +129,7 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
             | Op::SetPolicy(_)
             | Op::Vouch { .. }
             | Op::Report { .. }
+            | Op::RecordCheck { .. }
             | Op::Restore { .. } => {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }
@@ -178,6 +180,7 @@ fn structured(changed: &Changed, next: &[Todo]) -> Value {
 /// The session has written: it is bound, and what it made or touched is its own.
 fn bind(state: &mut SessionState, changed: &Changed) {
     state.bound = true;
+    state.drive.untouched = false;
     state.shown = changed.outcome.plan.revision;
     state.dialect = Some("native".into());
     let touched = changed.outcome.events.iter().filter_map(|event| match &event.patch {

@@ -23,9 +23,11 @@ pub(super) fn capped(full: &str) -> String {
     format!("{}\n… {left} more lines are not shown; the plan has them all.", &full[..cut])
 }
 
-/// What a worker of a runner must know about its call: that what it finished is only reported.
+/// What a caller must know about the todos that it finished: that a runner still verifies them, or that their last
+/// check failed.
 pub(super) fn reported(outcome: &Outcome) -> Vec<String> {
-    let reported = outcome.warnings.iter().filter(|warning| matches!(warning, Warning::Reported { .. }));
+    let matters = |warning: &&Warning| matches!(warning, Warning::Reported { .. } | Warning::FailedCheck { .. });
+    let reported = outcome.warnings.iter().filter(matters);
     reported.take(5).map(|warning| format!("Note: {}", text::neutral(&warning.message()))).collect()
 }
 
@@ -36,7 +38,11 @@ pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
 
 /// A refusal as an answer: code, what is wrong, what to do.
 pub(super) fn refused(error: &EngineError, surface: Surface, revision: u64) -> Answer {
-    let (code, message, hint) = (error.code(), error.message(), error.tool_hint(surface));
+    let message = match error {
+        EngineError::Verify(error) => error.short_message(),
+        error => error.message(),
+    };
+    let (code, hint) = (error.code(), error.tool_hint(surface));
     Answer {
         text: capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message))),
         structured: json!({"error": {"code": code, "message": message, "hint": hint}}),

@@ -197,6 +197,7 @@ impl Settings {
             on_remove: over(base.on_remove, &self.policy_on_remove),
             dep_on_running: over(base.dep_on_running, &self.policy_dep_on_running),
             verify: over(base.verify, &self.policy_verify),
+            missing_evidence: base.missing_evidence,
         }
     }
 }

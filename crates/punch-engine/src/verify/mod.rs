@@ -104,11 +104,5 @@ impl Checker<'_> {
 
 /// The command on one line, for people.
 pub(crate) fn words(command: &Verify) -> String {
-    match command {
-        Verify::Shell(line) => line.clone(),
-        Verify::Argv(argv) => {
-            let quoted: Vec<String> = argv.iter().map(|word| punch_core::text::shell(word).into()).collect();
-            quoted.join(" ")
-        }
-    }
+    command.line()
 }
