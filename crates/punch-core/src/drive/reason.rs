@@ -202,11 +202,10 @@ impl Reason {
             Self::OnlyOptional { .. } | Self::WaitsForPeople { .. } | Self::NothingActionable { .. } => true,
             Self::FailedTurns { .. } | Self::ContextFull { .. } | Self::HostCap { .. } => true,
             Self::MaxContinuations { .. } | Self::AbsoluteCap { .. } | Self::TooLong { .. } => true,
-            Self::NoProgress { .. } | Self::CoolingDown { .. } => true,
+            Self::NoProgress { .. } | Self::CoolingDown { .. } | Self::PlanUntouched => true,
             Self::NoSession | Self::Disabled | Self::SwitchedOff | Self::Paused | Self::Subagent => false,
             Self::Unbound | Self::Foreign | Self::Finish { .. } | Self::Interrupted | Self::Asked => false,
-            // Whoever asked about something else knows that the plan is open.
-            Self::Background { .. } | Self::Compacting | Self::Finished | Self::PlanUntouched => false,
+            Self::Background { .. } | Self::Compacting | Self::Finished => false,
         }
     }
 

@@ -12,11 +12,11 @@ use crate::{Status, Todo};
 pub const UNPROVEN: usize = 4;
 /// Bytes of an id, of a command, and of a command that is only mentioned.
 const ID: usize = 40;
-const COMMAND: usize = 120;
-const MENTIONED: usize = 60;
+const COMMAND: usize = 100;
+const MENTIONED: usize = 40;
 /// Lines and bytes of output.
 const LINES: usize = 8;
-const TAIL: usize = 400;
+const TAIL: usize = 320;
 
 /// A todo that stays open because its check has not passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -44,8 +44,8 @@ pub fn reasons() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
         ("max_continuations", vec![("limit", count())]),
         ("absolute_cap", vec![("limit", count())]),
         ("too_long", vec![("minutes", count())]),
-        ("no_progress", vec![("times", count())]),
         ("plan_untouched", vec![]),
+        ("no_progress", vec![("times", count())]),
     ]
 }
 

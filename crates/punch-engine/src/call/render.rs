@@ -66,7 +66,12 @@ pub(super) fn line(todo: &Todo, now: i64) -> String {
         Status::Cancelled => "[-]",
         Status::Failed => "[!]",
     };
-    format!("{symbol} {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 200))
+    let doubt = match todo.failed_check() {
+        Some(_) => " (check failed)",
+        None if todo.flags.unchecked => " (unchecked)",
+        None => "",
+    };
+    format!("{symbol} {} {}{doubt}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 200))
 }
 
 /// What a native write did: changed todos, what became ready, warnings, progress.

@@ -92,7 +92,7 @@ settings! {
     policy_on_remove: OnRemove = "policy.on_remove", "detach", ANY, None;
     /// What happens to a running todo that gets a new unmet dependency.
     policy_dep_on_running: DepOnRunning = "policy.dep_on_running", "keep", ANY, None;
-    /// What `done` needs.
+    /// What `done` needs: `trust` nothing, `claim` nothing but stores evidence, `command` that the verify command passes, or evidence where a todo has no command.
     policy_verify: VerifyMode = "policy.verify", "claim", ANY, None;
     /// How long a verify command may take.
     verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None;
@@ -230,6 +230,7 @@ mod tests {
             on_remove: set.policy_on_remove.value,
             dep_on_running: set.policy_dep_on_running.value,
             verify: set.policy_verify.value,
+            missing_evidence: punch_core::MissingEvidence::Mark,
         };
         assert_eq!(everything, Policy::default());
     }

@@ -207,6 +207,7 @@ fn people_are_told_when_work_is_left_and_nothing_else_goes_on_with_it() {
             "failed_turns",
             "cooling_down",
             "context_full",
+            "plan_untouched",
             "no_progress",
             "max_continuations",
             "absolute_cap",

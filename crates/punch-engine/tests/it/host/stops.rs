@@ -351,7 +351,7 @@ fn a_turn_that_does_not_touch_the_plan_is_continued_once() {
     assert_eq!(turn(&world, &[("Bash", ToolKind::Command)]), ONCE, "nothing is in progress");
     world.report("s", person());
     assert_eq!(world.stopped("s"), "continue");
-    world.by_hand(&[Op::Start(id("1"))]);
+    world.by_hand(&[Op::Start(id("T-1"))]);
     assert_eq!(world.stopped("s"), "continue", "a status changed, from wherever");
 }
 
