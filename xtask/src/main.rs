@@ -16,8 +16,11 @@ mod metadata;
 mod paths;
 mod process;
 mod search;
+mod shipped;
+mod size;
 mod sources;
 mod test;
+mod unused;
 
 use std::process::ExitCode;
 
@@ -32,10 +35,10 @@ Tasks:
   model SCRIPT [--port N]              the scripted model alone
   conformance                          the protocol's own suite on our HTTP stack, its inspector on `punch mcp`
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
-  bench core                           instructions of the graph index, beside naive and petgraph
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
   bench run                            what `punch run` adds to a bare spawn, to git, on a large plan; memory and idle CPU
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
+  size                                 lines of code per crate, and the largest files
   exhaustive                           every state within more writes, through pairs of policy values
   faults [--rounds N] [--seed N] [--runs]  kill -9 in mid-write and of runs, and many processes at once, at length
   fuzz [--seconds N]                   every fuzz target for N seconds
@@ -57,11 +60,11 @@ fn main() -> ExitCode {
         ["agents", rest @ ..] => agents::run(rest),
         ["model", rest @ ..] => agents::model(rest),
         ["conformance"] => conformance::run(),
-        ["bench", "core"] => bench::core(),
         ["bench", "mcp"] => bench::mcp(),
         ["bench", "schedule"] => bench::schedule(),
         ["bench", "cli"] => bench::cli::run(),
         ["bench", "run"] => bench::run::run(),
+        ["size"] => size::run(),
         ["exhaustive", rest @ ..] => exhaustive::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["faults", rest @ ..] => faults::run(rest),

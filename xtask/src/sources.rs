@@ -73,7 +73,8 @@ fn broken(name: &str, text: &str) -> Vec<String> {
     out
 }
 
-fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+/// Lists the Rust files below a folder.
+pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut out = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
@@ -88,7 +89,8 @@ fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(out)
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+/// Lists what a folder holds, sorted.
+pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let fail = |cause| format!("{}: {cause}", folder.display());
     let mut out = Vec::new();
     for entry in fs::read_dir(folder).map_err(fail)? {

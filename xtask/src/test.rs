@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{Done, agents, crates, deny, licences, process, search, sources};
+use crate::{Done, agents, crates, deny, licences, process, search, sources, unused};
 
 /// What the steps may depend on.
 struct Options {
@@ -20,6 +20,11 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "fmt", what: "formatting", run: |_| fmt() },
     Step { name: "sources", what: "rules for source files that no compiler checks", run: |_| sources::check() },
+    Step {
+        name: "unused",
+        what: "public items that only tests use, settings that no code reads",
+        run: |_| unused::check(),
+    },
     Step { name: "crates", what: "direction of dependencies between crates", run: |_| crates::check() },
     Step { name: "licences", what: "licences and origins of all dependencies", run: |_| licences::check() },
     Step { name: "deny", what: "advisories and bans, where cargo-deny can run", run: |o| deny::check(o.with_deny) },

@@ -128,6 +128,30 @@ pub fn inside_agent() -> Option<&'static str> {
     AGENT_MARKS.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
+/// The name under which an agent signs that sets this mark.
+pub fn agent_of(mark: &str) -> &'static str {
+    match mark {
+        "CLAUDECODE" => "claude",
+        "CODEX_SANDBOX" | "CODEX_THREAD_ID" => "codex",
+        "GEMINI_CLI" => "gemini",
+        "QWEN_CODE" => "qwen",
+        "OPENCODE" => "opencode",
+        "CURSOR_AGENT" => "cursor",
+        _ => "agent",
+    }
+}
+
+/// The session of the agent that sets this mark, where its environment names one.
+pub fn session_of(mark: &str) -> Option<String> {
+    let variable = match agent_of(mark) {
+        "claude" => "CLAUDE_CODE_SESSION_ID",
+        "codex" => "CODEX_THREAD_ID",
+        _ => return None,
+    };
+    let id = std::env::var(variable).ok()?.trim().to_owned();
+    Some(id).filter(|id| !id.is_empty() && id.len() <= 200 && !id.contains(char::is_control))
+}
+
 /// Names the assignment that an agent was started for, to hooks and servers that it starts.
 pub const ASSIGNED: &str = "PUNCH_ASSIGNED";
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use punch_core::Actor;
 use punch_core::view::{ClearDelay, Glyphs};
 use punch_engine::config::Config;
 use punch_engine::locate::{self, Location};
@@ -131,23 +132,27 @@ impl Project {
         self.location.project_root.display().to_string()
     }
 
-    /// The owner under which work is started.
-    pub fn owner(&self) -> Option<&str> {
-        self.config.settings.owner.value.as_deref()
+    /// Who runs this command: the agent around this process, or the user.
+    pub fn actor(&self) -> Actor {
+        let owner = self.config.settings.owner.value.as_deref();
+        let Some(mark) = environment::inside_agent() else {
+            return owner.map_or_else(Actor::user, Actor::named_user);
+        };
+        let program = environment::agent_of(mark);
+        match (owner, environment::session_of(mark)) {
+            (Some(owner), _) => Actor::agent(owner, owner),
+            (None, Some(session)) => Actor::agent(program, session),
+            (None, None) => Actor::agent(program, program),
+        }
     }
 
-    /// Who acts, for events and notes.
-    pub fn by(&self) -> &str {
-        self.owner().unwrap_or("user")
-    }
-
-    /// A request of this person or agent.
+    /// A request of whoever runs this command.
     pub fn request(&self) -> Request<'_> {
         Request {
             detail: self.global.json,
             settings: Some(&self.config.settings),
             tree: Some(&self.location.project_root),
-            ..Request::by(self.by(), self.owner())
+            ..Request::of(self.actor())
         }
     }
 

@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock, draws a random number or spawns a thread: ids and times come in with the
 //! op and its context. The way of a change is dialect -> ops -> [`apply()`] -> events; the way of a reading is view.
 
+mod actor;
 pub mod apply;
 mod checkpoint;
 pub mod dialect;
@@ -29,6 +30,7 @@ pub mod time;
 mod todo;
 pub mod view;
 
+pub use actor::{Actor, ActorKind, WorkerId};
 pub use apply::{Context, Outcome, Stop, apply};
 pub use checkpoint::{Lists, Work};
 pub use event::{Event, Kind, Patch};

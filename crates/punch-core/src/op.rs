@@ -153,6 +153,8 @@ pub enum Op {
     Claim(Ref, i64),
     /// Lengthen a lease (no event).
     Renew(Ref, i64),
+    /// Give a claim back: pending again, marked to be resumed, free for anyone.
+    Unclaim(Ref),
     /// Finish; `fence` is what the worker was given.
     Done {
         /// Which.
@@ -256,6 +258,7 @@ impl Op {
             Self::Start(r)
             | Self::Claim(r, _)
             | Self::Renew(r, _)
+            | Self::Unclaim(r)
             | Self::Done { target: r, .. }
             | Self::Vouch { target: r, .. }
             | Self::Report { target: r, .. }

@@ -151,11 +151,6 @@ impl Plan {
         Self { row, ..Self::default() }
     }
 
-    /// Everything is here.
-    pub fn is_whole(&self) -> bool {
-        self.loaded.all
-    }
-
     /// Puts a todo into the plan, replacing an older version of it, and keeps every lookup in step.
     pub fn put(&mut self, todo: Todo) {
         if let Some(old) = self.todos.remove(&todo.uid) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::dialect::native::Limits;
 use crate::dialect::{cursor, extended, list, native, phases, todowrite};
 use crate::drive;
-use crate::{Context, Event, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, apply};
+use crate::{Actor, Context, Event, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, apply};
 
 /// A dialect that can be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl Memory {
     /// Applies a batch and takes the outcome over.
     pub fn submit(&mut self, ops: &[Op], policy: Policy) -> Result<Outcome, Vec<Refusal>> {
         self.now += 1_000;
-        let ctx = Context { now: self.now, by: "replay".into(), owner: None, policy };
+        let ctx = Context::new(self.now, Actor::user().signing("replay"), policy);
         let outcome = loop {
             match apply(&self.plan, ops, &ctx) {
                 Ok(outcome) => break outcome,

@@ -46,7 +46,7 @@ pub(crate) fn claim(
     uid: Uid,
     lease: i64,
 ) -> Result<Claimed, EngineError> {
-    if request.owner.is_none() {
+    if request.actor.owner().is_none() {
         let what = "a claim needs an owner".to_owned();
         return Err(Refusal::Invalid { at: "owner".into(), what }.into());
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use punch_core::format::{Format, Written};
 use punch_core::{
-    Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Parsed, Plan, Policy, Ref, StartGate,
-    Status, Stop, apply,
+    Actor, Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Parsed, Plan, Policy, Ref,
+    StartGate, Status, Stop, apply,
 };
 use punch_store::PlanId;
 
@@ -15,7 +15,7 @@ use crate::{Changed, Engine, EngineError, Request};
 pub fn plan_of(format: Format, text: &str, now: i64) -> Result<(Plan, BTreeSet<String>), EngineError> {
     let Parsed { document, ignored } = format.read(text)?;
     let mut plan = Plan::new();
-    let context = Context { now, by: "file".into(), owner: None, policy: lenient(plan.row.policy) };
+    let context = Context::new(now, Actor::user().signing("file"), lenient(plan.row.policy));
     match apply(&plan, &document.ops()?, &context) {
         Ok(outcome) => plan.commit(&outcome),
         Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),

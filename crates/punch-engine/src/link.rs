@@ -96,6 +96,7 @@ impl Engine {
             let mut new = session::load(tx, to, plan)?;
             let scope: Vec<_> = old.scope.iter().copied().filter(|uid| !new.scope.contains(uid)).collect();
             new.scope.extend(&scope);
+            old.unproven.iter().for_each(|uid| new.add_unproven(*uid));
             new.shown = new.shown.max(old.shown);
             new.bound |= old.bound;
             if old.role == Role::Worker {

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use punch_core::{Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
+use punch_core::{Actor, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
 use punch_store::{Durability, PlanId, StoreError, Tx};
 
 use crate::checkpoint::Due;
 use crate::config::Settings;
-use crate::{Engine, EngineError, Proofs, plan_file, run};
+use crate::{Engine, EngineError, Proofs, plan_file};
 
 /// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -16,10 +16,8 @@ const ROUNDS: usize = 8;
 /// Who asks, and under which conditions.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// Who, for events and notes.
-    pub by: &'a str,
-    /// The owner under which todos are started and finished.
-    pub owner: Option<&'a str>,
+    /// Who asks: signs events and notes, and owns what it starts.
+    pub actor: Actor,
     /// The dialect's preset over the plan's own policy.
     pub preset: fn(Policy) -> Policy,
     /// Settings whose policies go over the plan's own.
@@ -37,16 +35,13 @@ pub struct Request<'a> {
     /// The work tree that completions belong to: what their files hold is kept, and the end of a batch leaves a
     /// checkpoint, as the settings say.
     pub tree: Option<&'a Path>,
-    /// The runner itself asks: what its workers ask for under the same owner is only reported.
-    pub completes: bool,
 }
 
 impl<'a> Request<'a> {
-    /// A native request, as safe as can be.
-    pub fn by(by: &'a str, owner: Option<&'a str>) -> Self {
+    /// A native request of an actor, as safe as can be.
+    pub fn of(actor: Actor) -> Self {
         Self {
-            by,
-            owner,
+            actor,
             preset: |policy| policy,
             settings: None,
             if_revision: None,
@@ -55,8 +50,18 @@ impl<'a> Request<'a> {
             commit: None,
             proofs: None,
             tree: None,
-            completes: false,
         }
+    }
+
+    /// A request of the actor that is stored as `by` and `owner`.
+    pub fn by(by: &str, owner: Option<&str>) -> Self {
+        Self::of(Actor::parse(by, owner))
+    }
+
+    /// How long a claim lasts unless renewed, in milliseconds: the one place that reads the setting.
+    pub fn lease(&self) -> i64 {
+        let set = self.settings.map(|settings| settings.lease.value.as_millis());
+        set.map_or(Context::LEASE, |lease| i64::try_from(lease).unwrap_or(i64::MAX))
     }
 }
 
@@ -246,12 +251,7 @@ pub(crate) fn settle_on(
     }
     let now = now.max(row.last_time);
     let base = request.settings.map_or(row.policy, |settings| settings.policy_over(row.policy));
-    let ctx = Context {
-        now,
-        by: request.by.to_owned(),
-        owner: request.owner.map(str::to_owned),
-        policy: (request.preset)(base),
-    };
+    let ctx = Context { now, actor: request.actor.clone(), policy: (request.preset)(base), lease: request.lease() };
     // The stored counters depend on this one policy, so a setting that differs becomes the plan's own first.
     let adopt = (base.cancelled_dep != row.policy.cancelled_dep)
         .then_some(Op::SetPolicy(Policy { cancelled_dep: base.cancelled_dep, ..row.policy }));
@@ -312,9 +312,9 @@ fn proven(ops: Vec<Op>, plan: &Plan, request: &Request<'_>) -> Vec<Op> {
     ops.into_iter().map(one).collect()
 }
 
-/// What a worker of a runner calls done is reported: the runner alone completes.
+/// Turns what a worker of a run calls done into a report: only the runner completes it.
 fn reported(ops: Vec<Op>, request: &Request<'_>) -> Vec<Op> {
-    if request.completes || !request.owner.is_some_and(run::is_worker) {
+    if request.actor.worker_id().is_none() {
         return ops;
     }
     let one = |op| match op {

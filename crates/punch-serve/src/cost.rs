@@ -51,8 +51,7 @@ pub fn replay(surface: Surface, recording: &Value, spent: &mut Spent) -> Result<
     let plan = engine.choose_or_create(&Choice::default())?;
     let caller = Caller {
         session: SessionKey::new("cost", None),
-        by: "cost".into(),
-        owner: Some("cost".into()),
+        actor: punch_core::Actor::agent("cost", "cost"),
         role: None,
         mode: Default::default(),
         limits: Default::default(),

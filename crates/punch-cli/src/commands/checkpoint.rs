@@ -112,7 +112,8 @@ impl Checkpoint {
 
 fn save(open: &Open, notes: Option<&str>) -> Result<Reply, Failure> {
     let code = Code::look(&open.project.tree());
-    let saving = Saving { by: open.project.by(), notes, ..Saving::default() };
+    let actor = open.project.actor();
+    let saving = Saving { by: actor.by(), notes, ..Saving::default() };
     let saved = open.engine.checkpoint(open.plan, &code, &saving)?;
     let json = json!({"checkpoint": told::json(&saved, told::Patch::Counted)});
     Ok(Reply::new(told::line(&saved), json).after_write())

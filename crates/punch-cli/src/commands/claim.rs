@@ -28,7 +28,7 @@ pub struct Claim {
 impl Claim {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        if project.owner().is_none() {
+        if project.actor().owner().is_none() {
             return Err(Failure::usage("a claim needs an owner", "say who claims it: `--owner NAME` or PUNCH_OWNER"));
         }
         let lease = match &self.lease {

@@ -39,7 +39,8 @@ impl Next {
         if let Some(budget) = self.budget {
             return next_batch(&open, budget, now);
         }
-        let owner = open.project.owner();
+        let actor = open.project.actor();
+        let owner = actor.owner();
         let (plan, uid) = open.engine.read(open.plan, |snapshot| {
             let mut plan = Plan::slice(snapshot.row()?);
             let running = match plan.row.counts.in_progress {
@@ -75,7 +76,7 @@ fn next_batch(open: &Open, budget: u64, now: i64) -> Result<Reply, Failure> {
     let given: Vec<String> = batch.todos.iter().map(|(id, _)| id.clone()).collect();
     let off = open.project.config.settings.checkpoint_batches.value == Batches::Off;
     // A store that cannot be written to can be read all the same.
-    if !off && let Err(error) = open.engine.give_batch(open.plan, open.project.by(), &given) {
+    if !off && let Err(error) = open.engine.give_batch(open.plan, open.project.actor().by(), &given) {
         open.engine.trouble(&error);
     }
     let sized = |(id, estimate): &(String, Estimate)| json!({"id": id, "estimatedTokens": estimate.tokens, "assumed": estimate.assumed});

@@ -46,8 +46,7 @@ fn world() -> World {
     let plan = engine.choose_or_create(&Choice::default()).unwrap();
     let caller = Caller {
         session: SessionKey::new("1a2b3c4d", None),
-        by: "claude-code".into(),
-        owner: Some("1a2b3c4d".into()),
+        actor: punch_core::Actor::agent("claude-code", "1a2b3c4d"),
         role: None,
         mode: Default::default(),
         limits: Default::default(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use punch_core::schedule::{Ask, Order, Schedule, schedule};
-use punch_core::{Add, Complexity, Context, Edit, Keep, Op, Plan, Policy, Ref, Todo, apply};
+use punch_core::{Actor, Add, Complexity, Context, Edit, Keep, Op, Plan, Policy, Ref, Todo, apply};
 use punch_testkit::work::{Piece, Random, layered, seeded};
 
 const PLANS: u64 = 1_000;
@@ -76,7 +76,7 @@ fn plan(pieces: &[Piece]) -> Option<Plan> {
         Op::Add(Add { edit, ..Add::default() })
     };
     let ops: Vec<Op> = pieces.iter().map(add).collect();
-    let context = Context { now: 1, by: "bench".into(), owner: None, policy: Policy::default() };
+    let context = Context::new(1, Actor::parse("bench", None), Policy::default());
     let mut plan = Plan::new();
     let outcome = apply(&plan, &ops, &context).ok()?;
     plan.commit(&outcome);

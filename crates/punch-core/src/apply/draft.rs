@@ -104,7 +104,7 @@ impl<'a> Draft<'a> {
     pub fn event(&mut self, kind: Kind, patch: Patch) {
         let seq = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
         let revision = self.row.revision + 1;
-        self.events.push(Event { revision, seq, kind, at: self.now, by: self.ctx.by.clone(), patch });
+        self.events.push(Event { revision, seq, kind, at: self.now, by: self.ctx.actor.by().to_owned(), patch });
     }
 
     /// The live todo with that id as this write has it.

@@ -14,7 +14,7 @@ mod transition;
 mod update;
 mod vouch;
 
-use crate::{Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
+use crate::{Actor, Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
 
 pub use derive::{derive, fold};
 use draft::Draft;
@@ -24,12 +24,22 @@ use draft::Draft;
 pub struct Context {
     /// Milliseconds; raised to the plan's last time if the clock went backwards.
     pub now: i64,
-    /// Who, for events and notes.
-    pub by: String,
-    /// The owner under which todos are started.
-    pub owner: Option<String>,
+    /// Who asks; signs events and notes, and owns what it starts.
+    pub actor: Actor,
     /// The policy of this session's dialect on this plan.
     pub policy: Policy,
+    /// How long a claim lasts unless renewed, in milliseconds.
+    pub lease: i64,
+}
+
+impl Context {
+    /// How long a claim lasts where no setting says so, in milliseconds.
+    pub const LEASE: i64 = 15 * 60 * 1000;
+
+    /// A context in which claims last as long as they do by default.
+    pub fn new(now: i64, actor: Actor, policy: Policy) -> Self {
+        Self { now, actor, policy, lease: Self::LEASE }
+    }
 }
 
 /// What a write did. Without events and rows nothing changed and the revision stayed.

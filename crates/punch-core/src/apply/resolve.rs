@@ -95,6 +95,7 @@ const fn target(op: &Op) -> Option<&Ref> {
         | Op::Start(r)
         | Op::Claim(r, _)
         | Op::Renew(r, _)
+        | Op::Unclaim(r)
         | Op::Done { target: r, .. }
         | Op::Vouch { target: r, .. }
         | Op::Report { target: r, .. }

@@ -88,7 +88,7 @@ fn back(
         return;
     }
     for change in changes.iter().rev() {
-        let others_note = matches!(change, Change::Notes(_)) && event.by != draft.ctx.by;
+        let others_note = matches!(change, Change::Notes(_)) && event.by != draft.ctx.actor.by();
         if !change.undoable() || others_note {
             continue;
         }

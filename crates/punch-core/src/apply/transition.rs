@@ -34,6 +34,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::Start(_) => start(draft, uid, &mut gated)?,
             Op::Claim(_, until) => claim(draft, uid, *until)?,
             Op::Renew(_, until) => renew(draft, uid, *until)?,
+            Op::Unclaim(_) => unclaim(draft, uid)?,
             Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
             Op::Report { evidence, fence, .. } => report(draft, uid, evidence.as_ref(), *fence)?,
             Op::Vouch { stale, evidence, .. } => vouch::vouch(draft, uid, *stale, evidence.as_ref())?,
@@ -153,7 +154,7 @@ fn gate(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Sto
 
 fn not_others(draft: &Draft<'_>, uid: Uid) -> Result<(), Stop> {
     let todo = draft.get(uid)?;
-    if todo.leased_by_other(draft.ctx.owner.as_deref(), draft.now) {
+    if todo.leased_by_other(draft.ctx.actor.owner(), draft.now) {
         let owner = todo.owner.clone().unwrap_or_default();
         return Err(Refusal::Leased { id: todo.id.clone(), owner }.into());
     }
@@ -169,14 +170,14 @@ fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), St
         return Ok(());
     }
     gate(draft, uid, gated)?;
-    within_limit(draft, uid, draft.ctx.owner.as_deref())?;
+    within_limit(draft, uid, draft.ctx.actor.owner())?;
     // Once a todo has been claimed, whoever starts it next makes answers to the old claim late.
     let fenced = draft.get(uid)?.fence > 0;
     begin(draft, uid, Kind::Started, fenced)
 }
 
 fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -> Result<(), Stop> {
-    let (now, owner) = (draft.now, draft.ctx.owner.clone());
+    let (now, owner) = (draft.now, draft.ctx.actor.owner().map(str::to_owned));
     let again = draft.get(uid)?.status == Status::Failed;
     draft.row.last_fence += u64::from(fenced);
     let fence = draft.row.last_fence;
@@ -218,7 +219,7 @@ pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> 
 fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
     let todo = draft.get(uid)?;
     if todo.status == Status::InProgress {
-        if todo.owner != draft.ctx.owner {
+        if todo.owner.as_deref() != draft.ctx.actor.owner() {
             let owner = todo.owner.clone().unwrap_or_default();
             return Err(Refusal::Leased { id: todo.id.clone(), owner }.into());
         }
@@ -241,13 +242,27 @@ fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
 fn renew(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
     not_others(draft, uid)?;
     let todo = draft.get(uid)?;
-    if todo.status != Status::InProgress || todo.lease_until.is_none() || todo.owner != draft.ctx.owner {
+    if todo.status != Status::InProgress
+        || todo.lease_until.is_none()
+        || todo.owner.as_deref() != draft.ctx.actor.owner()
+    {
         return Err(Refusal::Transition { id: todo.id.clone(), op: "renew", status: todo.status }.into());
     }
     if todo.lease_until < Some(until) {
         draft.touch(uid)?.lease_until = Some(until);
     }
     Ok(())
+}
+
+/// Gives a claim back: of the actor's own work, or of anybody's where the actor overrides claims.
+fn unclaim(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    not_others(draft, uid)?;
+    let todo = draft.get(uid)?;
+    let mine = todo.owner.as_deref() == draft.ctx.actor.owner() || draft.ctx.actor.overrides_claims();
+    if todo.status != Status::InProgress || !mine {
+        return Err(Refusal::Transition { id: todo.id.clone(), op: "unclaim", status: todo.status }.into());
+    }
+    set_status(draft, uid, Status::Pending, Kind::Demoted, |t| t.flags.resume = true)
 }
 
 /// A late answer from an earlier owner changes nothing (rule 33).
@@ -417,7 +432,7 @@ fn put_on_hold(draft: &mut Draft<'_>, uid: Uid, hold: &Hold) -> Result<(), Stop>
     }
     let mut hold = hold.clone();
     if hold.by.is_empty() {
-        hold.by.clone_from(&draft.ctx.by);
+        draft.ctx.actor.by().clone_into(&mut hold.by);
     }
     if hold.at == 0 {
         hold.at = draft.now;

@@ -23,7 +23,7 @@ pub(super) fn update(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
             }
             (Op::Edit(_, changes), Some(uid)) => edit(draft, *uid, changes, &phases)?,
             (Op::Note(_, text), Some(uid)) => {
-                let note = Note { text: text.clone(), at: draft.now, by: draft.ctx.by.clone() };
+                let note = Note { text: text.clone(), at: draft.now, by: draft.ctx.actor.by().to_owned() };
                 draft.edit(*uid, Kind::Noted, |t| t.notes.push(note))?;
             }
             (Op::SetPolicy(policy), _) if draft.row.policy != *policy => {
@@ -40,7 +40,7 @@ pub(super) fn update(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
 }
 
 fn insert(draft: &mut Draft<'_>, uid: Uid, id: &str, add: &Add) {
-    let (now, by) = (draft.now, draft.ctx.by.clone());
+    let (now, by) = (draft.now, draft.ctx.actor.by().to_owned());
     let mut fields = Fields { id: id.to_owned(), position: at_end(draft), created_at: now, ..Fields::default() };
     match add.carried.as_deref() {
         None => {

@@ -88,7 +88,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// See [`ready_ids`].
+    /// Returns the ids of pending todos whose dependencies are all completed, in list order.
     pub fn ready(&self) -> Vec<&str> {
         ready(&self.list, &self.done_elsewhere)
     }
@@ -196,11 +196,6 @@ fn merge(row: &mut Row, given: &Given) {
     if !given.dependencies.is_empty() {
         row.dependencies.clone_from(&given.dependencies);
     }
-}
-
-/// Ids of pending todos whose dependencies are all completed, in list order.
-pub fn ready_ids(rows: &[Row]) -> Vec<&str> {
-    ready(rows, &[])
 }
 
 fn ready<'r>(rows: &'r [Row], elsewhere: &[String]) -> Vec<&'r str> {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::facts::{CLIPPED, is_blank, is_elsewhere};
-use crate::graph::State;
+use crate::graph::NodeState;
 use crate::text::clip;
 use crate::{Dep, Footprint, HoldKind, Need, Plan, Status, Todo, Uid};
 
@@ -117,8 +117,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn state(&self, todo: &Todo) -> State {
-        State::of(todo, self.plan.row.policy.cancelled_dep, self.now)
+    fn state(&self, todo: &Todo) -> NodeState {
+        NodeState::of(todo, self.plan.row.policy.cancelled_dep, self.now)
     }
 
     fn visit(&mut self, todo: &Todo, next: &mut Vec<Uid>) -> Result<(), Need> {

@@ -22,7 +22,7 @@ mod unproven;
 
 pub use assignment::{ASSIGNED, assignment};
 pub use block::{Block, Cause, Roots, roots};
-pub use brief::{BRIEF, Reporting, again, brief};
+pub use brief::{Reporting, again, brief};
 pub use counters::{Counters, ToolTrouble};
 pub use decide::{Decision, Input, Scene, Switch, Words, decide, early};
 pub use facts::{Cover, Facts, Named, Selected, is_blank, select, survey};

@@ -54,11 +54,6 @@ impl Csr {
         self.start.len().saturating_sub(1)
     }
 
-    /// Edges.
-    pub fn edges_len(&self) -> usize {
-        self.to.len()
-    }
-
     /// No nodes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -1,5 +1,5 @@
-//! What the algorithms see of a graph. Two things implement it: the dense [`super::Index`] over a whole plan, and
-//! the draft of a write over a plan that may be partial, so the rules of propagation are written once.
+//! What the algorithms see of a graph. The draft of a write implements it over a plan that may be partial, and tests
+//! over a plain list of edges.
 
 use crate::NO_PULL;
 

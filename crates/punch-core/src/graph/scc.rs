@@ -56,16 +56,3 @@ pub fn components(deps: &Csr) -> Vec<u32> {
     }
     component
 }
-
-/// The numbers of the new edges that lie on a cycle, self-edges included.
-///
-/// If the graph without the new edges is acyclic then every cycle has a new edge, and all of that cycle is in one
-/// component. So without these edges the graph is acyclic.
-pub fn cyclic_edges(deps: &Csr, is_new: impl Fn(usize) -> bool) -> Vec<usize> {
-    let component = components(deps);
-    deps.edges()
-        .enumerate()
-        .filter(|&(edge, (from, to))| component[from as usize] == component[to as usize] && is_new(edge))
-        .map(|(edge, _)| edge)
-        .collect()
-}

@@ -2,7 +2,7 @@
 
 use punch_core::dialect::extended;
 use punch_core::{
-    Add, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind, InProgressLimit, Keep,
+    Actor, Add, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind, InProgressLimit, Keep,
     MissingDep, MissingEvidence, OnCycle, OnRemove, Op, Outcome, PhaseRef, Place, Plan, Policy, Ref, Refusal,
     StartGate, Status, Stop, Todo, Uid, Verify, VerifyMode, Work, apply,
 };
@@ -37,7 +37,7 @@ pub fn policy(rules: &Rules) -> Policy {
 }
 
 pub fn context(batch: &Batch, now: i64) -> Context {
-    Context { now, by: "test".into(), owner: batch.owner.clone(), policy: policy(&batch.rules) }
+    Context::new(now, Actor::parse("test", batch.owner.as_deref()), policy(&batch.rules))
 }
 
 fn name(name: &Name) -> Ref {

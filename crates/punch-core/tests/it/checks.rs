@@ -1,8 +1,8 @@
 //! Results of checks on open todos, and what `done` needs in a plan that wants proof.
 
 use punch_core::{
-    Add, Context, Edit, Evidence, Flags, Keep, MissingEvidence, Op, Plan, Policy, Ref, Status, Stop, Todo, Verify,
-    VerifyMode, Warning, apply,
+    Actor, Add, Context, Edit, Evidence, Flags, Keep, MissingEvidence, Op, Plan, Policy, Ref, Status, Stop, Todo,
+    Verify, VerifyMode, Warning, apply,
 };
 
 fn id() -> Ref {
@@ -19,7 +19,7 @@ fn plan(verify: Option<&str>) -> Plan {
 
 fn run(plan: &mut Plan, op: Op, policy: Policy) -> Result<Vec<Warning>, &'static str> {
     let now = plan.row.last_time + 60_000;
-    let ctx = Context { now, by: "t".into(), owner: None, policy };
+    let ctx = Context::new(now, Actor::user(), policy);
     match apply(plan, &[op], &ctx) {
         Ok(outcome) => {
             plan.commit(&outcome);

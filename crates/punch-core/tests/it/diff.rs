@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::{collection, sample};
 use punch_core::{
-    Context, Document, Hold, HoldKind, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Record, Remark,
+    Actor, Context, Document, Hold, HoldKind, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Record, Remark,
     StartGate, State, Status, apply,
 };
 
@@ -21,7 +21,7 @@ fn lenient() -> Context {
         on_cycle: OnCycle::Suspend,
         ..Policy::default()
     };
-    Context { now: NOW, by: "eve".into(), owner: None, policy }
+    Context::new(NOW, Actor::parse("eve", None), policy)
 }
 
 fn put(plan: &mut Plan, ops: &[Op]) {

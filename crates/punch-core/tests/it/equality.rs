@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use punch_core::{Add, Context, Edit, Keep, Op, Plan, Policy, Ref, Status, Uid};
+use punch_core::{Actor, Add, Context, Edit, Keep, Op, Plan, Policy, Ref, Status, Uid};
 use punch_testkit::ask::{Ask, Batch};
 use punch_testkit::batches::{batch, sequences};
 use punch_testkit::rules::Rules;
@@ -73,7 +73,7 @@ proptest! {
     #[test]
     fn rows_count_and_levels_are_right_in_larger_graphs(edges in vec((0..60_u64, 0..60_u64), 1..200), size in 4..70_usize) {
         let mut plan = Plan::new();
-        let ctx = Context { now: 1, by: "test".into(), owner: None, policy: Policy::default() };
+        let ctx = Context::new(1, Actor::parse("test", None), Policy::default());
         let adds: Vec<Op> = (0..60).map(|n| Op::Add(Add { id: Some(format!("n{n}")), ..Add::default() })).collect();
         let outcome = submit(&plan, &adds, &ctx).unwrap();
         plan.commit(&outcome);

@@ -4,8 +4,6 @@
 mod big;
 #[path = "graph/bulk.rs"]
 mod bulk;
-#[path = "graph/index.rs"]
-mod index;
 #[path = "graph/net.rs"]
 mod net;
 #[path = "graph/oracle.rs"]

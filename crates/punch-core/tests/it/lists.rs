@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use punch_core::dialect::{cursor, list, phases, todowrite};
 use punch_core::replay::{Dialect, Memory, line};
-use punch_core::{Context, Outcome, Plan, Policy, Refusal, Status};
+use punch_core::{Actor, Context, Outcome, Plan, Policy, Refusal, Status};
 use punch_testkit::ask::Ask;
 use punch_testkit::batches::{batch, sequences};
 use punch_testkit::calls::{self, Words};
@@ -43,7 +43,7 @@ fn words(plan: &Plan) -> Words {
 }
 
 fn change(plan: &mut Plan, base: &list::List, new: &list::List, policy: Policy) -> Result<Outcome, Vec<Refusal>> {
-    let ctx = Context { now: plan.row.last_time + 1, by: "test".into(), owner: None, policy };
+    let ctx = Context::new(plan.row.last_time + 1, Actor::parse("test", None), policy);
     let outcome = bridge::submit(plan, &list::diff(base, new, plan), &ctx)?;
     plan.commit(&outcome);
     rederived(plan).unwrap_or_else(|what| panic!("{what}"));

@@ -4,7 +4,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use punch_core::dialect::{cursor, list, todowrite};
-use punch_core::{Context, Plan, Policy, Refusal, Todo, Uid};
+use punch_core::{Actor, Context, Plan, Policy, Refusal, Todo, Uid};
 use punch_testkit::ask::Ask;
 use punch_testkit::batches::{batch, sequences};
 use punch_testkit::calls::{self, Words};
@@ -38,7 +38,7 @@ struct Merge {
 
 impl Merge {
     fn of(base: list::List, asked: list::List, now: &Plan, policy: Policy) -> Result<Self, Vec<Refusal>> {
-        let ctx = Context { now: now.row.last_time + 1, by: "late".into(), owner: None, policy };
+        let ctx = Context::new(now.row.last_time + 1, Actor::parse("late", None), policy);
         let outcome = bridge::submit(now, &list::diff(&base, &asked, now), &ctx)?;
         let mut after = now.clone();
         after.commit(&outcome);

@@ -1,11 +1,13 @@
 //! Reports of workers: what they leave, and what takes them away.
 
-use punch_core::{Add, Context, Edit, Evidence, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, Status, Stop, apply};
+use punch_core::{
+    Actor, Add, Context, Edit, Evidence, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, Status, Stop, apply,
+};
 
 const LEASE: i64 = 50;
 
 fn context(now: i64, owner: &str) -> Context {
-    Context { now, by: "t".into(), owner: Some(owner.into()), policy: Policy::default() }
+    Context::new(now, Actor::parse("t", Some(owner)), Policy::default())
 }
 
 fn write(plan: &mut Plan, now: i64, owner: &str, ops: &[Op]) -> Result<(), Stop> {

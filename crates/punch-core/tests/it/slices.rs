@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use punch_core::{
-    Add, Context, Edit, Footprint, Keep, Op, Outcome, Plan, Policy, Ref, Refusal, Status, Stop, Todo, Uid, apply,
+    Actor, Add, Context, Edit, Footprint, Keep, Op, Outcome, Plan, Policy, Ref, Refusal, Status, Stop, Todo, Uid, apply,
 };
 use punch_testkit::batches::{batch, sequences};
 
@@ -118,7 +118,7 @@ proptest! {
         let revision = which.index(pair.plan.row.revision as usize + 1) as u64;
         let events = pair.log.iter().filter(|e| e.revision == revision).cloned().collect();
         pair.plan.put_events(revision, events);
-        let ctx = Context { now: pair.model.now, by: "test".into(), owner: None, policy: Policy::default() };
+        let ctx = Context::new(pair.model.now, Actor::parse("test", None), Policy::default());
         let ops = [Op::Revert { revision }];
         prop_assert_eq!(Loader::new(&pair.plan).run(&ops, &ctx), bridge::submit(&pair.plan, &ops, &ctx));
     }
@@ -146,7 +146,7 @@ fn layers() -> Plan {
 }
 
 fn context() -> Context {
-    Context { now: 1, by: "test".into(), owner: None, policy: Policy::default() }
+    Context::new(1, Actor::parse("test", None), Policy::default())
 }
 
 #[test]

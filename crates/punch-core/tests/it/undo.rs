@@ -1,7 +1,7 @@
 //! Undo is an op: the live state before, and nothing lost that really happened (invariant 11).
 
 use proptest::prelude::*;
-use punch_core::{Context, Fields, Op, Plan, Policy, Refusal, Todo, Uid};
+use punch_core::{Actor, Context, Fields, Op, Plan, Policy, Refusal, Todo, Uid};
 use punch_testkit::ask::{Ask, Batch, Fields as Given, Name, New};
 use punch_testkit::batches::{batch, sequences};
 use punch_testkit::rules::Rules;
@@ -23,7 +23,7 @@ fn live(plan: &Plan) -> Vec<(Uid, Fields)> {
 fn revert(pair: &mut Pair, revision: u64, policy: Policy, by: &str) -> Result<(), Vec<Refusal>> {
     let events = pair.log.iter().filter(|e| e.revision == revision).cloned().collect();
     pair.plan.put_events(revision, events);
-    let ctx = Context { now: pair.model.now + 1, by: by.into(), owner: None, policy };
+    let ctx = Context::new(pair.model.now + 1, Actor::parse(by, None), policy);
     let outcome = bridge::submit(&pair.plan, &[Op::Revert { revision }], &ctx)?;
     let next = pair.plan.row.revision + u64::from(!outcome.events.is_empty());
     pair.plan.commit(&outcome);

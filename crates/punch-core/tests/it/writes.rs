@@ -1,7 +1,7 @@
 //! Single writes that once went wrong, told as calls.
 
 use punch_core::replay::{Dialect, line};
-use punch_core::{Context, Op, Plan, Policy, Ref, Stop, Uid, apply};
+use punch_core::{Actor, Context, Op, Plan, Policy, Ref, Stop, Uid, apply};
 use punch_testkit::ask::{Ask, Batch, Fields, Name, New};
 use punch_testkit::rules::Rules;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn an_edit_may_stand_before_the_add_it_belongs_to() {
 
 #[test]
 fn a_uid_that_was_never_given_is_unknown_and_asks_for_nothing() {
-    let ctx = Context { now: 1, by: "ann".into(), owner: None, policy: Policy::default() };
+    let ctx = Context::new(1, Actor::parse("ann", None), Policy::default());
     match apply(&Plan::new(), &[Op::Start(Ref::Uid(Uid(7)))], &ctx) {
         Err(Stop::Refused(refusals)) => assert_eq!(refusals[0].code(), "unknown_todo"),
         other => panic!("{other:?}"),

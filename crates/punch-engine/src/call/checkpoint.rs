@@ -21,7 +21,7 @@ impl Engine {
         let code = || caller.work.tree.as_ref().map(Code::look).unwrap_or_default();
         let (text, structured) = match arguments["action"].as_str().unwrap_or("save") {
             "save" => {
-                let saving = Saving { by: &caller.by, notes: arguments["note"].as_str(), ..Saving::default() };
+                let saving = Saving { by: caller.actor.by(), notes: arguments["note"].as_str(), ..Saving::default() };
                 let saved = self.checkpoint(plan, &code(), &saving)?;
                 (format!("Saved {}", line(&saved)), json!({"id": saved.id, "todos": saved.todos}))
             }

@@ -107,7 +107,7 @@ impl TodoUse<'_> {
         let mut part = Plan::slice(tx.row()?);
         tx.load(&first, &mut part)?;
         let known: Vec<&Todo> = known.iter().collect();
-        let step = mirror::step(&copied, rows, &known, &part, reach, &caller.by);
+        let step = mirror::step(&copied, rows, &known, &part, reach, caller.actor.by());
         let before = tx.row()?.revision;
         let mut notes = Notes::default();
         let added = keep(tx, now, request, part, &step.ops, &mut notes)?;
@@ -191,7 +191,7 @@ fn known(
     tx.load(&Footprint { todos: near, ..Footprint::default() }, &mut part)?;
     let wanted: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
     let usable = |todo: &Todo| {
-        wanted.contains(todo.content.as_str()) && todo.is_live() && !todo.leased_by_other(caller.owner.as_deref(), now)
+        wanted.contains(todo.content.as_str()) && todo.is_live() && !todo.leased_by_other(caller.actor.owner(), now)
     };
     // A source takes over what is open, and what was done before when a conversation that goes on elsewhere says so
     // again; an echo also knows what its session has closed.

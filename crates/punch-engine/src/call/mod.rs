@@ -18,9 +18,9 @@ mod veto;
 
 use std::cell::RefCell;
 
-use punch_core::Refusal;
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
+use punch_core::{Actor, Refusal};
 use punch_store::{Catalogue, PlanId, SessionKey, Snapshot, StoreError};
 use serde_json::Value;
 
@@ -73,10 +73,8 @@ impl Surface {
 pub struct Caller<'a> {
     /// The conversation; where the host names none, a key of the server's own making.
     pub session: SessionKey,
-    /// Who, for events and notes.
-    pub by: String,
-    /// The owner under which todos are started.
-    pub owner: Option<String>,
+    /// Who calls: signs events and notes, and owns what it starts.
+    pub actor: Actor,
     /// What it may do, where something outside the session record says so.
     pub role: Option<Role>,
     /// How eagerly ready work is handed out (cursor).
@@ -97,9 +95,8 @@ impl<'a> Caller<'a> {
     /// A conversation that works under these settings.
     pub fn under(settings: &'a Settings, session: SessionKey, by: String) -> Self {
         Self {
-            owner: Some(owner_of(&session, settings)),
+            actor: Actor::agent(by, owner_of(&session, settings)),
             session,
-            by,
             role: None,
             mode: match settings.subagents.value {
                 Subagents::Off => Mode::Off,
@@ -304,7 +301,7 @@ impl Engine {
         let given = answer.structured["todos"].as_array().into_iter().flatten();
         let ids: Vec<String> = given.filter_map(Value::as_str).map(str::to_owned).collect();
         let off = caller.settings.is_some_and(|settings| settings.checkpoint_batches.value == Batches::Off);
-        let who = caller.owner.as_deref().unwrap_or(caller.session.host());
+        let who = caller.actor.owner().unwrap_or(caller.session.host());
         if !off && let Err(error) = self.give_batch(plan, who, &ids) {
             self.trouble(&error);
         }
@@ -349,7 +346,7 @@ impl<'a> Caller<'a> {
             commit: self.work.commit.as_deref(),
             proofs: Some(&self.work.proofs),
             tree: self.work.tree.as_ref().map(|tree| tree.root.as_path()),
-            ..Request::by(&self.by, self.owner.as_deref())
+            ..Request::of(self.actor.clone())
         }
     }
 }

@@ -10,9 +10,6 @@ use super::{Answer, Caller, pack, stated, unpack};
 use crate::submit::settle;
 use crate::{Changed, Engine, EngineError, Role, SessionState, link, session};
 
-/// How long a claim through a tool lasts when the call does not say.
-const LEASE: i64 = 15 * 60 * 1000;
-
 impl Engine {
     pub(super) fn call_native(
         &self,
@@ -68,9 +65,9 @@ impl Engine {
     ) -> Result<Answer, EngineError> {
         let mut request = caller.request(|policy| policy);
         request.detail = true;
-        let owner = arguments["owner"].as_str().or(caller.owner.as_deref()).unwrap_or(caller.session.host());
-        request.owner = Some(owner);
-        let lease = arguments["leaseMs"].as_i64().filter(|ms| *ms > 0).unwrap_or(LEASE);
+        let owner = arguments["owner"].as_str().or(caller.actor.owner()).unwrap_or(caller.session.host());
+        request.actor = request.actor.claiming_as(owner);
+        let lease = arguments["leaseMs"].as_i64().filter(|ms| *ms > 0).unwrap_or_else(|| request.lease());
         let claimed = match arguments["id"].as_str() {
             Some(id) => Some(self.claim(plan, &request, self.resolve(plan, id)?, lease)?),
             None => self.claim_next(plan, &request, lease)?,
@@ -120,7 +117,11 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
     for op in ops {
         let target = match op {
             Op::Start(r) | Op::Fail(r, _) | Op::Note(r, _) | Op::Hold(r, _) | Op::Release(r) | Op::Reopen(r) => r,
-            Op::Done { target, .. } | Op::Claim(target, _) | Op::Renew(target, _) | Op::Block(target) => target,
+            Op::Done { target, .. }
+            | Op::Claim(target, _)
+            | Op::Renew(target, _)
+            | Op::Block(target)
+            | Op::Unclaim(target) => target,
             Op::Add(_) => return Err(EngineError::NotAllowed { what: "add todos".into() }),
             Op::Edit(..)
             | Op::Move(..)
@@ -152,7 +153,7 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
 pub(super) fn next(snapshot: &dyn Snapshot, caller: &Caller<'_>, now: i64) -> Result<Vec<Todo>, EngineError> {
     if snapshot.row()?.counts.in_progress > 0 {
         let running = snapshot.list(Which::Running, None, usize::MAX)?;
-        let mine = |t: &Todo| t.owner == caller.owner && !t.lease_expired(now);
+        let mine = |t: &Todo| t.owner.as_deref() == caller.actor.owner() && !t.lease_expired(now);
         if let Some(own) = running.into_iter().find(mine) {
             return Ok(vec![own]);
         }

@@ -48,7 +48,7 @@ impl Reach {
             wanted.todos.extend(state.scope.iter().copied().filter(|uid| reach.part.get(*uid).is_none()));
         }
         if !whole {
-            wanted.running.insert(caller.owner.clone());
+            wanted.running.insert(caller.actor.owner().map(str::to_owned));
         }
         tx.load(&wanted, &mut reach.part)?;
         if !whole {

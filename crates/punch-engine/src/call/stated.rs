@@ -7,8 +7,8 @@ use punch_store::{Spent, StoreError, Tx};
 use serde_json::Value;
 
 use super::Caller;
+use crate::SessionState;
 use crate::host::share;
-use crate::{SessionState, run};
 
 /// A todo, its attempt, and tokens.
 type Stated = (Uid, u32, u64);
@@ -50,7 +50,7 @@ pub(super) fn enter(
     stated: &[Stated],
     now: i64,
 ) -> Result<(), StoreError> {
-    if caller.owner.as_deref().is_some_and(run::is_worker) {
+    if caller.actor.worker_id().is_some() {
         return Ok(());
     }
     for (uid, attempt, tokens) in stated.iter().copied().filter(|(uid, ..)| !state.meter.measures(*uid)) {
@@ -61,7 +61,7 @@ pub(super) fn enter(
                 uid,
                 attempt,
                 run: None,
-                agent: caller.by.clone(),
+                agent: caller.actor.by().to_owned(),
                 subagent: caller.session.subagent().map(str::to_owned),
                 tokens_in: more,
                 tokens_out: 0,

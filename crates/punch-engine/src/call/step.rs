@@ -35,7 +35,7 @@ pub(super) fn step(
     // What somebody else is working on is not archived by being left out.
     let busy = |uid: &Uid| {
         part.get(*uid).is_some_and(|t| {
-            t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.owner.as_deref()
+            t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
         })
     };
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !busy(&uid));
@@ -73,7 +73,7 @@ pub(super) fn step(
 /// A list that is sent again in a new conversation means the open todos it names, not copies of them.
 pub(super) fn adopt(list: &mut List, base: &mut List, known: Vec<Todo>, caller: &Caller<'_>, now: i64) {
     let taken: HashSet<Uid> = list.items.iter().chain(&base.items).filter_map(|item| item.uid).collect();
-    let free = |t: &Todo| !taken.contains(&t.uid) && !t.leased_by_other(caller.owner.as_deref(), now);
+    let free = |t: &Todo| !taken.contains(&t.uid) && !t.leased_by_other(caller.actor.owner(), now);
     let mut plan = Plan::default();
     known.into_iter().filter(free).for_each(|todo| plan.put(todo));
     let found = todowrite::to_list(&todowrite::project(&plan)).items;

@@ -54,7 +54,7 @@ impl Engine {
         let Some(done) = &due.ended else { return };
         let tree = request.tree.map(|root| WorkTree { root: root.to_owned(), consents: None });
         let code = tree.as_ref().map(Code::look).unwrap_or_default();
-        match self.checkpoint_batch(plan, request.by, when(request), done, &code) {
+        match self.checkpoint_batch(plan, request.actor.by(), when(request), done, &code) {
             Ok(Some(saved)) => self.tell(&News::Checkpoint(&saved)),
             Ok(None) => {}
             Err(error) => self.trouble(&error),

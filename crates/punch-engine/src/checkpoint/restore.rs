@@ -90,7 +90,7 @@ impl Engine {
                 true => None,
                 false => {
                     let notes = format!("before the restore of {}", saved.id);
-                    let saving = Saving { why: Why::Safety, by: request.by, notes: Some(&notes) };
+                    let saving = Saving { why: Why::Safety, by: request.actor.by(), notes: Some(&notes) };
                     Some(keep(tx, &before, now, code, &saving)?.id)
                 }
             };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use punch_core::drive::{READ, estimate, quote};
-use punch_core::{Event, Footprint, Kind, Patch, Plan, Todo, Uid};
+use punch_core::{Actor, Event, Footprint, Kind, Patch, Plan, Todo, Uid};
 
 use super::listen::Listener;
 use crate::EngineError;
@@ -13,17 +13,15 @@ const EVENTS: usize = 2_000;
 const NAMED: usize = 10;
 const TOKENS: usize = 250;
 
-/// How the command line signs where no owner is named.
-pub(super) const PERSON: &str = "user";
-
 impl Listener<'_> {
     /// What people changed after a revision (seed 001: an edit by the user is on purpose).
     pub(super) fn changed_by_people(&self, since: u64) -> Result<Option<String>, EngineError> {
-        // The command line signs with its owner, or with this; agents sign with the name of their client.
-        let person = |by: &str| by == PERSON || self.settings.owner.value.as_deref() == Some(by);
+        // A user who gives a name signs with it; agents sign with the name of their program.
+        let named = self.settings.owner.value.as_deref();
+        let user = |by: &str| Actor::parse(by, None).is_user() || named == Some(by);
         let head = "A person changed the plan since you last saw it, on purpose: work with it as it is, do not rebuild \
                     or undo it.";
-        self.told(since, head, &|event| person(&event.by))
+        self.told(since, head, &|event| user(&event.by))
     }
 
     /// Everything that a conversation forgot when it was wound back.

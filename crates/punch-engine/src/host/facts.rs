@@ -2,7 +2,7 @@
 //! Only when nothing of that can be worked on is more looked at, to name what stands in the way.
 
 use punch_core::drive::{Cover, Facts, Roots, Selected, UNPROVEN, Unproven, roots, select, survey};
-use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid};
+use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid, VerifyMode};
 use punch_store::{ReadyMark, Snapshot, Which};
 
 use super::listen::{Listener, RUNNING, Who};
@@ -35,7 +35,9 @@ impl Listener<'_> {
         };
         let mut facts = looked.facts(who.state.drive.seen, whole)?;
         if !who.state.unproven.is_empty() || !facts.unproven.is_empty() {
-            let shell = is_mirrored(&who.state);
+            let policy = self.settings.policy_over(self.snapshot.row()?.policy);
+            // Without that policy a tool completes whatever the check says.
+            let shell = is_mirrored(&who.state) || policy.verify != VerifyMode::Command;
             let next = std::mem::take(&mut facts.unproven);
             let mut unproven: Vec<Unproven> = next.into_iter().map(|one| Unproven { shell, ..one }).collect();
             for one in self.unproven(&who.state.unproven, shell)? {

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use punch_core::drive::{
     Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Words, advice, due, explain, nudge,
 };
-use punch_core::{Status, Todo, Uid};
+use punch_core::{Status, Todo, Uid, WorkerId};
 use punch_store::{PlanInfo, Snapshot, Spent, Which};
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use super::metering::Measured;
 use super::{Moment, owner_of};
 use crate::call::Notes;
 use crate::config::Settings;
-use crate::{EngineError, Role, SessionState, run, session};
+use crate::{EngineError, Role, SessionState, session};
 
 /// Running todos that are looked at.
 pub(super) const RUNNING: usize = 256;
@@ -195,6 +195,7 @@ impl Listener<'_> {
             (who.state.bound, who.state.shown) = (false, 0);
             who.state.scope.clear();
             who.state.beyond.clear();
+            who.state.unproven.clear();
         }
         match who.bound() {
             true => self.put_back(who),
@@ -233,7 +234,7 @@ impl Listener<'_> {
 
     /// A runner drives this agent, and this is not the runner that asks.
     pub(super) fn is_driven(&self, who: &Who) -> bool {
-        run::is_worker(&who.owner) && !self.moment.by_runner
+        WorkerId::of(&who.owner).is_some() && !self.moment.by_runner
     }
 
     /// A subagent to which nothing was assigned may read its parent's list.

@@ -2,12 +2,12 @@
 //! of them ends or begins, and when a turn ends; what was used before the first begins, or between two, is nobody's.
 
 use punch_core::drive::{Cover, HostEvent};
-use punch_core::{Footprint, Plan, Status, Todo, Uid};
+use punch_core::{Footprint, Plan, Status, Todo, Uid, WorkerId};
 use punch_store::{SessionKey, Spent};
 
 use super::listen::{Heard, Listener, Who};
 use super::meter::{Mark, Meter, Reading, Running, share};
-use crate::{EngineError, Role, SessionState, run, session};
+use crate::{EngineError, Role, SessionState, session};
 
 /// Todos of one session between which something is split.
 const SPLIT: usize = 16;
@@ -133,7 +133,7 @@ impl Listener<'_> {
 
     /// What agents of a runner use is entered by the runner.
     fn is_runners(&self, who: &Who) -> bool {
-        self.moment.by_runner || run::is_worker(&who.owner)
+        self.moment.by_runner || WorkerId::of(&who.owner).is_some()
     }
 
     fn works_on(&self, who: &Who) -> Result<Vec<Todo>, EngineError> {

@@ -18,7 +18,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use punch_core::drive::{ContextUse, Decision, Effect, HostEvent};
-use punch_core::{Op, Ref};
+use punch_core::{Actor, Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
 use crate::call::{Made, Notes, TodoUse};
@@ -27,7 +27,6 @@ use crate::engine::meant;
 use crate::link::own_name;
 use crate::submit::settle;
 use crate::{Choice, Engine, EngineError, Request, SessionState, session};
-use changes::PERSON;
 pub use earlier::{Earlier, Find};
 use listen::{Heard, Listener};
 use metering::Measured;
@@ -140,7 +139,7 @@ impl Engine {
         let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if told {
             let (settings, tree) = (Some(settings), moment.tree.as_deref());
-            self.read_back(plan.id, &Request { settings, tree, ..Request::by(PERSON, None) });
+            self.read_back(plan.id, &Request { settings, tree, ..Request::of(Actor::user()) });
         }
         // Only a conversation that begins is told of other plans.
         let others = match moment.event {

@@ -115,7 +115,7 @@ impl Engine {
         let known = self.plan_file(plan)?;
         let fresh = known.is_none();
         if fresh {
-            let link = Link { path: path.to_owned(), created_by: request.by.to_owned(), ..Link::default() };
+            let link = Link { path: path.to_owned(), created_by: request.actor.by().to_owned(), ..Link::default() };
             self.keep_link(plan, Some(&link))?;
         }
         let synced = self.sync_plan_file(plan, request, how);

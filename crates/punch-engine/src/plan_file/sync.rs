@@ -95,7 +95,7 @@ impl Engine {
             if self.give(plan, &mut link, &file, (&before, how), &mut out)? {
                 link.remember(&out.conflicts);
                 if out.took() {
-                    link.edited(request.by);
+                    link.edited(request.actor.by());
                 }
                 (link.revision, link.at) = (out.revision, self.now());
                 self.keep_link(plan, Some(&link))?;

@@ -1,6 +1,6 @@
 //! Giving todos to workers of a run, and taking them back: claim and session in one write.
 
-use punch_core::{Footprint, Op, Plan, Ref, Status, Todo, Uid};
+use punch_core::{Actor, Footprint, Op, Plan, Ref, Status, Todo, Uid};
 use punch_store::{Durability, PlanId, SessionKey, Tx};
 
 use crate::claim::claim;
@@ -32,7 +32,7 @@ impl Engine {
     }
 
     /// Opens again what a worker has in progress under this fence, unless it was reported. Answers whether it did.
-    pub fn take_back(&self, plan: PlanId, by: &str, todo: &Todo) -> Result<bool, EngineError> {
+    pub fn take_back(&self, plan: PlanId, run: u64, todo: &Todo) -> Result<bool, EngineError> {
         let (uid, fence) = (todo.uid, todo.fence);
         self.write(plan, Durability::Full, |tx, now| {
             let now = now.max(tx.row()?.last_time);
@@ -43,7 +43,7 @@ impl Engine {
             let Some(found) = part.get(uid).filter(still).filter(|found| !found.flags.reported) else {
                 return Ok(false);
             };
-            let request = Request { completes: true, ..Request::by(by, found.owner.as_deref()) };
+            let request = Request::of(Actor::runner(run, found.owner.as_deref()));
             settle(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Reopen(Ref::Uid(uid))]))?;
             Ok(true)
         })

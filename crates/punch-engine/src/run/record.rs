@@ -1,11 +1,10 @@
 //! The record of a run: begun, taken up again, ended.
 
-use punch_core::{Status, Todo};
+use punch_core::{Status, Todo, WorkerId};
 use punch_store::{Durability, PlanId, Run, Which};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::is_worker;
 use crate::{Engine, EngineError};
 
 /// How a run ended.
@@ -166,7 +165,9 @@ impl Engine {
     pub fn left_by_runs(&self, plan: PlanId) -> Result<Vec<Todo>, EngineError> {
         self.read(plan, |snapshot| {
             let mut out = snapshot.list(Which::Running, None, usize::MAX)?;
-            out.retain(|todo| todo.status == Status::InProgress && todo.owner.as_deref().is_some_and(is_worker));
+            out.retain(|todo| {
+                todo.status == Status::InProgress && todo.owner.as_deref().and_then(WorkerId::of).is_some()
+            });
             Ok(out)
         })
     }

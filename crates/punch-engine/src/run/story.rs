@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use punch_core::Event;
+use punch_core::{Actor, Event};
 use punch_store::PlanId;
 
-use super::{RunRecord, WORKER};
+use super::RunRecord;
 use crate::{Engine, EngineError};
 
 /// Events read at once.
@@ -20,7 +20,6 @@ impl Engine {
         run: &RunRecord,
         limit: usize,
     ) -> Result<(Vec<Event>, usize), EngineError> {
-        let (runner, workers) = (format!("run {}", run.id), format!("{WORKER}{}/", run.id));
         self.read(plan, |snapshot| {
             let (mut since, mut out, mut before) = (run.body.from, VecDeque::new(), 0);
             loop {
@@ -29,7 +28,7 @@ impl Engine {
                 since = last.revision;
                 let end = run.body.to.unwrap_or(u64::MAX);
                 for event in events.into_iter().filter(|event| event.revision <= end) {
-                    if event.by == runner || event.by.starts_with(&workers) {
+                    if Actor::parse(&event.by, None).run() == Some(run.id) {
                         out.push_back(event);
                     }
                     if out.len() > limit {

@@ -24,8 +24,7 @@ fn world() -> World {
 fn caller(session: &str) -> Caller<'static> {
     Caller {
         session: SessionKey::new(session, None),
-        by: session.to_owned(),
-        owner: Some(session.to_owned()),
+        actor: punch_core::Actor::agent(session, session),
         role: None,
         mode: Default::default(),
         limits: Default::default(),

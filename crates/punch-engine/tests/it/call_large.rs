@@ -34,8 +34,7 @@ impl World {
     fn write(&self, session: &str, surface: Surface, arguments: Value) -> Answer {
         let caller = Caller {
             session: SessionKey::new(session, None),
-            by: session.to_owned(),
-            owner: Some(session.to_owned()),
+            actor: punch_core::Actor::agent(session, session),
             role: None,
             mode: punch_core::dialect::cursor::Mode::Aggressive,
             limits: Default::default(),

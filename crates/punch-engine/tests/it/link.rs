@@ -18,8 +18,7 @@ fn world() -> (Engine, PlanId) {
 fn write(engine: &Engine, plan: PlanId, session: &str, arguments: &Value) -> u64 {
     let session = SessionKey::new(session, None);
     let caller = Caller {
-        by: "mcp".to_owned(),
-        owner: Some(owner_of(&session)),
+        actor: punch_core::Actor::agent("mcp", owner_of(&session)),
         session,
         role: None,
         mode: Default::default(),

@@ -29,8 +29,7 @@ fn world() -> World {
 fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
     let session = SessionKey::new(host, subagent);
     Caller {
-        by: "claude".to_owned(),
-        owner: Some(owner_of(&session)),
+        actor: punch_core::Actor::agent("claude", owner_of(&session)),
         session,
         role: None,
         mode: Default::default(),

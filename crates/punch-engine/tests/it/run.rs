@@ -1,10 +1,14 @@
 //! Runs as they are kept, and what workers of a runner may do.
 
-use punch_core::{Add, Edit, Evidence, Keep, Op, Ref, Status, Todo, Warning};
+use punch_core::{Actor, Add, Edit, Evidence, Keep, Op, Ref, Status, Todo, Warning, WorkerId};
 use punch_engine::call::{Caller, Surface, Tool, Work};
-use punch_engine::{Begin, Choice, Ended, Engine, EngineError, Request, RunOutcome, Sum, worker_name};
+use punch_engine::{Begin, Choice, Ended, Engine, EngineError, Request, RunOutcome, Sum};
 use punch_store::{MemoryStore, PlanId, SessionKey, Spent};
 use serde_json::json;
+
+fn worker_name(epoch: u32, number: u64) -> String {
+    WorkerId { run: 1, epoch, number }.to_string()
+}
 
 const LEASE: i64 = 60_000;
 
@@ -36,7 +40,7 @@ fn done(id: &str, fence: Option<u64>) -> Op {
 #[test]
 fn a_workers_done_is_reported_and_only_the_runner_completes() {
     let (engine, plan) = engine();
-    let worker = worker_name(1, 1, 1);
+    let worker = worker_name(1, 1);
     let fence = claim(&engine, plan, &worker, "T-1");
     let changed = engine.submit(plan, &Request::by("claude", Some(&worker)), &[done("T-1", None)]).unwrap();
     assert_eq!(changed.outcome.warnings, [Warning::Reported { id: "T-1".into() }]);
@@ -44,7 +48,7 @@ fn a_workers_done_is_reported_and_only_the_runner_completes() {
     assert_eq!((found.status, found.flags.reported, found.evidence.len()), (Status::InProgress, true, 1));
     let late = engine.submit(plan, &Request::by("claude", Some(&worker)), &[done("T-1", Some(fence + 1))]);
     assert!(matches!(late, Err(EngineError::Refused(_))));
-    let runner = Request { completes: true, ..Request::by("run 1", Some(&worker)) };
+    let runner = Request::of(Actor::runner(1, Some(&worker)));
     engine.submit(plan, &runner, &[done("T-1", Some(fence))]).unwrap();
     let found = todo(&engine, plan, "T-1");
     assert_eq!((found.status, found.flags.reported, found.evidence.len()), (Status::Completed, false, 2));
@@ -58,12 +62,11 @@ fn every_surface_reports_and_says_so() {
         (Surface::Cursor, json!({"merge": true, "todos": [{"id": "T-1", "status": "completed"}]})),
     ] {
         let (engine, plan) = engine();
-        let worker = worker_name(1, 1, 1);
+        let worker = worker_name(1, 1);
         claim(&engine, plan, &worker, "T-1");
         let caller = Caller {
             session: SessionKey::new("s", None),
-            by: "claude".into(),
-            owner: Some(worker),
+            actor: punch_core::Actor::agent("claude", worker),
             role: None,
             mode: Default::default(),
             limits: Default::default(),
@@ -82,7 +85,7 @@ fn every_surface_reports_and_says_so() {
 #[test]
 fn what_was_reported_stays_so_until_it_is_judged() {
     let (engine, plan) = engine();
-    let (first, second) = (worker_name(1, 1, 1), worker_name(1, 2, 1));
+    let (first, second) = (worker_name(1, 1), worker_name(2, 1));
     let fence = claim(&engine, plan, &first, "T-1");
     engine.submit(plan, &Request::by("a", Some(&first)), &[done("T-1", None)]).unwrap();
     assert_eq!(engine.left_by_runs(plan).unwrap().len(), 1);
@@ -93,13 +96,13 @@ fn what_was_reported_stays_so_until_it_is_judged() {
         by: String::new(),
         at: 0,
     };
-    let runner = Request { completes: true, ..Request::by("run 1", Some(&first)) };
+    let runner = Request::of(Actor::runner(1, Some(&first)));
     engine.submit(plan, &runner, &[Op::Hold(Ref::Id("T-1".into()), hold)]).unwrap();
     assert!(todo(&engine, plan, "T-1").flags.reported);
     engine.submit(plan, &runner, &[Op::Release(Ref::Id("T-1".into()))]).unwrap();
     let again = claim(&engine, plan, &second, "T-1");
     assert!(again > fence && todo(&engine, plan, "T-1").flags.reported, "a claim takes over the verification");
-    let runner = Request { completes: true, ..Request::by("run 1", Some(&second)) };
+    let runner = Request::of(Actor::runner(1, Some(&second)));
     engine.submit(plan, &runner, &[Op::Fail(Ref::Id("T-1".into()), "the check failed".into())]).unwrap();
     let found = todo(&engine, plan, "T-1");
     assert_eq!((found.status, found.flags.reported, found.attempts), (Status::Pending, false, 1));

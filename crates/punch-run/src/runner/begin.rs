@@ -4,9 +4,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
 use std::time::Duration;
 
-use punch_core::{Op, Ref, Status, Todo, Verify};
+use punch_core::{Op, Ref, Status, Todo, Verify, WorkerId};
 use punch_engine::process::end_carriers;
-use punch_engine::{Begin, Ended, EngineError, Request, RunOutcome, RunRecord, run_of, worker_name};
+use punch_engine::{Begin, Ended, EngineError, Request, RunOutcome, RunRecord};
 use serde_json::json;
 
 use super::seat::{Job, Seat, Stage};
@@ -175,8 +175,7 @@ impl Runner<'_, '_> {
                 // One whose lease has run out reads as pending: it is claimed and checked like any other.
                 None if todo.flags.reported => {}
                 None => {
-                    let by = self.by();
-                    self.persist(|engine| engine.take_back(self.world.plan, &by, &todo))?;
+                    self.persist(|engine| engine.take_back(self.world.plan, self.run.id, &todo))?;
                 }
             }
         }
@@ -185,7 +184,9 @@ impl Runner<'_, '_> {
 
     /// It was reported in a work tree of another run, which this one does not have.
     fn is_elsewhere(&self, todo: &Todo) -> Result<bool, RunError> {
-        let Some(run) = todo.owner.as_deref().and_then(run_of).filter(|run| *run != self.run.id) else {
+        let Some(run) =
+            todo.owner.as_deref().and_then(WorkerId::of).map(|seat| seat.run).filter(|run| *run != self.run.id)
+        else {
             return Ok(false);
         };
         let run = self.persist(|engine| engine.run(self.world.plan, run))?;
@@ -194,8 +195,7 @@ impl Runner<'_, '_> {
 
     /// Opens it again without the mark: what cannot be found here cannot be verified here.
     fn begin_anew(&mut self, todo: &Todo) -> Result<(), RunError> {
-        let by = self.by();
-        let request = Request { completes: true, ..Request::by(&by, todo.owner.as_deref()) };
+        let request = Request::of(self.actor(todo.owner.as_deref()));
         let ops = [Op::Reopen(Ref::Uid(todo.uid))];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
             Ok(_) => {
@@ -213,7 +213,7 @@ impl Runner<'_, '_> {
     /// Claims what was reported and belongs to nobody, and checks it.
     pub(super) fn adopt(&mut self, todo: &Todo) -> Result<bool, RunError> {
         self.count += 1;
-        let owner = worker_name(self.run.id, self.run.body.epoch, self.count);
+        let owner = WorkerId { run: self.run.id, epoch: self.run.body.epoch, number: self.count }.to_string();
         match self.claim(&owner, None, todo.uid)? {
             Some(todo) => {
                 self.check_loose(todo, owner);

@@ -1,7 +1,7 @@
 //! Judging what was said to be done, on a thread of its own: the work of a lane is brought together, the command of the
 //! todo runs, and the todo is completed under its fence. Nobody else completes it.
 
-use punch_core::{Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
+use punch_core::{Actor, Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
 use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proofs, Request, VerifyError, WorkTree};
 
 use super::patience::Patience;
@@ -42,11 +42,11 @@ impl Runner<'_, '_> {
         self.count += 1;
         let number = self.count;
         self.tell(&Told::Verifying { agent, todo: line(&todo.id) });
-        let (patience, send, lanes, by) = (self.patience(), self.send.clone(), self.lanes, self.by());
+        let (patience, send, lanes, run) = (self.patience(), self.send.clone(), self.lanes, self.run.id);
         let (todo, owner) = (todo.clone(), owner.to_owned());
         self.scope.spawn(move || {
             let verdict = match lane {
-                Ok(lane) => Judging { patience, by, todo, owner, lane: lanes.zip(lane) }.judge(),
+                Ok(lane) => Judging { patience, run, todo, owner, lane: lanes.zip(lane) }.judge(),
                 Err(error) => Verdict::Hold(format!("its work tree cannot be had: {error}")),
             };
             // Nobody listens any more if the run has ended: it stays reported.
@@ -58,7 +58,7 @@ impl Runner<'_, '_> {
 
 struct Judging<'e> {
     patience: Patience<'e>,
-    by: String,
+    run: u64,
     todo: Todo,
     owner: String,
     lane: Option<(&'e Lanes, Lane)>,
@@ -140,8 +140,7 @@ impl Judging<'_> {
             commit: commit.as_deref(),
             proofs: Some(&proofs),
             tree: Some(&tree.root),
-            completes: true,
-            ..Request::by(&self.by, Some(&self.owner))
+            ..Request::of(Actor::runner(self.run, Some(&self.owner)))
         };
         let done = Op::Done { target: Ref::Uid(self.todo.uid), evidence: None, fence: Some(self.todo.fence) };
         match self.patience.persist(|engine| engine.submit(plan, &request, std::slice::from_ref(&done))) {

@@ -108,8 +108,8 @@ impl Runner<'_, '_> {
     /// Keeps where plan and code stand. Without one the run goes on all the same.
     pub(super) fn checkpoint(&self, notes: &str) {
         let tree = WorkTree { root: self.world.root.clone(), consents: None };
-        let (code, by) = (Code::look(&tree), self.by());
-        let saving = Saving { why: Why::Batch, by: &by, notes: Some(notes) };
+        let (code, actor) = (Code::look(&tree), self.actor(None));
+        let saving = Saving { why: Why::Batch, by: actor.by(), notes: Some(notes) };
         if let Err(error) = self.world.engine.checkpoint(self.world.plan, &code, &saving) {
             self.remark(format!("no checkpoint: {}", error.message()));
         }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use punch_core::drive::{Reporting, brief, is_blank};
 use punch_core::schedule::{Ask, Order, budget, estimate};
-use punch_core::{Dep, Footprint, Hold, HoldKind, Op, Ref, Todo, Uid};
-use punch_engine::{EngineError, GIT_ELSEWHERE, Request, Role, SessionFile, assigned_name, worker_name};
+use punch_core::{Dep, Footprint, Hold, HoldKind, Op, Ref, Todo, Uid, WorkerId};
+use punch_engine::{EngineError, GIT_ELSEWHERE, Request, Role, SessionFile, assigned_name};
 use punch_store::SessionKey;
 
 use super::seat::{Job, Seat, Stage, Talk};
@@ -108,8 +108,7 @@ impl Runner<'_, '_> {
             // It takes no more: a conversation of its own.
             Ok(false) | Err(_) => {
                 self.seats[at].talk = None;
-                let by = self.by();
-                self.persist(|engine| engine.take_back(self.world.plan, &by, &todo))?;
+                self.persist(|engine| engine.take_back(self.world.plan, self.run.id, &todo))?;
                 self.begin_with(at, uid)
             }
         }
@@ -119,7 +118,7 @@ impl Runner<'_, '_> {
     fn begin_with(&mut self, at: usize, uid: Uid) -> Result<bool, RunError> {
         self.count += 1;
         let (run, epoch, start) = (self.run.id, self.run.body.epoch, self.count);
-        let owner = worker_name(run, epoch, start);
+        let owner = WorkerId { run, epoch, number: start }.to_string();
         let tag = format!("run-{}-{run}-{epoch}-{start}", self.world.plan.0);
         let key = SessionKey::new(assigned_name(&tag), None);
         let Some(todo) = self.claim(&owner, Some(&key), uid)? else { return Ok(false) };
@@ -197,9 +196,9 @@ impl Runner<'_, '_> {
     }
 
     pub(super) fn does_not_start(&mut self, at: usize, todo: &Todo, why: &str) -> Result<(), RunError> {
-        let (by, spec) = (self.by(), &self.options.specs[self.seats[at].spec]);
+        let spec = &self.options.specs[self.seats[at].spec];
         let why = format!("{} does not start: {}", line(&spec.to_string()), line(why));
-        self.persist(|engine| engine.take_back(self.world.plan, &by, todo))?;
+        self.persist(|engine| engine.take_back(self.world.plan, self.run.id, todo))?;
         self.remark(&why);
         let seat = &mut self.seats[at];
         seat.pause(self.world.settings.run_backoff.value);
@@ -223,8 +222,7 @@ impl Runner<'_, '_> {
 
     /// Claims for a worker; `None` if somebody was faster or it is not ready any more.
     pub(super) fn claim(&self, owner: &str, session: Option<&SessionKey>, uid: Uid) -> Result<Option<Todo>, RunError> {
-        let by = self.by();
-        let request = Request { settings: Some(self.world.settings), ..Request::by(&by, Some(owner)) };
+        let request = Request { settings: Some(self.world.settings), ..Request::of(self.actor(Some(owner))) };
         let nobody = SessionKey::new("", None);
         let key = session.unwrap_or(&nobody);
         match self.persist(|engine| engine.give_out(self.world.plan, &request, key, uid, self.lease())) {
@@ -236,9 +234,8 @@ impl Runner<'_, '_> {
 
     /// Puts a todo on hold for a person.
     pub(super) fn hold(&mut self, agent: usize, todo: &Todo, owner: Option<&str>, why: &str) -> Result<(), RunError> {
-        let by = self.by();
         let hold = Hold { kind: HoldKind::Human, reason: line(why), until: None, by: String::new(), at: 0 };
-        let request = Request { completes: true, ..Request::by(&by, owner) };
+        let request = Request::of(self.actor(owner));
         let ops = [Op::Hold(Ref::Uid(todo.uid), hold)];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
             Ok(_) => self.tell(&Told::Held { agent, todo: line(&todo.id), why: line(why) }),

@@ -1,7 +1,7 @@
 //! What agents report, and what people answer.
 
 use punch_core::schedule::estimate;
-use punch_core::{Op, Ref, Status};
+use punch_core::{Actor, Op, Ref, Status};
 use punch_engine::{EngineError, Request};
 use punch_store::Spent;
 
@@ -100,8 +100,7 @@ impl Runner<'_, '_> {
         let Some(job) = &self.seats[at].job else { return Ok(()) };
         let evidence = punch_core::Evidence { text: Some(why.to_owned()), ..Default::default() };
         let ops = [Op::Done { target: Ref::Uid(job.todo.uid), evidence: Some(evidence), fence: Some(job.todo.fence) }];
-        let by = self.by();
-        let request = Request::by(&by, Some(&job.owner));
+        let request = Request::of(Actor::worker(self.actor(None).by(), &job.owner));
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
             // What has become of it is seen when it is judged.
             Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
@@ -168,8 +167,7 @@ impl Runner<'_, '_> {
         let Some(job) = &self.seats[at].job else { return Ok(()) };
         let (uid, owner) = (job.todo.uid, job.owner.clone());
         let Some(key) = self.seats[at].talk.as_ref().map(|talk| talk.key.clone()) else { return Ok(()) };
-        let by = self.by();
-        let request = Request { completes: true, ..Request::by(&by, Some(&owner)) };
+        let request = Request::of(self.actor(Some(&owner)));
         let release = [Op::Release(Ref::Uid(uid))];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &release)) {
             Ok(_) | Err(EngineError::Refused(_)) => {}
@@ -254,8 +252,7 @@ impl Runner<'_, '_> {
     pub(super) fn give_back(&mut self, at: usize, why: &str) -> Result<(), RunError> {
         let number = self.seats[at].number;
         let Some(job) = self.seats[at].job.take() else { return Ok(()) };
-        let by = self.by();
-        self.persist(|engine| engine.take_back(self.world.plan, &by, &job.todo))?;
+        self.persist(|engine| engine.take_back(self.world.plan, self.run.id, &job.todo))?;
         self.tell(&Told::Released { agent: number, todo: line(&job.todo.id), why: line(why) });
         Ok(())
     }

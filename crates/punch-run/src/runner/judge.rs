@@ -209,9 +209,8 @@ impl Runner<'_, '_> {
 
     /// Writes down that an attempt failed. Answers the todo as it is then, if it was still ours.
     fn fail(&mut self, agent: usize, job: &Job, why: &str) -> Result<Option<Todo>, RunError> {
-        let by = self.by();
         let (settings, tree) = (Some(self.world.settings), Some(self.world.root.as_path()));
-        let request = Request { settings, tree, completes: true, ..Request::by(&by, Some(&job.owner)) };
+        let request = Request { settings, tree, ..Request::of(self.actor(Some(&job.owner))) };
         let (uid, fence) = (job.todo.uid, job.todo.fence);
         let first = Footprint { todos: [uid].into(), ..Footprint::default() };
         let error = punch_core::text::clip(why, 4_000).into_owned();

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-use punch_core::Plan;
+use punch_core::{Actor, Plan};
 use punch_engine::config::Settings;
 use punch_engine::{Consents, Engine, EngineError, RunOutcome, RunRecord, Sum};
 use punch_store::{PlanId, StoreError};
@@ -196,9 +196,9 @@ impl<'s, 'e> Runner<'s, 'e> {
         self.tell(&Told::Remark { what: what.into() });
     }
 
-    /// Who writes, for events.
-    fn by(&self) -> String {
-        format!("run {}", self.run.id)
+    /// The runner, acting on the claim of one of its workers where there is one.
+    fn actor(&self, owner: Option<&str>) -> Actor {
+        Actor::runner(self.run.id, owner)
     }
 
     fn lease(&self) -> i64 {

@@ -46,12 +46,11 @@ impl Runner<'_, '_> {
     /// Leases are lengthened when a third of their time has passed.
     fn renew(&mut self) -> Result<(), RunError> {
         let lease = self.world.settings.lease.value;
-        let by = self.by();
         let until = self.world.engine.now().saturating_add(self.lease());
         let due = |job: &super::Job| job.stage != Stage::Asking && job.renewed.elapsed() >= lease / 3;
         let due: Vec<_> = self.jobs().filter(|job| due(job)).map(|job| (job.todo.uid, job.owner.clone())).collect();
         for (uid, owner) in due {
-            let request = Request { durability: Durability::Relaxed, ..Request::by(&by, Some(&owner)) };
+            let request = Request { durability: Durability::Relaxed, ..Request::of(self.actor(Some(&owner))) };
             let ops = [Op::Renew(Ref::Uid(uid), until)];
             match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
                 // Whose it is by now is seen when the plan is looked at.

@@ -64,8 +64,7 @@ fn spend(surface: Surface, calls: &[Value]) -> usize {
     let plan = engine.choose_or_create(&Choice::default()).unwrap();
     let caller = Caller {
         session: SessionKey::new("bench", None),
-        by: "bench".into(),
-        owner: Some("bench".into()),
+        actor: punch_core::Actor::agent("bench", "bench"),
         role: None,
         mode: Default::default(),
         limits: Default::default(),

@@ -138,8 +138,7 @@ proptest! {
         let config = Config::load(&Inputs { flags: vec![], env: vec![], project: None, user: None }).unwrap();
         let caller = Caller {
             session: SessionKey::new("s", None),
-            by: "s".into(),
-            owner: Some("s".into()),
+            actor: punch_core::Actor::agent("s", "s"),
             role: None,
             mode: Default::default(),
             limits: Default::default(),

@@ -1,11 +1,11 @@
 //! The way of a change as an engine does it: load, apply, put, in one transaction.
 
-use punch_core::{Add, Context, Edit, Footprint, Keep, Op, Outcome, Plan, Policy, Ref, Refusal, Stop, apply};
+use punch_core::{Actor, Add, Context, Edit, Footprint, Keep, Op, Outcome, Plan, Policy, Ref, Refusal, Stop, apply};
 use punch_store::{Durability, PlanId, Snapshot, Store, StoreError};
 
 /// A caller at a time.
 pub fn context(now: i64, owner: Option<&str>, policy: Policy) -> Context {
-    Context { now, by: owner.unwrap_or("somebody").to_owned(), owner: owner.map(str::to_owned), policy }
+    Context::new(now, Actor::parse(owner.unwrap_or("somebody"), owner), policy)
 }
 
 /// Adds a todo with that content.
@@ -91,7 +91,7 @@ pub fn whole(store: &dyn Store, plan: PlanId) -> Plan {
             snapshot.load(&Footprint::everything(), &mut out)
         })
         .unwrap();
-    assert!(out.is_whole());
+    assert!(out.need_whole().is_ok());
     out
 }
 

@@ -14,7 +14,7 @@ pub use standstill::{Root, Standstill, standstill};
 pub use unblock::{Unblocks, unblocks};
 pub use why::{Blocker, Cause, Standing, Why, why};
 
-use super::State;
+use super::NodeState;
 use crate::text::{clip, neutral};
 use crate::{Dep, Plan, Todo, Uid};
 
@@ -72,12 +72,11 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    fn state(self, todo: &Todo) -> State {
-        State::of(todo, self.plan.row.policy.cancelled_dep, self.now)
+    fn state(self, todo: &Todo) -> NodeState {
+        NodeState::of(todo, self.plan.row.policy.cancelled_dep, self.now)
     }
 
-    /// The dependencies still waited for, with the todo unless nobody has it. What was removed is no longer waited
-    /// for, as in [`super::Index::of`].
+    /// Returns the unmet dependencies, each with its todo unless no todo has that id. A removed todo counts as met.
     fn unmet(self, todo: &'a Todo) -> impl Iterator<Item = (&'a Dep, Option<&'a Todo>)> {
         let known = move |dep: &'a Dep| (dep, dep.target().and_then(|uid| self.plan.get(uid)));
         todo.depends_on

@@ -151,7 +151,7 @@ fn golden_files_are_written_as_expected() {
 
 #[test]
 fn every_document_becomes_a_plan() {
-    use punch_core::{Context, InProgressLimit, MissingDep, Plan, Policy, StartGate, apply};
+    use punch_core::{Actor, Context, InProgressLimit, MissingDep, Plan, Policy, StartGate, apply};
     for (format, file, text) in FILES {
         let document = format.read(text).unwrap().document;
         let mut plan = Plan::new();
@@ -161,7 +161,7 @@ fn every_document_becomes_a_plan() {
             missing_dep: MissingDep::Dangle,
             ..plan.row.policy
         };
-        let context = Context { now: 1_000, by: "test".into(), owner: None, policy };
+        let context = Context::new(1_000, Actor::parse("test", None), policy);
         let outcome =
             apply(&plan, &document.ops().unwrap(), &context).unwrap_or_else(|stop| panic!("{file}: {stop:?}"));
         plan.commit(&outcome);

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use proptest::prelude::*;
-use punch_core::graph::{Edge, Net, Spec, State, find_path, relevel, repull};
+use punch_core::graph::{Net, NodeState, find_path, relevel, repull};
 
-use super::oracle::{Oracle, is_cycle};
+use super::oracle::{Edge, Oracle, Spec, is_cycle};
 
 /// The plainest net: it also fails on demand, the way a partial plan does.
 struct Plain {
@@ -67,8 +67,7 @@ impl Net for Plain {
 fn node() -> impl Strategy<Value = Spec> {
     (1u8..=5, prop::bool::ANY).prop_map(|(priority, open)| Spec {
         priority,
-        state: if open { State::PENDING } else { State::DONE },
-        ..Spec::default()
+        state: if open { NodeState::Pending } else { NodeState::Satisfied },
     })
 }
 

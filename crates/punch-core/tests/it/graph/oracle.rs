@@ -3,27 +3,43 @@
 use std::collections::BTreeSet;
 
 use punch_core::NO_PULL;
-use punch_core::graph::{Edge, Spec};
+use punch_core::graph::NodeState;
+
+/// A node of the oracle.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    pub priority: u8,
+    pub state: NodeState,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { priority: 3, state: NodeState::Pending }
+    }
+}
+
+/// A dependency of `from` on `to`. A suspended one is no part of levels, pulls and cycles.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    pub from: u32,
+    pub to: u32,
+    pub suspended: bool,
+}
 
 /// A graph as nobody would keep it: everything is computed from the lists when asked.
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
     pub nodes: Vec<Spec>,
-    pub live: Vec<bool>,
     pub edges: Vec<Edge>,
 }
 
 impl Oracle {
     pub fn new(nodes: Vec<Spec>, edges: Vec<Edge>) -> Self {
-        Self { live: vec![true; nodes.len()], nodes, edges }
+        Self { nodes, edges }
     }
 
     pub fn active(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.edges.iter().filter(|e| !e.suspended).map(|e| (e.from, e.to))
-    }
-
-    pub fn edge(&self, from: u32, to: u32) -> Option<usize> {
-        self.edges.iter().position(|e| e.from == from && e.to == to)
     }
 
     /// Everything reachable from `n` over active edges by following dependencies, `n` itself only in a cycle.
@@ -33,11 +49,6 @@ impl Oracle {
 
     pub fn above(&self, n: u32) -> BTreeSet<u32> {
         closure(n, &self.active().map(|(from, to)| (to, from)).collect::<Vec<_>>())
-    }
-
-    pub fn unmet(&self, n: u32) -> u32 {
-        let open = self.edges.iter().filter(|e| e.from == n && !self.nodes[e.to as usize].state.satisfied()).count();
-        open as u32 + self.nodes[n as usize].dangling
     }
 
     /// Longest path by relaxing all edges until nothing moves; only for acyclic graphs.
@@ -65,18 +76,6 @@ impl Oracle {
         closure(n, &edges).into_iter().map(|d| self.nodes[d as usize].priority).min().unwrap_or(NO_PULL)
     }
 
-    pub fn effective(&self, n: u32) -> u8 {
-        self.nodes[n as usize].priority.min(self.pull(n))
-    }
-
-    pub fn ready(&self) -> Vec<u32> {
-        let mut out: Vec<u32> = (0..self.nodes.len() as u32)
-            .filter(|&n| self.live[n as usize] && self.nodes[n as usize].state.eligible() && self.unmet(n) == 0)
-            .collect();
-        out.sort_by_key(|&n| (self.effective(n), self.nodes[n as usize].position, n));
-        out
-    }
-
     /// Would `from -> to` close a cycle?
     pub fn closes(&self, from: u32, to: u32) -> bool {
         from == to || self.below(to).contains(&from)
@@ -84,15 +83,6 @@ impl Oracle {
 
     pub fn is_acyclic(&self) -> bool {
         (0..self.nodes.len() as u32).all(|n| !self.below(n).contains(&n))
-    }
-
-    /// Heaviest chain through open dependents, by trying all of them.
-    pub fn remaining(&self, n: u32, weight: &dyn Fn(u32) -> u64) -> u64 {
-        if !self.nodes[n as usize].state.open() {
-            return 0;
-        }
-        let dependents = self.active().filter(|&(_, to)| to == n).map(|(from, _)| self.remaining(from, weight));
-        weight(n) + dependents.max().unwrap_or(0)
     }
 }
 

@@ -1,8 +1,8 @@
-//! Reasons over small plans, and the index of a plan.
+//! Reasons over small plans.
 
 use proptest::prelude::*;
+use punch_core::apply::derive;
 use punch_core::graph::reason::{Cause, Clash, Standing, conflicts, unblocks, why};
-use punch_core::graph::{Index, State};
 use punch_core::{CancelledDep, Dep, Hold, HoldKind, Plan, Status, Todo, Uid};
 
 const NOW: i64 = 1_000;
@@ -25,16 +25,7 @@ fn plan_under(cancelled: CancelledDep, todos: Vec<Todo>) -> Plan {
     let mut plan = Plan::new();
     plan.row.policy.cancelled_dep = cancelled;
     todos.iter().for_each(|t| plan.put(t.clone()));
-    let derived = Index::of(&plan, NOW).map(|(index, uids)| {
-        let one = |(n, uid): (u32, &Uid)| (*uid, (index.unmet(n), index.level_of(n), index.pull_of(n)));
-        (0u32..).zip(uids.all()).map(one).collect::<Vec<_>>()
-    });
-    for (uid, (unmet, level, pull)) in derived.unwrap_or_default() {
-        if let Some(mut todo) = plan.get(uid).cloned() {
-            (todo.derived.unmet, todo.derived.level, todo.derived.pull) = (unmet, level, pull);
-            plan.put(todo);
-        }
-    }
+    derive(&mut plan);
     plan
 }
 
@@ -159,22 +150,6 @@ fn the_same_files_conflict_unless_ordered() {
     assert!(found.cut && found.pairs.total >= 1_000 && found.text().contains("or more"));
 }
 
-#[test]
-fn an_index_of_a_plan_knows_what_is_gone() {
-    let mut plan = plan(vec![
-        with(todo(1, &[]), |t| (t.status, t.removed) = (Status::Completed, Some(5))),
-        todo(2, &[1]),
-        with(todo(3, &[77]), |t| t.depends_on.push(Dep::Dangling("later".to_owned()))),
-    ]);
-    let Ok((index, uids)) = Index::of(&plan, NOW) else { panic!("no cycle") };
-    assert_eq!((uids.all(), uids.handle(Uid(1)), uids.handle(Uid(3))), (&[Uid(2), Uid(3)][..], None, Some(1)));
-    assert!(index.ready().eq([0]));
-    assert_eq!(index.unmet(1), 2);
-    plan.put(todo(2, &[3]));
-    plan.put(todo(3, &[2]));
-    assert_eq!(Index::of(&plan, NOW).map(|_| ()), Err(vec![Uid(2), Uid(3), Uid(2)]));
-}
-
 /// Any small plan: the statuses and holds are drawn, edges go downwards, some are suspended or dangling.
 fn any_plan() -> impl Strategy<Value = Plan> {
     let one = (0usize..7, prop::bool::weighted(0.2), prop::collection::btree_set(0u64..12, 0..4), 0u8..12);
@@ -216,12 +191,12 @@ proptest! {
 
     #[test]
     fn unblocks_is_what_completing_does(plan in any_plan()) {
-        let Ok((index, uids)) = Index::of(&plan, NOW) else { panic!("no cycle") };
         for t in plan.all().filter(|t| matches!(t.status, Status::Pending | Status::InProgress)) {
-            let (mut index, mut freed) = (index.clone(), Vec::new());
-            index.set_status(uids.handle(t.uid).unwrap_or(u32::MAX), State::DONE, &mut freed);
-            freed.sort_unstable();
-            let ids: Vec<String> = freed.into_iter().map(|n| format!("T-{}", uids.uid(n).0)).collect();
+            let mut after = plan.clone();
+            after.put(with(t.clone(), |t| (t.status, t.hold) = (Status::Completed, None)));
+            derive(&mut after);
+            let freed = after.all().filter(|t| t.is_ready(NOW) && !plan.get(t.uid).is_some_and(|t| t.is_ready(NOW)));
+            let ids: Vec<String> = freed.map(|t| t.id.clone()).collect();
             prop_assert_eq!(unblocks(&plan, t.uid, NOW).map(|u| u.ready.list), Some(ids));
         }
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use punch_core::schedule::Ask;
 use punch_core::{
-    Add, Complexity, Context, Edit, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, StartGate, Status, apply,
+    Actor, Add, Complexity, Context, Edit, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, StartGate, Status, apply,
 };
 use punch_testkit::work::Piece;
 
@@ -112,7 +112,7 @@ pub fn plan(tasks: &[Task]) -> Plan {
     }
     let policy =
         Policy { start_gate: StartGate::Warn, in_progress: punch_core::InProgressLimit::Any, ..Policy::default() };
-    let context = Context { now: NOW, by: "test".into(), owner: None, policy };
+    let context = Context::new(NOW, Actor::parse("test", None), policy);
     let mut plan = Plan::new();
     let outcome = apply(&plan, &ops, &context).unwrap();
     plan.commit(&outcome);

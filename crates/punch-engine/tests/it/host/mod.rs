@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::drive::{Decision, Effect, Finish, HostEvent, ToolKind, ToolUse};
-use punch_core::{Add, Edit, Keep, Op, Ref};
+use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
 use punch_engine::call::{Answer, Caller, Surface, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
 use punch_engine::{Choice, Engine, Moment, Request};
@@ -70,9 +70,8 @@ impl World {
 
     pub fn call(&self, key: SessionKey, surface: Surface, tool: Tool, arguments: Value) -> Answer {
         let caller = Caller {
-            owner: Some(punch_engine::owner_of(&key, &self.settings)),
+            actor: Actor::agent("claude-code", punch_engine::owner_of(&key, &self.settings)),
             session: key,
-            by: "claude-code".into(),
             role: None,
             mode: Default::default(),
             limits: Default::default(),

@@ -118,8 +118,7 @@ fn an_agent_is_told_at_its_next_turn_what_people_changed_in_the_file() {
     let world = linked(FILE);
     let caller = Caller {
         session: SessionKey::new("s-1", None),
-        by: "claude-code".into(),
-        owner: Some("s-1".into()),
+        actor: punch_core::Actor::agent("claude-code", "s-1"),
         role: None,
         mode: Default::default(),
         limits: Default::default(),
