@@ -1,6 +1,7 @@
 //! What a verb answers: text for people, or one JSON object with `"schema": 1`.
 
-use punch_core::{Dep, Footprint, Plan, Record, Records, Status, Todo, Uid, text};
+use punch_core::time::ago;
+use punch_core::{Dep, Footprint, Plan, Record, Records, Status, Todo, Uid, Verify, text};
 use punch_engine::Changed;
 use serde_json::{Map, Value, json};
 
@@ -61,6 +62,16 @@ fn complete(todo: &Todo, record: &Record) -> Value {
     map.entry("dependsOn").or_insert_with(|| json!([]));
     map.entry("blocks").or_insert_with(|| json!([]));
     map.insert("effectivePriority".into(), json!(todo.effective_priority()));
+    if let Some(check) = todo.last_check() {
+        let last = json!({
+            "passed": check.passed(),
+            "exitCode": check.exit_code,
+            "command": check.command,
+            "commit": check.commit,
+            "at": check.at,
+        });
+        map.insert("lastCheck".into(), last);
+    }
     Value::Object(map)
 }
 
@@ -79,6 +90,29 @@ pub fn line(todo: &Todo, now: i64) -> String {
     };
     let content = text::neutral(&todo.content);
     format!("{symbol} {}  {}", text::neutral(&todo.id), text::clip(&content, 200))
+}
+
+/// The last run of a todo's verify command: how it ended, when, at which commit, and which command it was.
+pub fn check(todo: &Todo, now: i64) -> Option<String> {
+    let check = todo.last_check()?;
+    let command = todo.verify.as_ref().map(Verify::line).unwrap_or_default();
+    let commit = check.commit.as_deref().map(|commit| format!(" at {}", text::neutral(&text::clip(commit, 10))));
+    Some(format!(
+        "{} {}{}: `{}`",
+        check.outcome(),
+        ago(now.saturating_sub(check.at)),
+        commit.unwrap_or_default(),
+        text::clip(&text::neutral(&command), 200)
+    ))
+}
+
+/// A few words about the proof of a todo where it is not as it should be: its check failed, or there is none.
+pub fn doubt(todo: &Todo) -> Option<&'static str> {
+    match todo.failed_check() {
+        Some(_) => Some("check failed"),
+        None if todo.flags.unchecked => Some("unchecked"),
+        None => None,
+    }
 }
 
 /// The answer to a change of some todos: what they are now, what became ready, what to know.

@@ -98,7 +98,7 @@ fn phrase(event: &Event) -> String {
         Kind::Released => "released",
         Kind::Demoted => "put back",
         Kind::LeaseExpired => "put back: its lease ran out",
-        Kind::Flagged => "flagged",
+        Kind::Flagged => return flagged(changes),
         Kind::Noted => "noted",
         Kind::Removed => "archived",
         Kind::Phased => "phases changed",
@@ -111,6 +111,15 @@ fn phrase(event: &Event) -> String {
 
 fn ends_failed(changes: &[Change]) -> bool {
     changes.iter().any(|c| matches!(c, Change::Status(swap) if swap.after == Status::Failed))
+}
+
+/// A flag, or what a check found.
+fn flagged(changes: &[Change]) -> String {
+    let [Change::Evidence(evidence)] = changes else { return "flagged".to_owned() };
+    match evidence.added.last().filter(|one| one.command.is_some()) {
+        Some(check) => format!("checked: {}", check.outcome()),
+        None => "evidence added".to_owned(),
+    }
 }
 
 fn edited(changes: &[Change]) -> String {

@@ -188,7 +188,7 @@ fields! {
     Criteria criteria: Option<String> = None, undo;
     /// How completion is proved, as a command.
     Verify verify: Option<Verify> = None, undo;
-    /// What speaks for its completion.
+    /// What speaks for or against its completion: what workers said, and what its checks found.
     Evidence evidence: Vec<Evidence> = Vec::new(), keep;
     /// Globs the work will touch.
     Files files: Vec<String> = Vec::new(), undo;

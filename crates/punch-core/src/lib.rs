@@ -40,7 +40,8 @@ pub use format::Format;
 pub use op::{Add, Carried, Edit, Keep, Op, PhaseRef, Place, Ref};
 pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use policy::{
-    CancelledDep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, VerifyMode,
+    CancelledDep, DepOnRunning, InProgressLimit, MissingDep, MissingEvidence, OnCycle, OnRemove, Policy, StartGate,
+    VerifyMode,
 };
 pub use record::{Document, Marks, Parsed, Record, Records, Remark, State};
 pub use refusal::{Refusal, Warning};

@@ -184,6 +184,13 @@ pub enum Op {
         /// What speaks for or against it.
         evidence: Option<Evidence>,
     },
+    /// Record what a check of an open todo found; its status does not change.
+    RecordCheck {
+        /// Which.
+        target: Ref,
+        /// The command, how it ended, and the end of its output.
+        found: Evidence,
+    },
     /// Put the work on it back to where it stood.
     Restore {
         /// Which.
@@ -262,6 +269,7 @@ impl Op {
             | Self::Done { target: r, .. }
             | Self::Vouch { target: r, .. }
             | Self::Report { target: r, .. }
+            | Self::RecordCheck { target: r, .. }
             | Self::Restore { target: r, .. }
             | Self::Drop(r)
             | Self::Fail(r, _)

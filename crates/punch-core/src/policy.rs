@@ -97,8 +97,25 @@ choice! {
         /// Evidence is optional, stored when given.
         #[default]
         Claim,
-        /// A todo with a verify command needs evidence that it passed.
+        /// A todo with a verify command needs evidence that it passed, any other one needs evidence in words.
         Command,
+    }
+}
+choice! {
+    /// What happens to a completion without evidence of a todo that has no verify command, where `verify` is
+    /// [`VerifyMode::Command`] (rule 34). Not a setting: whoever can say evidence is asked for it.
+    MissingEvidence {
+        /// It is completed and marked as unchecked.
+        #[default]
+        Mark,
+        /// The completion is refused.
+        Refuse,
+    }
+}
+
+impl MissingEvidence {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -122,4 +139,7 @@ pub struct Policy {
     pub dep_on_running: DepOnRunning,
     /// Rule 34.
     pub verify: VerifyMode,
+    /// Rule 34. A property of the caller's dialect; never stored with a plan.
+    #[serde(skip_serializing_if = "MissingEvidence::is_default")]
+    pub missing_evidence: MissingEvidence,
 }

@@ -88,6 +88,11 @@ pub enum Refusal {
         /// The todo.
         id: String,
     },
+    /// The plan wants evidence in words for a todo that has no verify command.
+    NeedsEvidence {
+        /// The todo.
+        id: String,
+    },
     /// A batch removes a todo and uses it.
     RemovedInBatch {
         /// The todo.
@@ -169,6 +174,7 @@ impl Refusal {
             Self::Leased { .. } => "leased",
             Self::StaleFence { .. } => "stale_fence",
             Self::NeedsVerification { .. } => "needs_verification",
+            Self::NeedsEvidence { .. } => "needs_evidence",
             Self::RemovedInBatch { .. } => "removed_in_batch",
             Self::TooLong { .. } => "too_long",
             Self::UnknownPhase { .. } => "unknown_phase",
@@ -218,6 +224,9 @@ impl Refusal {
                 format!("the claim on {} with fence {given} is over (now {current})", name(id))
             }
             Self::NeedsVerification { id } => format!("{} needs its verify command to pass first", name(id)),
+            Self::NeedsEvidence { id } => {
+                format!("{} has no verify command, so it is not done without evidence (policy.verify)", name(id))
+            }
             Self::RemovedInBatch { id } => format!("{} is removed by the same batch", name(id)),
             Self::TooLong { field, length, limit } => format!("{field} has {length} characters, the limit is {limit}"),
             Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
@@ -280,6 +289,9 @@ impl Refusal {
             Self::Leased { .. } => "nothing else is free: wait until the claim ends".into(),
             Self::StaleFence { .. } => "claim it again before reporting".into(),
             Self::NeedsVerification { id } => format!("run `punch verify {}`", word(id)),
+            Self::NeedsEvidence { id } => {
+                format!("say what you checked: `punch done {} --evidence 'all tests pass'`", word(id))
+            }
             Self::RemovedInBatch { .. } => "remove it in a batch of its own".into(),
             Self::TooLong { field: "content", .. } => "shorten it and put the rest into description or a note".into(),
             Self::TooLong { .. } => "shorten it, or split it over several notes".into(),
@@ -400,6 +412,22 @@ pub enum Warning {
         /// Who has claimed it; `None` is the user.
         owner: Option<String>,
     },
+    /// It was completed although the last run of its verify command failed.
+    FailedCheck {
+        /// The todo.
+        id: String,
+        /// The command.
+        command: String,
+        /// How it ended, as the end of a sentence.
+        outcome: String,
+        /// Milliseconds since then.
+        age: i64,
+    },
+    /// It was completed without a check and without evidence, and is marked so.
+    Unchecked {
+        /// The todo.
+        id: String,
+    },
     /// The todo uid was touched by a consequence the caller may not expect.
     Cascaded {
         /// Which was cancelled along.
@@ -452,6 +480,13 @@ impl Warning {
             }
             Self::SameContent { id, other } => format!("{} and {} say the same", name(id), name(other)),
             Self::FoldedId { id } => format!("{} was given more than once; the last one counts", name(id)),
+            Self::FailedCheck { id, command, outcome, age } => format!(
+                "{} is done, but its check `{}` {outcome} {}",
+                name(id),
+                text::clip(command, 120),
+                crate::time::ago(*age)
+            ),
+            Self::Unchecked { id } => format!("{} is completed without evidence and marked as unchecked", name(id)),
             Self::Cascaded { id, .. } => format!("{} was cancelled with what it depends on", name(id)),
             Self::NotesStay { count: 1, by } => format!("1 note by {} stays", name(by)),
             Self::NotesStay { count, by } => format!("{count} notes by {} stay", name(by)),

@@ -12,6 +12,18 @@ pub fn stamp(ms: i64) -> String {
     format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
 }
 
+/// A span of milliseconds that has passed, in its largest unit: "3 minutes ago".
+pub fn ago(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    let (count, unit) = match seconds {
+        0..60 => return "a moment ago".to_owned(),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    if count == 1 { format!("1 {unit} ago") } else { format!("{count} {unit}s ago") }
+}
+
 fn parts(ms: i64) -> [i64; 6] {
     let seconds = ms.div_euclid(1000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -34,7 +46,20 @@ fn civil(days: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{stamp, utc};
+    use super::{ago, stamp, utc};
+
+    #[test]
+    fn spans_are_told_in_their_largest_unit() {
+        for (seconds, text) in [
+            (-5, "a moment ago"),
+            (59, "a moment ago"),
+            (60, "1 minute ago"),
+            (7_300, "2 hours ago"),
+            (86_400 * 3, "3 days ago"),
+        ] {
+            assert_eq!(ago(seconds * 1000), text);
+        }
+    }
 
     #[test]
     fn known_moments() {

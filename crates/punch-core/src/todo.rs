@@ -119,6 +119,17 @@ impl Todo {
         self.fields.status == Status::InProgress && unowned
     }
 
+    /// The last run of its present verify command, passed or failed. Runs of a command it had before say nothing.
+    pub fn last_check(&self) -> Option<&Evidence> {
+        let of = |evidence: &&Evidence| evidence.command.is_some() && evidence.command == self.fields.verify;
+        self.fields.evidence.iter().rev().find(of)
+    }
+
+    /// The last run of its present verify command, if that run failed.
+    pub fn failed_check(&self) -> Option<&Evidence> {
+        self.last_check().filter(|check| !check.passed())
+    }
+
     /// What the person in front of the screen should read: `activeForm`, else the content.
     pub fn active_text(&self) -> &str {
         self.fields.active_form.as_deref().unwrap_or(&self.fields.content)
@@ -259,17 +270,27 @@ pub enum Verify {
     Argv(Vec<String>),
 }
 
-/// What speaks for a completion.
+impl Verify {
+    /// The command on one line, as a shell would read it.
+    pub fn line(&self) -> String {
+        match self {
+            Self::Shell(line) => line.clone(),
+            Self::Argv(argv) => argv.iter().map(|word| crate::text::shell(word)).collect::<Vec<_>>().join(" "),
+        }
+    }
+}
+
+/// What speaks for or against a completion: what a worker says, or what a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// What the worker says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The command that ran, if the engine ran one.
+    /// The command that ran, if the engine ran one; `text` is then the end of its output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Verify>,
-    /// Its exit code.
+    /// Its exit code; absent if it did not start or did not end in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Hash of its output.
@@ -280,6 +301,32 @@ pub struct Evidence {
     pub commit: Option<String>,
     /// When.
     pub at: i64,
+}
+
+impl Evidence {
+    /// Returns true for a check that ran to its end with exit code 0.
+    pub fn passed(&self) -> bool {
+        self.exit_code == Some(0)
+    }
+
+    /// Returns true for a check that ran and did not pass.
+    pub fn is_failed_check(&self) -> bool {
+        self.command.is_some() && !self.passed()
+    }
+
+    /// How a check ended, as the end of a sentence: "passed", "failed with exit code 1", "did not finish".
+    pub fn outcome(&self) -> String {
+        match self.exit_code {
+            Some(0) => "passed".to_owned(),
+            Some(code) => format!("failed with exit code {code}"),
+            None => "did not finish".to_owned(),
+        }
+    }
+
+    /// Returns true if somebody wrote down what speaks for the completion.
+    pub fn has_text(&self) -> bool {
+        self.text.as_deref().is_some_and(|text| !text.trim().is_empty())
+    }
 }
 
 /// An append-only remark.
@@ -305,6 +352,9 @@ pub struct Flags {
     /// Its worker says that it is done; the runner that gave it out has not verified that yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reported: bool,
+    /// Completed without a check and without evidence, in a plan that asks for one of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
 }
 
 /// What an import brought that nothing here has a name for: for each format, the fields as they stood there.

@@ -163,6 +163,9 @@ impl Written<'_> {
             new.beside.extend(old.beside.iter().filter(|uid| !known.contains(uid)));
             new.names.extend(old.names.clone());
         }
+        if self.is_anonymous() {
+            old.unproven.iter().for_each(|uid| new.add_unproven(*uid));
+        }
         new.bound |= old.bound;
         if old.role == Role::Worker && self.is_anonymous() {
             new.role = Role::Worker;

@@ -68,6 +68,9 @@ pub struct SessionState {
     /// Percent of its context at which the last checkpoint was made.
     #[serde(skip_serializing_if = "is_zero")]
     pub saved: u8,
+    /// Todos that it called done and that stay open until their check passes, the latest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<Uid>,
     /// What was used, and for which todos.
     #[serde(skip_serializing_if = "crate::host::is_unused")]
     pub meter: Meter,
@@ -93,6 +96,9 @@ fn is_untouched(counters: &Counters) -> bool {
     *counters == Counters::default()
 }
 
+/// Refused completions that a session remembers.
+const UNPROVEN: usize = 20;
+
 impl SessionState {
     /// The session wrote revision `after` on a plan at `before`, and was shown its list as it is now. What the user
     /// changed up to `before` stays to be reported, unless all of it has been.
@@ -100,6 +106,7 @@ impl SessionState {
         self.shown = after;
         self.passes_on(before, after);
         self.bound = true;
+        self.drive.untouched = false;
     }
 
     /// Moves on what is known to be reported of the user's changes, if nothing of it is outstanding at `before`.
@@ -128,6 +135,13 @@ impl SessionState {
         let surplus = self.beside.len().saturating_sub(BESIDE);
         self.beside.drain(..surplus);
         new
+    }
+
+    /// Remembers a completion that a check refused.
+    pub(crate) fn add_unproven(&mut self, uid: Uid) {
+        self.unproven.retain(|known| *known != uid);
+        self.unproven.push(uid);
+        self.unproven.drain(..self.unproven.len().saturating_sub(UNPROVEN));
     }
 
     /// What it may do: a role from outside counts first, and a subagent to which nothing was assigned may only read.

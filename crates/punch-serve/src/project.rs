@@ -191,11 +191,15 @@ impl Desk for PlanDesk {
 
     fn check(&self, ask: &Ask, id: &str, limit: Duration, stopped: &Stopped<'_>) -> Result<Checked, Problem> {
         let limit = limit.min(self.opened.settings.verify_timeout.value);
-        let choice = self.choice(Some(&*self.identified(ask)?));
+        let identified = self.identified(ask)?;
+        let (choice, session) = (self.choice(Some(&*identified)), identified.session.clone());
         let checked = self.on_plan(&choice, |engine, plan| {
             let proven = match &self.opened.tree {
-                Some(tree) => engine.prove(plan, &tree.checker(limit, stopped), id),
-                None => Err(Refusal::NeedsVerification { id: id.to_owned() }.into()),
+                Some(tree) => engine.prove_for(plan, Some(&session), &tree.checker(limit, stopped), id),
+                None => {
+                    engine.note_unproven(plan, &session, id);
+                    Err(Refusal::NeedsVerification { id: id.to_owned() }.into())
+                }
             };
             match proven {
                 Ok(proof) => Ok(Checked::Passed(Box::new(proof))),

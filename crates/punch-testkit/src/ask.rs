@@ -84,12 +84,14 @@ pub struct Fields {
 }
 
 /// What speaks for a completion.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Evidence {
     /// The command that ran.
     pub command: Option<String>,
     /// How it ended.
     pub exit: Option<i32>,
+    /// There are words in it.
+    pub says: bool,
 }
 
 /// A new todo.
@@ -132,6 +134,8 @@ pub enum Ask {
     Report(Name, bool, Option<u64>),
     /// Say whether a completion is stale, with evidence or without.
     Vouch(Name, bool, bool),
+    /// Record that its command, or one it does not have, ended so.
+    Check(Name, Evidence),
     /// Put the work on it back: a status, a hold while pending, to be resumed.
     Restore(Name, Status, Option<Hold>, bool),
     /// Give up.
@@ -171,6 +175,7 @@ impl Ask {
             | Self::Done(name, _, _)
             | Self::Report(name, _, _)
             | Self::Vouch(name, _, _)
+            | Self::Check(name, _)
             | Self::Restore(name, _, _, _)
             | Self::Drop(name)
             | Self::Fail(name, _)

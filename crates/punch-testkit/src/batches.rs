@@ -118,6 +118,7 @@ impl Scene {
                 let evidence = optional(source, 3, |s| Evidence {
                     command: s.pick(&[Some("check".to_owned()), None]),
                     exit: s.pick(&[Some(0), None, Some(1)]),
+                    says: s.one_in(2),
                 });
                 Ask::Done(target, evidence, optional(source, 6, |s| s.below(3) as u64))
             }
@@ -146,6 +147,11 @@ impl Scene {
             }
             38 | 39 => Ask::Unclaim(self.name(source)),
             40 => Ask::HandOver(self.name(source), "bob".to_owned()),
+            35..38 => {
+                let command = Some(if source.one_in(6) { "other" } else { "check" }.to_owned());
+                let exit = source.pick(&[Some(0), None, Some(1)]);
+                Ask::Check(self.name(source), Evidence { command, exit, says: source.one_in(2) })
+            }
             _ => Ask::Vouch(self.name(source), source.one_in(2), source.one_in(2)),
         }
     }

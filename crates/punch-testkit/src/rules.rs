@@ -29,7 +29,7 @@ pub enum Proof {
     Trust,
     /// Evidence is kept when given.
     Claim,
-    /// A todo with a command needs evidence that it passed.
+    /// A todo with a command needs evidence that it passed, any other one needs words.
     Command,
 }
 
@@ -52,6 +52,8 @@ pub struct Rules {
     pub demote: bool,
     /// See [`Proof`].
     pub proof: Proof,
+    /// A completion without the words it needs is refused; otherwise it is marked as unchecked.
+    pub words: bool,
 }
 
 impl Rules {
@@ -65,6 +67,7 @@ impl Rules {
         dangle_removed: false,
         demote: false,
         proof: Proof::Claim,
+        words: false,
     };
     /// Merge or replace by id, everything tolerated.
     pub const CURSOR: Self = Self {
@@ -92,10 +95,10 @@ impl Rules {
     ];
 
     /// How many values each question has, in the order of the fields.
-    pub const SIZES: [usize; 8] = [3, 2, 2, 2, 3, 2, 2, 3];
+    pub const SIZES: [usize; 9] = [3, 2, 2, 2, 3, 2, 2, 3, 2];
 
     /// The rules with the given value for each question.
-    pub const fn from_digits(digits: [usize; 8]) -> Self {
+    pub const fn from_digits(digits: [usize; 9]) -> Self {
         Self {
             gate: [Gate::Strict, Gate::AtEnd, Gate::Warn][digits[0]],
             one: digits[1] == 0,
@@ -105,6 +108,7 @@ impl Rules {
             dangle_removed: digits[5] == 1,
             demote: digits[6] == 1,
             proof: [Proof::Claim, Proof::Trust, Proof::Command][digits[7]],
+            words: digits[8] == 1,
         }
     }
 }

@@ -28,7 +28,11 @@ impl Session {
     }
 
     fn prove(&self, id: &str) -> Result<Proof, EngineError> {
-        let Some(tree) = &self.tree else { return Err(Refusal::NeedsVerification { id: id.to_owned() }.into()) };
-        self.engine.prove(self.plan, &tree.checker(self.settings.verify_timeout.value, &|| false), id)
+        let Some(tree) = &self.tree else {
+            self.engine.note_unproven(self.plan, &self.key, id);
+            return Err(Refusal::NeedsVerification { id: id.to_owned() }.into());
+        };
+        let checker = tree.checker(self.settings.verify_timeout.value, &|| false);
+        self.engine.prove_for(self.plan, Some(&self.key), &checker, id)
     }
 }

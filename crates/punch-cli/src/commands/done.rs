@@ -1,7 +1,7 @@
 //! `punch done`: finish todos.
 
 use clap::Args;
-use punch_core::{Evidence, Op, Ref};
+use punch_core::{Evidence, MissingEvidence, Op, Policy, Ref};
 use punch_engine::{EngineError, Request};
 
 use crate::failure::Failure;
@@ -21,7 +21,8 @@ pub struct Done {
     /// Ids, or parts of the content
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
-    /// What speaks for it; stored with the todo
+    /// What speaks for it, stored with the todo. Required for a todo without a verify command if `policy.verify` is
+    /// "command"
     #[arg(long, value_name = "TEXT")]
     evidence: Option<String>,
     /// The fence of the claim; refused if somebody else has claimed it since
@@ -42,13 +43,19 @@ impl Done {
             }
         };
         let commit = open.project.tree().commit();
-        let request = Request { commit: commit.as_deref(), ..open.project.request() };
+        let preset = |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy };
+        let request = Request { commit: commit.as_deref(), preset, ..open.project.request() };
         let ops = |refs: &[Ref]| refs.iter().map(done).collect();
         // Where the plan wants proof, the checks run between the first refusal and the last try.
         let (changed, uids) = open.engine.proving(open.plan, &open.project.checker(), |proofs| {
             let request = Request { proofs: Some(proofs), ..request.clone() };
             open.engine.submit_named(open.plan, &request, &self.todos, &ops)
         })?;
-        Ok(reply::changed(&changed, &uids))
+        let mut reply = reply::changed(&changed, &uids);
+        let todos = uids.iter().filter_map(|uid| changed.plan.get(*uid));
+        for check in todos.filter_map(|todo| reply::check(todo, changed.now)).take(10) {
+            reply.text += &format!("\ncheck: {check}");
+        }
+        Ok(reply)
     }
 }

@@ -106,6 +106,7 @@ fn details(plan: &Plan, todo: &Todo, now: i64) -> String {
     } else if todo.is_claimed_by_user() {
         parts.push("yours".to_owned());
     }
+    parts.extend(reply::doubt(todo).map(str::to_owned));
     if let Some(hold) = todo.hold_at(now) {
         parts.push(format!("on hold: {}", text::clip(&text::neutral(&hold.reason), 60)));
     }

@@ -15,6 +15,9 @@ Examples:
   punch show T-3
   punch show 'fix login' --json";
 
+/// Lines of the last check's output that are shown.
+const OUTPUT: usize = 10;
+
 /// The arguments of `punch show`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -59,6 +62,7 @@ pub fn fields(plan: &Plan, todo: &Todo, now: i64) -> String {
         }
     };
     let record = Record::of(plan, todo, now);
+    let unchecked = todo.flags.unchecked;
     put("description", todo.description.as_deref().map(plain));
     put("phase", record.phase.as_deref().map(plain));
     put("priority", priority(todo));
@@ -77,7 +81,16 @@ pub fn fields(plan: &Plan, todo: &Todo, now: i64) -> String {
     for note in todo.notes.iter().skip(older) {
         put("note", Some(plain(&note.text)));
     }
-    for evidence in todo.evidence.iter().rev().take(3) {
+    put("last check", reply::check(todo, now));
+    put("proof", Some("unchecked: completed without a check and without evidence".to_owned()).filter(|_| unchecked));
+    let check = todo.last_check();
+    let output = check.and_then(|check| check.text.as_deref()).unwrap_or_default();
+    let output: Vec<&str> = output.trim_end().lines().collect();
+    for line in &output[output.len().saturating_sub(OUTPUT)..] {
+        put("output", Some(plain(line)));
+    }
+    let said = todo.evidence.iter().rev().filter(|evidence| Some(*evidence) != check);
+    for evidence in said.take(3) {
         put("evidence", evidence.text.as_deref().map(plain));
     }
     lines.join("\n")
@@ -97,10 +110,7 @@ fn priority(todo: &Todo) -> Option<String> {
 }
 
 fn command(verify: &Verify) -> String {
-    match verify {
-        Verify::Shell(line) => plain(line),
-        Verify::Argv(argv) => plain(&argv.join(" ")),
-    }
+    plain(&verify.line())
 }
 
 fn names(ids: &[String]) -> String {

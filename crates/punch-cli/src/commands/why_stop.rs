@@ -106,6 +106,9 @@ fn explain(told: &Told, input: &Input, decision: &Decision) -> Vec<String> {
             None => "context: unknown, so it stopped nothing".to_owned(),
         });
     }
+    for one in &facts.unproven {
+        lines.push(format!("not done: {}", one.mention()));
+    }
     let hint = hint(decision);
     if !hint.is_empty() {
         lines.push(format!("what to do: {hint}"));

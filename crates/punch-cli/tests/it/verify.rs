@@ -198,3 +198,66 @@ fn done_keeps_the_commit_and_without_git_none() {
     world.ok(&["done", "T-1"]);
     assert!(world.json(&["show", "T-1"])["todo"].get("evidence").is_none());
 }
+
+#[test]
+fn the_last_check_of_an_open_todo_is_shown() {
+    let world = with("cat out; exit 3");
+    std::fs::write(world.project.join("out"), "one\nassertion failed\n").unwrap();
+    world.punch(&["verify", "--allow", "T-1"]);
+    world.punch(&["verify", "T-1"]);
+    let shown = world.ok(&["show", "T-1"]);
+    assert!(shown.contains("  last check: failed with exit code 3 a moment ago at "), "{shown}");
+    assert!(shown.contains(": `cat out; exit 3`\n  output: one\n  output: assertion failed\n"), "{shown}");
+    assert_eq!(world.ok(&["list"]), "[ ] T-1  one  (check failed)\n");
+    let check = &world.json(&["show", "T-1"])["todo"]["lastCheck"];
+    assert_eq!((&check["passed"], &check["exitCode"]), (&serde_json::json!(false), &serde_json::json!(3)));
+    world.ok(&["edit", "T-1", "--verify", "true"]);
+    assert_eq!(world.ok(&["list"]), "[ ] T-1  one\n", "that was another command");
+}
+
+#[test]
+fn done_after_a_failed_check_warns_or_refuses_as_the_policy_says() {
+    let world = with("exit 3");
+    world.punch(&["verify", "--allow", "T-1"]);
+    world.punch(&["verify", "T-1"]);
+    assert_eq!(world.refused(&["done", "T-1"]), (1, "verify_failed".to_owned()));
+    world.ok(&["config", "set", "policy.verify", "claim"]);
+    let done = world.ok(&["done", "T-1"]);
+    assert!(
+        done.contains("note: `T-1` is done, but its check `exit 3` failed with exit code 3 a moment ago"),
+        "{done}"
+    );
+    assert!(world.ok(&["list", "--all"]).contains("[x] T-1  one  (check failed)"));
+}
+
+#[test]
+fn done_shows_the_check_that_passed() {
+    let world = with("echo fine");
+    world.punch(&["verify", "--allow", "T-1"]);
+    world.ok(&["reopen", "T-1"]);
+    let done = world.ok(&["done", "T-1"]);
+    assert!(done.starts_with("[x] T-1  one\ncheck: passed a moment ago at "), "{done}");
+}
+
+#[test]
+fn without_a_command_done_needs_evidence_where_the_plan_wants_proof() {
+    let world = World::with_git();
+    world.ok(&["config", "set", "policy.verify", "command"]);
+    world.ok(&["add", "one"]);
+    let run = world.punch(&["done", "T-1"]);
+    assert_eq!(run.exit, Some(1));
+    assert!(
+        run.stderr.contains("hint: say what you checked: `punch done T-1 --evidence 'all tests pass'`"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(world.ok(&["done", "T-1", "--evidence", "all tests pass"]), "[x] T-1  one\n");
+    world.ok(&["add", "two"]);
+    world.ok(&["todo", "done", "two"]);
+    let listed = world.ok(&["list", "--all"]);
+    assert_eq!(listed, "[x] T-1  one\n[x] T-2  two  (unchecked)\n");
+    assert_eq!(world.json(&["show", "T-2"])["todo"]["flags"], serde_json::json!(["unchecked"]));
+    assert!(world.ok(&["show", "T-2"]).contains("proof: unchecked"));
+    world.ok(&["done", "T-2", "--evidence", "looked at it"]);
+    assert_eq!(world.ok(&["list", "--all"]), "[x] T-1  one\n[x] T-2  two\n");
+}

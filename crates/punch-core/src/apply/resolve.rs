@@ -100,6 +100,7 @@ pub(super) const fn target(op: &Op) -> Option<&Ref> {
         | Op::Done { target: r, .. }
         | Op::Vouch { target: r, .. }
         | Op::Report { target: r, .. }
+        | Op::RecordCheck { target: r, .. }
         | Op::Restore { target: r, .. }
         | Op::Drop(r)
         | Op::Fail(r, _)

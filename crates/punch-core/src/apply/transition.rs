@@ -4,8 +4,8 @@ use super::draft::Draft;
 use super::resolve::Batch;
 use super::{Stop, claims, restore, vouch};
 use crate::{
-    CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, Need, Op, Refusal, StartGate, Status, Todo,
-    Uid, VerifyMode, Warning,
+    CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, MissingEvidence, Need, Op, Refusal,
+    StartGate, Status, Todo, Uid, VerifyMode, Warning,
 };
 
 /// One retry, then failed.
@@ -39,6 +39,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
             Op::Report { evidence, fence, .. } => report(draft, uid, evidence.as_ref(), *fence)?,
             Op::Vouch { stale, evidence, .. } => vouch::vouch(draft, uid, *stale, evidence.as_ref())?,
+            Op::RecordCheck { found, .. } => vouch::record_check(draft, uid, found)?,
             Op::Restore { work, .. } => restore::restore(draft, uid, work)?,
             Op::Drop(_) => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
             Op::Fail(_, error) => fail(draft, uid, error)?,
@@ -104,7 +105,11 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
         Status::InProgress => start(draft, uid, gated)?,
         Status::Completed => {
             gate(draft, uid, gated)?;
-            close(draft, uid, Status::Completed, Kind::Completed)?;
+            let unchecked = draft.ctx.policy.verify == VerifyMode::Command && add.carried.is_none();
+            if unchecked && draft.ctx.policy.missing_evidence == MissingEvidence::Refuse {
+                return Err(Refusal::NeedsEvidence { id: draft.id(uid) }.into());
+            }
+            close_with(draft, uid, Status::Completed, Kind::Completed, |t| t.flags.unchecked = unchecked)?;
         }
         Status::Cancelled => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
         Status::Failed => close(draft, uid, Status::Failed, Kind::Failed)?,
@@ -250,22 +255,19 @@ fn done(
         if at_end {
             gated.push(uid);
         }
-        return Ok(());
+        return vouch::add_missing(draft, uid, evidence);
     }
     // What was started in order may finish even if a dependency was added or reopened meanwhile. Before the proof is
     // asked for: a check that could change nothing need not run.
     if todo.status != Status::InProgress || at_end {
         gate(draft, uid, gated)?;
     }
-    let todo = draft.get(uid)?;
-    if draft.ctx.policy.verify == VerifyMode::Command && todo.verify.is_some() {
-        let passed = evidence.is_some_and(|e| e.command == todo.verify && e.exit_code == Some(0));
-        if !passed {
-            return Err(Refusal::NeedsVerification { id: todo.id.clone() }.into());
-        }
-    }
+    let unchecked = vouch::is_unchecked(draft, uid, evidence)?;
     let kept = vouch::kept(draft, evidence);
-    close_with(draft, uid, Status::Completed, Kind::Completed, |t| t.evidence.extend(kept))
+    close_with(draft, uid, Status::Completed, Kind::Completed, |t| {
+        t.evidence.extend(kept);
+        t.flags.unchecked = unchecked;
+    })
 }
 
 fn close(draft: &mut Draft<'_>, uid: Uid, status: Status, kind: Kind) -> Result<(), Stop> {

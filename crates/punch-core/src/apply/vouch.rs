@@ -1,8 +1,9 @@
-//! Whether a completion still stands: evidence and the mark `stale` on a completed todo.
+//! What speaks for and against a completion: what `done` needs, results of checks, and whether a completion still
+//! stands.
 
 use super::Stop;
 use super::draft::Draft;
-use crate::{Evidence, Kind, Refusal, Status, Uid, VerifyMode};
+use crate::{Evidence, Kind, MissingEvidence, Refusal, Status, Uid, VerifyMode, Warning};
 
 /// Pieces of evidence that a todo keeps when it is checked again and again; the log has them all.
 const KEPT: usize = 20;
@@ -15,6 +16,66 @@ pub(super) fn kept(draft: &Draft<'_>, evidence: Option<&Evidence>) -> Option<Evi
         VerifyMode::Trust => evidence.commit.map(|commit| Evidence { commit: Some(commit), at, ..Evidence::default() }),
         VerifyMode::Claim | VerifyMode::Command => Some(Evidence { at, ..evidence }),
     }
+}
+
+/// Whether a completion with this evidence counts as unchecked; refused where the plan wants a check or evidence that
+/// is not there (rule 34). A completion against a failed check is warned about.
+pub(super) fn is_unchecked(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>) -> Result<bool, Stop> {
+    let todo = draft.get(uid)?;
+    let id = || todo.id.clone();
+    let passed = todo.verify.is_some() && evidence.is_some_and(|e| e.command == todo.verify && e.passed());
+    if draft.ctx.policy.verify == VerifyMode::Command {
+        return match (&todo.verify, draft.ctx.policy.missing_evidence) {
+            (Some(_), _) if passed => Ok(false),
+            (Some(_), _) => Err(Refusal::NeedsVerification { id: id() }.into()),
+            (None, _) if evidence.is_some_and(Evidence::has_text) => Ok(false),
+            // What its worker reported is evidence too; the runner that completes it has none of its own.
+            (None, _) if todo.flags.reported && todo.evidence.last().is_some_and(Evidence::has_text) => Ok(false),
+            (None, MissingEvidence::Refuse) => Err(Refusal::NeedsEvidence { id: id() }.into()),
+            (None, MissingEvidence::Mark) => {
+                let warning = Warning::Unchecked { id: id() };
+                draft.warnings.push(warning);
+                Ok(true)
+            }
+        };
+    }
+    if let (Some(check), Some(command), false) = (todo.failed_check(), &todo.verify, passed) {
+        let age = draft.now.saturating_sub(check.at);
+        let warning = Warning::FailedCheck { id: id(), command: command.line(), outcome: check.outcome(), age };
+        draft.warnings.push(warning);
+    }
+    Ok(false)
+}
+
+/// Evidence that comes after an unchecked completion takes the mark away.
+pub(super) fn add_missing(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>) -> Result<(), Stop> {
+    let Some(evidence) = evidence.filter(|evidence| evidence.has_text()) else { return Ok(()) };
+    if draft.get(uid)?.flags.unchecked {
+        let evidence = Evidence { at: draft.now, ..evidence.clone() };
+        draft.edit(uid, Kind::Flagged, |t| {
+            push(&mut t.evidence, Some(evidence));
+            t.flags.unchecked = false;
+        })?;
+    }
+    Ok(())
+}
+
+/// Records a check of an open todo. Only the last failed check in a row is stored: an agent may try many times. A check
+/// of a command that the todo no longer has says nothing, nor does one of a todo that was closed meanwhile.
+pub(super) fn record_check(draft: &mut Draft<'_>, uid: Uid, found: &Evidence) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    if !todo.status.is_open() || found.command.is_none() || found.command != todo.verify {
+        return Ok(());
+    }
+    let again = todo.evidence.last().is_some_and(Evidence::is_failed_check);
+    let found = Evidence { at: draft.now, ..found.clone() };
+    draft.edit(uid, Kind::Flagged, |t| {
+        if again {
+            t.evidence.pop();
+        }
+        push(&mut t.evidence, Some(found));
+    })?;
+    Ok(())
 }
 
 /// Adds a piece of evidence; the oldest one goes where there are many.
@@ -37,9 +98,12 @@ pub(super) fn vouch(draft: &mut Draft<'_>, uid: Uid, stale: bool, evidence: Opti
         draft.touch(uid)?;
         draft.edit(uid, Kind::Edited, |t| push(&mut t.evidence, Some(evidence)))?;
     }
-    if draft.get(uid)?.flags.stale != stale {
+    let passed = evidence.is_some_and(Evidence::passed);
+    let flags = draft.get(uid)?.flags;
+    let after = crate::Flags { stale, unchecked: flags.unchecked && !passed, ..flags };
+    if flags != after {
         draft.touch(uid)?;
-        draft.edit(uid, Kind::Flagged, |t| t.flags.stale = stale)?;
+        draft.edit(uid, Kind::Flagged, |t| t.flags = after)?;
     }
     Ok(())
 }

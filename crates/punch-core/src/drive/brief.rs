@@ -103,7 +103,8 @@ fn before(out: &mut String, plan: &Plan, todo: &Todo) {
     out.push_str("It builds on these, which are done:\n");
     for dep in done.iter().take(BEFORE) {
         let _ = writeln!(out, "<done id=\"{}\">\n{}", quote(&dep.id, ID), quote(&dep.content, 200));
-        let said = dep.evidence.iter().rev().find_map(|evidence| evidence.text.as_deref());
+        let speaks_for = dep.evidence.iter().rev().filter(|evidence| !evidence.is_failed_check());
+        let said = speaks_for.into_iter().find_map(|evidence| evidence.text.as_deref());
         if let Some(said) = said {
             let _ = writeln!(out, "Result: {}", quote(said, RESULT));
         }

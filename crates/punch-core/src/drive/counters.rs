@@ -42,6 +42,10 @@ pub struct Counters {
     /// Bytes of the first continuation after a person's message: no later one is longer.
     #[serde(skip_serializing_if = "is_zero_len")]
     pub first: usize,
+    /// Nothing has touched the plan since the last message of a person: no todo was written or started, and no tool
+    /// changed a file or ran a command while a todo was in progress. False where no message was ever reported.
+    #[serde(skip_serializing_if = "is_false")]
+    pub untouched: bool,
     /// A person is being asked.
     #[serde(skip_serializing_if = "is_false")]
     pub asked: bool,
@@ -120,10 +124,11 @@ impl Counters {
                 if self.trouble.as_ref().is_some_and(|trouble| trouble.tool == tool.name) {
                     self.trouble = None;
                 }
+                self.untouched &= !tool.writes_todos();
                 match tool.kind {
                     ToolKind::Ours | ToolKind::HostTodo => (self.quiet, self.edits) = (0, 0),
                     ToolKind::Edit => (self.quiet, self.edits) = (self.quiet.saturating_add(1), self.edits + 1),
-                    ToolKind::Other => self.quiet = self.quiet.saturating_add(1),
+                    ToolKind::Command | ToolKind::Other => self.quiet = self.quiet.saturating_add(1),
                     ToolKind::Question => {}
                 }
             }
@@ -153,7 +158,7 @@ impl Counters {
         (self.continuations, self.total, self.idle, self.in_row, self.first) = (0, 0, 0, 0, 0);
         (self.failures, self.failed_at, self.trouble) = (0, None, None);
         (self.asked, self.interrupted, self.ended, self.going) = (false, false, false, false);
-        self.since = Some(now);
+        (self.since, self.untouched) = (Some(now), true);
     }
 
     /// Counts progress that was found since the last decision.
@@ -161,7 +166,7 @@ impl Counters {
     pub fn progressed(&self, facts: &Facts) -> Self {
         let mut out = self.clone();
         if facts.progress {
-            (out.continuations, out.idle) = (0, 0);
+            (out.continuations, out.idle, out.untouched) = (0, 0, false);
         }
         out
     }
@@ -180,7 +185,9 @@ impl Counters {
             self.in_row = self.in_row.saturating_add(1);
             self.prompted += super::estimate(text) as u64;
             if self.first == 0 {
-                self.first = text.len();
+                // What is said about checks comes and goes with them.
+                let checks = super::explain(&facts.unproven);
+                self.first = text.len().saturating_sub(checks.len() + usize::from(!checks.is_empty()));
             }
         }
     }

@@ -62,6 +62,9 @@ pub struct Scene {
     /// The host's own limit of continuations in a row, which must not be reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_cap: Option<u32>,
+    /// Its tools are not counted and it has a todo in progress: whether the turn touched the plan is unknown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unobserved: bool,
     /// What its tools can say.
     #[serde(skip_serializing_if = "Words::are_all")]
     pub words: Words,
@@ -174,6 +177,9 @@ fn late(input: &Input) -> Option<Reason> {
     }
     if let Some(context) = scene.context.filter(|context| is_full(*context, policy.token_limit)) {
         return Some(Reason::ContextFull { used: context.used, limit: context.limit });
+    }
+    if counters.untouched && counters.total > 0 && !scene.unobserved {
+        return Some(Reason::PlanUntouched);
     }
     if counters.idle >= policy.no_progress {
         return Some(Reason::NoProgress { times: counters.idle });

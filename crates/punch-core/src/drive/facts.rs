@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Roots;
+use super::{Roots, Unproven};
 use crate::text::clip;
 use crate::{Counts, Status, Todo, Uid, files};
 
@@ -65,6 +65,9 @@ pub struct Facts {
     /// Todos that get in its way, half a line each (rule 48).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<Conflict>,
+    /// Todos that the session called done, or that are next, and whose check has not passed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<Unproven>,
     /// The status of a covered todo has changed since the last decision.
     pub progress: bool,
     /// What stands in the way; looked for only if nothing is actionable.
@@ -92,6 +95,8 @@ pub struct Selected {
     pub next: Option<Named>,
     /// What waits for it.
     pub conflicts: Vec<Conflict>,
+    /// Its check, if the last run of it failed.
+    pub failing: Option<Unproven>,
 }
 
 /// Chooses among what the owner has in progress, what is ready (best first), and what others have in progress
@@ -111,7 +116,8 @@ pub fn select(running: &[Todo], ready: &[Todo], owner: Option<&str>, skip_option
     let later = own.iter().copied().chain(ready).filter(|t| t.uid != next.uid);
     let conflicts =
         later.filter_map(|t| Some(Conflict { id: clip(&t.id, CLIPPED).into_owned(), files: clash(next, t)? }));
-    Selected { next: Some(Named::of(next, now)), conflicts: conflicts.take(CONFLICTS).collect() }
+    let failing = next.failed_check().and_then(|_| Unproven::of(next, false));
+    Selected { next: Some(Named::of(next, now)), conflicts: conflicts.take(CONFLICTS).collect(), failing }
 }
 
 /// The same from all covered todos, with the counts.

@@ -128,6 +128,19 @@ pub struct ToolUse {
     pub receipt: Option<u64>,
 }
 
+impl ToolUse {
+    /// Returns true for a todo tool, ours or the host's, that may have changed the list.
+    pub fn writes_todos(&self) -> bool {
+        let reads = self.name.ends_with("_read") || self.name.ends_with("Read");
+        matches!(self.kind, ToolKind::Ours | ToolKind::HostTodo) && !reads
+    }
+
+    /// Returns true for a tool that does work outside the list: it changes files or runs something.
+    pub fn works(&self) -> bool {
+        matches!(self.kind, ToolKind::Edit | ToolKind::Command)
+    }
+}
+
 /// What a tool means to us.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -138,6 +151,8 @@ pub enum ToolKind {
     HostTodo,
     /// It changes files.
     Edit,
+    /// It runs a command, or hands work to a subagent or to another server.
+    Command,
     /// It asks a person.
     Question,
     /// Anything else.

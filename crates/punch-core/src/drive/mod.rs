@@ -19,6 +19,7 @@ mod remind;
 mod rules;
 mod tokens;
 mod turns;
+mod unproven;
 
 pub use assignment::{ASSIGNED, assignment};
 pub use block::{Block, Cause, Roots, roots};
@@ -36,3 +37,4 @@ pub use remind::{Nudge, advice, due, nudge};
 pub use rules::{KeepGoing, Reminding};
 pub use tokens::estimate;
 pub use turns::{Before, Turn};
+pub use unproven::{UNPROVEN, Unproven, explain};

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Counters, Facts, Named, Words, quote};
+use super::{Counters, Facts, Named, Words, explain, quote};
 
 /// Bytes of a todo's content in it.
 const CONTENT: usize = 200;
@@ -11,7 +11,7 @@ const CONTENT: usize = 200;
 const ID: usize = 40;
 
 /// The text, or nothing if there is nothing to go on with. The first after a person's message says how to work; later
-/// ones are never longer.
+/// ones are never longer, apart from what they say about checks that have not passed, which has a limit of its own.
 pub fn continuation(facts: &Facts, counters: &Counters, words: Words, n: u32, of: u32) -> Option<String> {
     let next = facts.next.as_ref()?;
     let (open, total) = (facts.open, facts.total);
@@ -33,6 +33,11 @@ pub fn continuation(facts: &Facts, counters: &Counters, words: Words, n: u32, of
             text.push('\n');
             text += &extra;
         }
+    }
+    let checks = explain(&facts.unproven);
+    if !checks.is_empty() {
+        text.push('\n');
+        text += &checks;
     }
     Some(text)
 }

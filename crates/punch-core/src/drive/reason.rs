@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Cause, Facts, Finish, Roots, quote};
+use super::{Block, Cause, Facts, Finish, Roots, Unproven, quote};
 
 /// Blocks that a sentence names.
 const WRITTEN: usize = 5;
@@ -95,6 +95,8 @@ pub enum Reason {
         /// How long.
         minutes: u64,
     },
+    /// The turn was about something else: neither it nor its continuation touched the plan.
+    PlanUntouched,
     /// Continuations changed nothing.
     NoProgress {
         /// How many.
@@ -129,6 +131,7 @@ impl Reason {
             Self::MaxContinuations { .. } => "max_continuations",
             Self::AbsoluteCap { .. } => "absolute_cap",
             Self::TooLong { .. } => "too_long",
+            Self::PlanUntouched => "plan_untouched",
             Self::NoProgress { .. } => "no_progress",
         }
     }
@@ -164,6 +167,7 @@ impl Reason {
             Self::MaxContinuations { limit } => format!("the limit is {} without progress", continuations(*limit)),
             Self::AbsoluteCap { limit } => format!("the limit is {} after one message", continuations(*limit)),
             Self::TooLong { minutes } => format!("nobody has said anything for {minutes} minutes"),
+            Self::PlanUntouched => "this turn did not touch the plan".into(),
             Self::NoProgress { times: 1 } => "a continuation changed no status".into(),
             Self::NoProgress { times } => format!("{times} continuations changed no status"),
         }
@@ -184,6 +188,7 @@ impl Reason {
             Self::HostCap { .. } | Self::MaxContinuations { .. } | Self::AbsoluteCap { .. } | Self::TooLong { .. } => {
                 "any message to the agent starts the count again"
             }
+            Self::PlanUntouched => "tell the agent to continue with the plan if it should",
             Self::NoProgress { .. } => "look at what the agent says, then send it a message",
             Self::Finish { .. } | Self::Interrupted => "any message to the agent goes on",
             Self::NoSession | Self::Unbound | Self::Foreign | Self::Asked | Self::Background { .. } => "",
@@ -197,20 +202,22 @@ impl Reason {
             Self::OnlyOptional { .. } | Self::WaitsForPeople { .. } | Self::NothingActionable { .. } => true,
             Self::FailedTurns { .. } | Self::ContextFull { .. } | Self::HostCap { .. } => true,
             Self::MaxContinuations { .. } | Self::AbsoluteCap { .. } | Self::TooLong { .. } => true,
-            Self::NoProgress { .. } | Self::CoolingDown { .. } => true,
+            Self::NoProgress { .. } | Self::CoolingDown { .. } | Self::PlanUntouched => true,
             Self::NoSession | Self::Disabled | Self::SwitchedOff | Self::Paused | Self::Subagent => false,
             Self::Unbound | Self::Foreign | Self::Finish { .. } | Self::Interrupted | Self::Asked => false,
             Self::Background { .. } | Self::Compacting | Self::Finished => false,
         }
     }
 
-    /// One or two lines for the person in front of the screen.
+    /// Two or three lines for the person in front of the screen.
     pub fn tell(&self, facts: &Facts) -> Option<String> {
         if !self.is_told() || facts.open == 0 {
             return None;
         }
         let todos = if facts.open == 1 { "1 todo is".to_owned() } else { format!("{} todos are", facts.open) };
-        Some(format!("punch: stopped, {todos} open: {}.\nWhat to do: {}.", self.text(), self.hint()))
+        let checks: Vec<String> = facts.unproven.iter().map(Unproven::mention).collect();
+        let checks = if checks.is_empty() { String::new() } else { format!("\nNot done: {}.", checks.join(", ")) };
+        Some(format!("punch: stopped, {todos} open: {}.{checks}\nWhat to do: {}.", self.text(), self.hint()))
     }
 }
 

@@ -32,12 +32,14 @@ pub fn due(counters: &Counters, event: &HostEvent, bound: bool, rules: Reminding
         HostEvent::ToolFailed { tool, interrupted: false, .. } if tool.kind == ToolKind::Ours => {
             Some(Nudge::FailedWrite)
         }
-        HostEvent::ToolEnded { tool } if matches!(tool.kind, ToolKind::Edit | ToolKind::Other) => match bound {
-            true if counters.quiet >= QUIET => Some(Nudge::Quiet),
-            true if counters.edits >= EDITS => Some(Nudge::AfterEdits),
-            false if counters.quiet >= BUSY && counters.edits >= 2 && !counters.introduced => Some(Nudge::FirstUse),
-            _ => None,
-        },
+        HostEvent::ToolEnded { tool } if matches!(tool.kind, ToolKind::Edit | ToolKind::Command | ToolKind::Other) => {
+            match bound {
+                true if counters.quiet >= QUIET => Some(Nudge::Quiet),
+                true if counters.edits >= EDITS => Some(Nudge::AfterEdits),
+                false if counters.quiet >= BUSY && counters.edits >= 2 && !counters.introduced => Some(Nudge::FirstUse),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

@@ -90,7 +90,7 @@ record! {
     verify_command: Option<Verify> = "verifyCommand";
     /// Globs that the work will touch; two todos whose files overlap never run at once.
     files: Vec<String> = "files";
-    /// What speaks for its completion.
+    /// What speaks for or against its completion: what workers said, and what its checks found.
     evidence: Vec<Evidence> = "evidence";
     /// Remarks, oldest first.
     notes: Vec<Remark> = "notes";

@@ -241,13 +241,14 @@ impl Wire for Option<Hold> {
 
 impl Wire for Marks {
     fn write(&self) -> Option<Value> {
-        let Flags { resume, stale, stale_dependency, reported } = self.stored;
+        let Flags { resume, stale, stale_dependency, reported, unchecked } = self.stored;
         let set = [
             (resume, "resume"),
             (self.stalled, "stalled"),
             (stale, "stale"),
             (stale_dependency, "staleDependency"),
             (reported, "reported"),
+            (unchecked, "unchecked"),
         ];
         let names: Vec<&str> = set.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
         (!names.is_empty()).then(|| json!(names))
@@ -260,16 +261,17 @@ impl Wire for Marks {
                 "stale" => out.stored.stale = true,
                 "staleDependency" => out.stored.stale_dependency = true,
                 "reported" => out.stored.reported = true,
+                "unchecked" => out.stored.unchecked = true,
                 "stalled" => out.stalled = true,
                 // Derived from estimates; a list that was shown may hold them.
                 "oversize" | "assumed" => {}
-                _ => return Err("may hold resume, stale, staleDependency, reported".to_owned()),
+                _ => return Err("may hold resume, stale, staleDependency, reported, unchecked".to_owned()),
             }
         }
         Ok(out)
     }
     fn schema() -> Value {
-        list(word(["resume", "stalled", "stale", "staleDependency", "reported", "oversize", "assumed"]))
+        list(word(["resume", "stalled", "stale", "staleDependency", "reported", "unchecked", "oversize", "assumed"]))
     }
 }
 

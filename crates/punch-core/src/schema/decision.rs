@@ -44,6 +44,7 @@ pub fn reasons() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
         ("max_continuations", vec![("limit", count())]),
         ("absolute_cap", vec![("limit", count())]),
         ("too_long", vec![("minutes", count())]),
+        ("plan_untouched", vec![]),
         ("no_progress", vec![("times", count())]),
     ]
 }
@@ -69,7 +70,10 @@ fn facts() -> Value {
     let named = object(&[("id", text()), ("content", text())], &[("running", yes_no()), ("again", yes_no())]);
     let conflict = object(&[("id", text()), ("files", yes_no())], &[]);
     let always = [("revision", count()), ("open", count()), ("total", count()), ("progress", yes_no())];
-    object(&always, &[("next", named), ("conflicts", list(conflict)), ("roots", roots())])
+    let unproven =
+        object(&[("id", text()), ("command", text())], &[("outcome", text()), ("tail", text()), ("shell", yes_no())]);
+    let maybe = [("next", named), ("conflicts", list(conflict)), ("unproven", list(unproven)), ("roots", roots())];
+    object(&always, &maybe)
 }
 
 fn roots() -> Value {
@@ -93,6 +97,7 @@ fn counters() -> Value {
         ("since", time()),
         ("seen", count()),
         ("first", count()),
+        ("untouched", yes_no()),
         ("asked", yes_no()),
         ("interrupted", yes_no()),
         ("compacting", time()),
@@ -144,5 +149,7 @@ fn scene() -> Value {
         ("switch", word(["on", "paused", "off"])),
     ];
     let words = word(["all", "plain"]);
-    object(&always, &[("context", or_null(context)), ("host_cap", or_null(count())), ("words", words)])
+    let maybe =
+        [("context", or_null(context)), ("host_cap", or_null(count())), ("unobserved", yes_no()), ("words", words)];
+    object(&always, &maybe)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{about, any_of, count, list, named, object, only, text};
+use super::{about, any_of, count, list, named, object, only, or_null, signed, text, time, yes_no};
 use crate::Record;
 
 /// One todo as it is written; `title` is read in place of `content`.
@@ -18,6 +18,17 @@ pub fn shown() -> Value {
     let mut properties = Record::properties();
     let effective = "the best priority among it and everything open that waits for it";
     properties.insert("effectivePriority".to_owned(), about(count(), effective));
+    let check = object(
+        &[
+            ("passed", yes_no()),
+            ("exitCode", or_null(signed())),
+            ("command", any_of(vec![text(), list(text())])),
+            ("commit", or_null(text())),
+            ("at", time()),
+        ],
+        &[],
+    );
+    properties.insert("lastCheck".to_owned(), about(check, "the last run of its verify command"));
     let shown = json!({
         "type": "object",
         "required": ["id", "content", "status", "priority", "dependsOn", "blocks", "effectivePriority"],

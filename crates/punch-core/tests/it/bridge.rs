@@ -3,8 +3,8 @@
 use punch_core::dialect::extended;
 use punch_core::{
     Actor, Add, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind, InProgressLimit, Keep,
-    MissingDep, OnCycle, OnRemove, Op, Outcome, PhaseRef, Place, Plan, Policy, Ref, Refusal, StartGate, Status, Stop,
-    Todo, Uid, Verify, VerifyMode, Work, apply,
+    MissingDep, MissingEvidence, OnCycle, OnRemove, Op, Outcome, PhaseRef, Place, Plan, Policy, Ref, Refusal,
+    StartGate, Status, Stop, Todo, Uid, Verify, VerifyMode, Work, apply,
 };
 use punch_testkit::ask::{self, Ask, Batch, Fields, Name, New, Spot};
 use punch_testkit::model::{Edge, Item, Row, State};
@@ -32,6 +32,7 @@ pub fn policy(rules: &Rules) -> Policy {
             Proof::Claim => VerifyMode::Claim,
             Proof::Command => VerifyMode::Command,
         },
+        missing_evidence: if rules.words { MissingEvidence::Refuse } else { MissingEvidence::Mark },
     }
 }
 
@@ -109,6 +110,20 @@ fn add(new: &New) -> Add {
     }
 }
 
+fn found(evidence: &ask::Evidence) -> Evidence {
+    Evidence {
+        text: evidence.says.then(|| "it works".into()),
+        command: evidence.command.clone().map(Verify::Shell),
+        exit_code: evidence.exit,
+        ..Evidence::default()
+    }
+}
+
+fn piece(evidence: &Evidence) -> ask::Evidence {
+    let command = evidence.command.as_ref().map(Verify::line);
+    ask::Evidence { command, exit: evidence.exit_code, says: evidence.has_text() }
+}
+
 pub fn op(ask: &Ask) -> Op {
     match ask {
         Ask::Add(new) => Op::Add(add(new)),
@@ -118,20 +133,15 @@ pub fn op(ask: &Ask) -> Op {
         Ask::Renew(target, until) => Op::Renew(name(target), *until),
         Ask::Unclaim(target) => Op::Unclaim(name(target)),
         Ask::HandOver(target, owner) => Op::HandOver(name(target), owner.clone()),
-        Ask::Done(target, evidence, fence) => Op::Done {
-            target: name(target),
-            evidence: evidence.as_ref().map(|e| Evidence {
-                command: e.command.clone().map(Verify::Shell),
-                exit_code: e.exit,
-                ..Evidence::default()
-            }),
-            fence: *fence,
-        },
+        Ask::Done(target, evidence, fence) => {
+            Op::Done { target: name(target), evidence: evidence.as_ref().map(found), fence: *fence }
+        }
         Ask::Report(target, says, fence) => Op::Report {
             target: name(target),
             evidence: says.then(|| Evidence { text: Some("it works".into()), ..Evidence::default() }),
             fence: *fence,
         },
+        Ask::Check(target, e) => Op::RecordCheck { target: name(target), found: found(e) },
         Ask::Vouch(target, stale, evidence) => Op::Vouch {
             target: name(target),
             stale: *stale,
@@ -224,7 +234,7 @@ fn item(plan: &Plan, todo: &Todo) -> Item {
             Verify::Shell(line) => line.clone(),
             Verify::Argv(words) => words.join(" "),
         }),
-        evidence: todo.evidence.len(),
+        evidence: todo.evidence.iter().map(piece).collect(),
         owner: todo.owner.clone(),
         fence: todo.fence,
         lease: todo.lease_until,
@@ -234,6 +244,7 @@ fn item(plan: &Plan, todo: &Todo) -> Item {
         resume: todo.flags.resume,
         reported: todo.flags.reported,
         stale: todo.flags.stale,
+        unchecked: todo.flags.unchecked,
         stale_dependency: todo.flags.stale_dependency,
         started: todo.started_at,
         finished: todo.finished_at,

@@ -144,10 +144,10 @@ fn every_pair_of_policy_values_is_right() {
     }
     let mut done = HashSet::new();
     let mut total = Walk::default();
-    for first in 0..8 {
-        for second in first + 1..8 {
+    for first in 0..Rules::SIZES.len() {
+        for second in first + 1..Rules::SIZES.len() {
             for (a, b) in (0..Rules::SIZES[first]).flat_map(|a| (0..Rules::SIZES[second]).map(move |b| (a, b))) {
-                let mut digits = [0; 8];
+                let mut digits = [0; 9];
                 digits[first] = a;
                 digits[second] = b;
                 if done.insert(digits) {

@@ -133,6 +133,7 @@ fn most_arbitrary_writes_are_accepted_and_every_refusal_occurs() {
         "needs_verification",
         "not_ready",
         "removed_in_batch",
+        "needs_evidence",
         "stale_fence",
         "transition",
         "unknown_dependency",

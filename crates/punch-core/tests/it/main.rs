@@ -5,6 +5,7 @@ mod bad_input;
 mod batch;
 mod big;
 mod bridge;
+mod checks;
 mod claims;
 mod diff;
 mod drive;

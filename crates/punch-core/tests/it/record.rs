@@ -180,7 +180,7 @@ fn wrong_values_are_named_by_their_place() {
     todos[1].id: is empty
     todos[1].hold: must be an object with kind (human, external, timer, job, other), reason, until
     todos[1].notes: must be a list of strings or of objects with text, at, by
-    todos[1].flags: may hold resume, stale, staleDependency, reported
+    todos[1].flags: may hold resume, stale, staleDependency, reported, unchecked
     todos[1].complexity: must be trivial, small, medium, large or epic
     id `a` is used more than once
     ");

@@ -159,7 +159,13 @@ fn todos() -> impl Strategy<Value = (Todo, u64, Vec<u64>)> {
                 })
                 .collect();
             todo.files = files;
-            todo.flags = Flags { resume: flags[0], stale: flags[1], stale_dependency: flags[2], reported: flags[3] };
+            todo.flags = Flags {
+                resume: flags[0],
+                stale: flags[1],
+                stale_dependency: flags[2],
+                reported: flags[3],
+                unchecked: flags[0] && flags[3],
+            };
             todo.complexity = complexity.map(|at| Complexity::ALL[at]);
             (todo, phase, needs)
         },

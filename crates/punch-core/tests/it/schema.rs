@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use punch_core::drive::{
     Block, Cause, ContextUse, Counters, Facts, Finish, HostEvent, Input, KeepGoing, Named, Reason, Roots, Scene,
-    Switch, Words, decide,
+    Switch, Unproven, Words, decide,
 };
 use punch_core::schedule::{Ask, Order, schedule};
 use punch_core::{Document, Record, schema};
@@ -25,8 +25,22 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
     let block = Block { id: "T-2".into(), cause, about: "Ann".into() };
     let total = u64::from(cause != Cause::Blank);
     let roots = Roots { named: vec![block], total, cut: every(5), optional: vec!["T-9".into()] };
+    let unproven = Unproven {
+        id: "T-1".into(),
+        command: "make".into(),
+        outcome: every(2).then(|| "failed".into()),
+        tail: "x".into(),
+        shell: every(3),
+    };
     Input {
-        facts: Facts { open, total: 9, next: next.then_some(named), roots, ..Facts::default() },
+        facts: Facts {
+            open,
+            total: 9,
+            next: next.then_some(named),
+            roots,
+            unproven: vec![unproven],
+            ..Facts::default()
+        },
         counters: Counters {
             going: true,
             continuations: choice % 12,
@@ -38,6 +52,7 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
             since: Some(1),
             seen: 3,
             first: 400,
+            untouched: every(31),
             asked: every(11),
             told: 2,
             quiet: 1,
@@ -57,6 +72,7 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
             switch: [Switch::On, Switch::On, Switch::On, Switch::Paused, Switch::Off][choice as usize % 5],
             context: Some(ContextUse { used: u64::from(choice % 100), limit: 100 }),
             host_cap: every(7).then_some(8),
+            unobserved: every(2),
             words: if every(3) { Words::Plain } else { Words::All },
         },
         now: i64::from(choice) * 60_000,

@@ -73,7 +73,7 @@ proptest! {
     fn undo_of_any_revision_is_clean_or_refused_with_the_plan_untouched(
         choices in sequences(12),
         which in any::<prop::sample::Index>(),
-        digits in any::<[u8; 8]>(),
+        digits in any::<[u8; 9]>(),
     ) {
         let mut pair = Pair::new();
         for bytes in &choices {

@@ -22,7 +22,7 @@ impl EngineError {
             Self::NotFound { .. } => known(),
             Self::UnknownPlan { .. } => "leave `plan` out to use the plan of this project".into(),
             Self::ArchivedPlan { .. } => "leave `plan` out to use the plan of this project, or name another".into(),
-            Self::Verify(error) => unproven(error),
+            Self::Verify(error) => unproven(error, surface),
             Self::Checkpoint(error) => uncheckpointed(error),
             Self::Store(_)
             | Self::PlanExists { .. }
@@ -36,15 +36,19 @@ impl EngineError {
 }
 
 /// A check is the one thing for which a model is sent to a shell: it may take longer than a tool call.
-fn unproven(error: &VerifyError) -> String {
+fn unproven(error: &VerifyError, surface: Surface) -> String {
+    let again = match surface {
+        Surface::Native => "send done again",
+        Surface::Cursor | Surface::Phases | Surface::Todowrite | Surface::Extended => "send the same call again",
+    };
     match error {
         VerifyError::NoCommand { .. } => "give it a verifyCommand with edit".into(),
         VerifyError::Consent { .. } => {
             format!("go on with something else and tell the user: {}", error.hint())
         }
-        VerifyError::Failed { .. } => "repair what it found, then call done again".into(),
+        VerifyError::Failed { .. } => format!("fix what it found, then {again}; leave it open until then"),
         VerifyError::NotStarted { .. } => "correct its verifyCommand with edit".into(),
-        VerifyError::Stopped { .. } => "call done again".into(),
+        VerifyError::Stopped { .. } => again.to_owned(),
         VerifyError::Timeout { id, .. } => {
             format!("run `punch verify {}` in a shell: it finishes the todo if it passes", text::shell(id))
         }
@@ -92,6 +96,7 @@ fn refused(refusal: &Refusal, surface: Surface, reads: bool) -> Option<String> {
         }
         Refusal::Leased { .. } => "nothing else is free: wait until the claim ends, or stop here".into(),
         Refusal::UnknownPhase { .. } => "use a phase of the plan".into(),
+        Refusal::NeedsEvidence { .. } => "send done again with evidence: what you checked, and what came of it".into(),
         Refusal::RevertConflict { .. } => {
             "undo the later revisions first; todo_read with view history lists them".into()
         }
@@ -141,6 +146,7 @@ mod tests {
             Refusal::NothingUndoable { revision: 1, stays: Vec::new() },
             Refusal::NothingToUndo { others: Some((1, "o".into())) },
             Refusal::NothingToRedo { others: Some((1, "o".into())) },
+            Refusal::NeedsEvidence { id: id.clone() },
         ];
         for refusal in refusals {
             for surface in Surface::ALL {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use punch_core::apply::spare;
 use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told, Word};
-use punch_core::{Footprint, Op, Plan, Status, Todo, Uid, text};
+use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Surface};
@@ -65,8 +65,17 @@ pub(crate) struct Made {
     pub state: SessionState,
     /// The revision, if the plan changed.
     pub revision: Option<u64>,
-    /// What was left out because someone else has claimed it, for the model.
-    pub notes: Vec<String>,
+    /// What the plan did not take over as it was, or took over with a warning.
+    pub notes: Notes,
+}
+
+/// What the model should hear about a copy.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    /// Todos that it called done and that stay open until their check passes.
+    pub unproven: Vec<Uid>,
+    /// Todos that are done although their last check failed, a line each.
+    pub warnings: Vec<String>,
 }
 
 impl TodoUse<'_> {
@@ -109,7 +118,9 @@ impl TodoUse<'_> {
             offers::record(tx, plan, owner, None, now)?;
         }
         let (ops, spared) = spare(step.ops, &part, &caller.actor, now.max(row.last_time));
-        let added = keep(tx, now, request, part, &ops)?;
+        let mut notes = Notes::default();
+        let added = keep(tx, now, request, part, &ops, &mut notes)?;
+        notes.warnings.extend(spared.iter().map(|warning| format!("Note: {}", text::neutral(&warning.message()))));
         let after = tx.row()?.revision;
         let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
         copied.rows = filled(step.rows, &added);
@@ -123,6 +134,11 @@ impl TodoUse<'_> {
             state.passes_on(before, after);
             state.bound = true;
         }
+        let open: HashSet<Uid> =
+            copied.rows.iter().filter(|row| row.status != Word::Completed).filter_map(|row| row.uid).collect();
+        state.unproven.retain(|uid| !open.contains(uid));
+        notes.unproven.iter().for_each(|uid| state.add_unproven(*uid));
+        state.drive.untouched = false;
         // The host's model has seen the plan only as far as it wrote all of it.
         if state.shown == 0 || state.shown == before {
             state.shown = after;
@@ -132,8 +148,7 @@ impl TodoUse<'_> {
         }
         let body = serde_json::to_value(&copied).unwrap_or_default();
         state.more.insert(KEPT.to_owned(), body);
-        let notes = spared.iter().take(NOTES).map(|warning| format!("Note: {}", text::neutral(&warning.message())));
-        Ok(Some(Made { list, state, revision: (after > before).then_some(after), notes: notes.collect() }))
+        Ok(Some(Made { list, state, revision: (after > before).then_some(after), notes }))
     }
 }
 
@@ -241,13 +256,17 @@ fn keep(
     request: &Request<'_>,
     part: Plan,
     ops: &[Op],
+    notes: &mut Notes,
 ) -> Result<Vec<Option<Uid>>, EngineError> {
     if ops.is_empty() {
         return Ok(Vec::new());
     }
     let added = |changed: &Changed| changed.outcome.added.iter().copied().map(Some).collect::<Vec<_>>();
     match settle_on(tx, now, request, part, &mut |_, _| Ok(ops.to_vec())) {
-        Ok(changed) => return Ok(added(&changed)),
+        Ok(changed) => {
+            notes.warnings.extend(super::render::reported(&changed.outcome));
+            return Ok(added(&changed));
+        }
         Err(EngineError::Refused(_)) => {}
         Err(error) => return Err(error),
     }
@@ -265,13 +284,30 @@ fn keep(
         };
         let made = matches!(one, Op::Add(_));
         match settle(tx, now, request, &Footprint::default(), &mut |_, _| Ok(vec![one.clone()])) {
-            Ok(changed) => out.extend(added(&changed)),
+            Ok(changed) => {
+                notes.warnings.extend(super::render::reported(&changed.outcome));
+                out.extend(added(&changed));
+            }
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) if made => out.push(None),
+            Err(EngineError::Refused(refusals)) if wants_check(&refusals) => {
+                if let Op::Done { target: Ref::Uid(uid), .. } = one {
+                    notes.unproven.push(uid);
+                }
+            }
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
     }
     Ok(out)
+}
+
+fn wants_check(refusals: &[Refusal]) -> bool {
+    refusals.iter().any(|refusal| matches!(refusal, Refusal::NeedsVerification { .. }))
+}
+
+/// Returns true if the session's todos come from its host's own list.
+pub(crate) fn is_mirrored(state: &SessionState) -> bool {
+    !kept(state).family.is_empty()
 }
 
 fn filled(mut rows: Vec<Row>, added: &[Option<Uid>]) -> Vec<Row> {

@@ -35,7 +35,7 @@ use names::Names;
 use read::Display;
 
 pub use mirror::{Family, TodoUse};
-pub(crate) use mirror::{Made, left_out};
+pub(crate) use mirror::{Made, Notes, is_mirrored, left_out};
 pub use render::TEXT_CAP;
 pub use veto::Task;
 
@@ -217,7 +217,10 @@ impl Engine {
     ) -> Result<Answer, EngineError> {
         match self.call_or_check(plan, caller, surface, tool, arguments, key)? {
             Called::Answered(answer) => Ok(answer),
-            Called::Wants(id) => self.refused(plan, surface, &Refusal::NeedsVerification { id }.into()),
+            Called::Wants(id) => {
+                self.note_unproven(plan, &caller.session, &id);
+                self.refused(plan, surface, &Refusal::NeedsVerification { id }.into())
+            }
         }
     }
 
@@ -252,7 +255,10 @@ impl Engine {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
             Err(error) => match caller.work.proofs.wanting(&error) {
                 Some(id) => Ok(Called::Wants(id)),
-                None => self.refused(plan, surface, &error).map(Called::Answered),
+                None => {
+                    self.record_passed(plan, &caller.work.proofs);
+                    self.refused(plan, surface, &error).map(Called::Answered)
+                }
             },
             Ok(answer) => Ok(Called::Answered(answer)),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use punch_core::dialect::native;
-use punch_core::{Footprint, Op, Plan, Ref, Stop, Todo, Uid};
+use punch_core::{Footprint, MissingEvidence, Op, Plan, Policy, Ref, Stop, Todo, Uid};
 use punch_store::{Durability, PlanId, Snapshot, Tx, Which};
 use serde_json::{Value, json};
 
@@ -20,7 +20,8 @@ impl Engine {
         arguments: &Value,
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
-        let request = caller.request(|policy| policy);
+        // An op can carry evidence, so a completion that lacks it is refused rather than marked.
+        let request = caller.request(|policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy });
         self.write_for(plan, &request, |tx, now| {
             if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(unpack(&body));
@@ -164,6 +165,7 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
             | Op::Vouch { .. }
             | Op::Report { .. }
             | Op::HandOver(..)
+            | Op::RecordCheck { .. }
             | Op::Restore { .. } => {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }

@@ -23,11 +23,13 @@ pub(super) fn capped(full: &str) -> String {
     format!("{}\n… {left} more lines are not shown; the plan has them all.", &full[..cut])
 }
 
-/// What a caller must know about its call: what it finished is only reported, or was left out because someone else has
-/// claimed it.
+/// What a caller must know about its call: what it finished is only reported, is done although its check failed, or was left
+/// out because someone else has claimed it.
 pub(super) fn reported(outcome: &Outcome) -> Vec<String> {
-    let wanted = |warning: &&Warning| matches!(warning, Warning::Reported { .. } | Warning::LeftOut { .. });
-    let reported = outcome.warnings.iter().filter(wanted);
+    let matters = |warning: &&Warning| {
+        matches!(warning, Warning::Reported { .. } | Warning::FailedCheck { .. } | Warning::LeftOut { .. })
+    };
+    let reported = outcome.warnings.iter().filter(matters);
     reported.take(5).map(|warning| format!("Note: {}", text::neutral(&warning.message()))).collect()
 }
 
@@ -38,7 +40,11 @@ pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
 
 /// A refusal as an answer: code, what is wrong, what to do.
 pub(super) fn refused(error: &EngineError, surface: Surface, revision: u64) -> Answer {
-    let (code, message, hint) = (error.code(), error.message(), error.tool_hint(surface));
+    let message = match error {
+        EngineError::Verify(error) => error.short_message(),
+        error => error.message(),
+    };
+    let (code, hint) = (error.code(), error.tool_hint(surface));
     Answer {
         text: capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message))),
         structured: json!({"error": {"code": code, "message": message, "hint": hint}}),
@@ -67,7 +73,12 @@ pub(super) fn line(todo: &Todo, now: i64) -> String {
         Status::Cancelled => "[-]",
         Status::Failed => "[!]",
     };
-    format!("{symbol} {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 200))
+    let doubt = match todo.failed_check() {
+        Some(_) => " (check failed)",
+        None if todo.flags.unchecked => " (unchecked)",
+        None => "",
+    };
+    format!("{symbol} {} {}{doubt}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 200))
 }
 
 /// What a native write did: changed todos, what became ready, warnings, progress.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::{Footprint, Plan, Status, Todo, VerifyMode, text};
+use punch_core::drive::{Unproven, explain};
+use punch_core::{Footprint, Plan, Status, Todo, VerifyMode};
 use punch_store::{PlanId, SessionKey, Snapshot};
 
 use super::mirror;
@@ -63,9 +64,5 @@ fn unproven(todo: &Todo) -> Option<String> {
     if todo.verify.is_none() || proven {
         return None;
     }
-    let (id, shell) = (text::clip(&text::neutral(&todo.id), 80).into_owned(), text::shell(&todo.id));
-    Some(format!(
-        "{id} is not proven: its check has not passed. Run `punch verify {shell}` in a shell; it finishes the todo if it \
-         passes, then this task can be completed."
-    ))
+    Unproven::of(todo, true).map(|one| explain(&[one]))
 }

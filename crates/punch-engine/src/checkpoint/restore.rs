@@ -128,7 +128,7 @@ fn in_place(saved: &Saved, code: &Code) -> Result<(), CheckpointError> {
 
 /// The commit with which a completion was recorded, as it was known at the checkpoint.
 fn commit_of(todo: &Todo, saved: &Saved) -> Option<String> {
-    let known = todo.evidence.iter().rev().filter(|evidence| evidence.at <= saved.at);
+    let known = todo.evidence.iter().rev().filter(|evidence| evidence.at <= saved.at && !evidence.is_failed_check());
     known.into_iter().find_map(|evidence| evidence.commit.clone())
 }
 

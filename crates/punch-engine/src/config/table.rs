@@ -107,7 +107,7 @@ settings! {
     policy_on_remove: OnRemove = "policy.on_remove", "detach", ANY, None, ANYONE;
     /// What happens to a running todo that gets a new unmet dependency.
     policy_dep_on_running: DepOnRunning = "policy.dep_on_running", "keep", ANY, None, ANYONE;
-    /// What `done` needs.
+    /// What `done` needs: `trust` nothing, `claim` nothing but stores evidence, `command` that the verify command passes, or evidence where a todo has no command.
     policy_verify: VerifyMode = "policy.verify", "claim", ANY, None, CHECK;
     /// How long a verify command may take.
     verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None, ANYONE;
@@ -212,6 +212,7 @@ impl Settings {
             on_remove: over(base.on_remove, &self.policy_on_remove),
             dep_on_running: over(base.dep_on_running, &self.policy_dep_on_running),
             verify: over(base.verify, &self.policy_verify),
+            missing_evidence: base.missing_evidence,
         }
     }
 }
@@ -244,6 +245,7 @@ mod tests {
             on_remove: set.policy_on_remove.value,
             dep_on_running: set.policy_dep_on_running.value,
             verify: set.policy_verify.value,
+            missing_evidence: punch_core::MissingEvidence::Mark,
         };
         assert_eq!(everything, Policy::default());
     }

@@ -1,11 +1,12 @@
 //! The facts of a decision from as few rows as possible: the plan row, what is in progress, the head of what is ready.
 //! Only when nothing of that can be worked on is more looked at, to name what stands in the way.
 
-use punch_core::drive::{Cover, Facts, Offers, Roots, Selected, roots, select, survey};
-use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid};
+use punch_core::drive::{Cover, Facts, Offers, Roots, Selected, UNPROVEN, Unproven, roots, select, survey};
+use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid, VerifyMode};
 use punch_store::{ReadyMark, Snapshot, Which};
 
 use super::listen::{Listener, RUNNING, Who};
+use crate::call::is_mirrored;
 use crate::{EngineError, offers};
 
 /// Ready todos looked at in one step, and steps.
@@ -32,7 +33,45 @@ impl Listener<'_> {
             skip_optional: self.settings.keep_going_skip_optional.value,
             now: self.now,
         };
-        looked.facts(who.state.drive.seen, whole)
+        let mut facts = looked.facts(who.state.drive.seen, whole)?;
+        if !who.state.unproven.is_empty() || !facts.unproven.is_empty() {
+            let policy = self.settings.policy_over(self.snapshot.row()?.policy);
+            // Without that policy a tool completes whatever the check says.
+            let shell = is_mirrored(&who.state) || policy.verify != VerifyMode::Command;
+            let next = std::mem::take(&mut facts.unproven);
+            let mut unproven: Vec<Unproven> = next.into_iter().map(|one| Unproven { shell, ..one }).collect();
+            for one in self.unproven(&who.state.unproven, shell)? {
+                if !unproven.iter().any(|known| known.id == one.id) {
+                    unproven.push(one);
+                }
+            }
+            unproven.truncate(UNPROVEN);
+            facts.unproven = unproven;
+        }
+        Ok(facts)
+    }
+
+    /// Those of the given todos that are still open and wait for their check, the latest first.
+    pub(super) fn unproven(&self, uids: &[Uid], shell: bool) -> Result<Vec<Unproven>, EngineError> {
+        let part = self.part(uids)?;
+        Ok(uids.iter().rev().filter_map(|uid| Unproven::of(part.get(*uid)?, shell)).collect())
+    }
+
+    /// Forgets refused completions of todos that no longer wait for their check.
+    pub(super) fn forget_proven(&self, who: &mut Who) -> Result<(), EngineError> {
+        let part = self.part(&who.state.unproven)?;
+        who.state.unproven.retain(|uid| part.get(*uid).is_some_and(|todo| Unproven::of(todo, false).is_some()));
+        Ok(())
+    }
+
+    fn part(&self, uids: &[Uid]) -> Result<Plan, EngineError> {
+        let mut part = Plan::default();
+        if !uids.is_empty() {
+            part = Plan::slice(self.snapshot.row()?);
+            let todos = uids.iter().copied().collect();
+            self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut part)?;
+        }
+        Ok(part)
     }
 }
 
@@ -70,6 +109,7 @@ impl Look<'_> {
             total: counts.total(),
             next: selected.next,
             conflicts: selected.conflicts,
+            unproven: selected.failing.into_iter().collect(),
             progress: self.progress(seen, row.revision)?,
             roots: Roots::default(),
         };

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use punch_core::drive::{
-    Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Words, advice, due, nudge,
+    Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Words, advice, due, explain, nudge,
 };
 use punch_core::{Status, Todo, Uid, WorkerId};
 use punch_store::{PlanInfo, SessionKey, Snapshot, Spent, Which};
@@ -12,6 +12,7 @@ use serde_json::json;
 use super::meter::Mark;
 use super::metering::Measured;
 use super::{Moment, owner_of};
+use crate::call::Notes;
 use crate::config::Settings;
 use crate::{EngineError, Role, SessionState, expected_call, session};
 
@@ -106,8 +107,14 @@ impl Who {
 }
 
 impl Listener<'_> {
-    /// `known`: the state of the session, which differs from what is kept.
-    pub fn listen(&self, measured: Option<&Measured>, known: Option<SessionState>) -> Result<Heard, EngineError> {
+    /// `known`: the state of the session, which differs from what is kept. `notes`: what the model should hear about
+    /// the copy that was just made of its list.
+    pub fn listen(
+        &self,
+        measured: Option<&Measured>,
+        known: Option<SessionState>,
+        notes: &Notes,
+    ) -> Result<Heard, EngineError> {
         let differs = known.is_some();
         let mut who = match known {
             Some(state) => Who { state, owner: owner_of(&self.moment.key, self.settings), foreign: false },
@@ -138,9 +145,12 @@ impl Listener<'_> {
             HostEvent::ToolEnded { .. } => {
                 self.renew(&who, &mut heard)?;
                 context.extend(self.wound_back(&mut who)?);
+                context.extend(self.explain_copy(notes)?);
                 context.extend(self.remind(&mut who, &before)?);
+                self.count_work(&mut who)?;
             }
             HostEvent::ToolFailed { tool, error, interrupted } => {
+                self.count_work(&mut who)?;
                 context.extend(self.tool_failed(&tool.name, tool.kind, *interrupted, &mut who)?);
                 heard.record = self.noted("tool_failed", Some(error), &who)?;
             }
@@ -201,6 +211,7 @@ impl Listener<'_> {
             who.state.given_back.clear();
             who.state.beside.clear();
             who.state.names.clear();
+            who.state.unproven.clear();
         }
         match who.bound() {
             true => self.put_back(who),
@@ -284,20 +295,47 @@ impl Listener<'_> {
 
     fn remind(&self, who: &mut Who, before: &SessionState) -> Result<Option<String>, EngineError> {
         let rules = self.settings.reminding();
-        let (bound, driven) = (who.bound(), self.is_driven(who));
-        let counters = &mut who.state.drive;
-        let over = !rules.enabled || counters.hushed || driven || (!bound && counters.introduced);
-        if over || self.moment.key.subagent().is_some() {
+        let bound = who.bound();
+        if !self.counts_tools(who) {
             // Counting would only cost writes.
-            (counters.quiet, counters.edits) = (before.drive.quiet, before.drive.edits);
+            let (counters, before) = (&mut who.state.drive, &before.drive);
+            (counters.quiet, counters.edits, counters.untouched) = (before.quiet, before.edits, before.untouched);
             return Ok(None);
         }
+        let counters = &mut who.state.drive;
         let Some(due) = due(counters, &self.moment.event, bound, rules) else { return Ok(None) };
         let facts = match due {
             Nudge::FirstUse | Nudge::FailedWrite => punch_core::drive::Facts::default(),
             Nudge::Quiet | Nudge::AfterEdits => self.facts(who, false)?,
         };
         Ok(nudge(due, &facts, &mut who.state.drive, rules))
+    }
+
+    /// Uses of tools are counted for this session: reminders may follow from them.
+    pub(super) fn counts_tools(&self, who: &Who) -> bool {
+        let counters = &who.state.drive;
+        let over = !self.settings.reminding().enabled || counters.hushed || (!who.bound() && counters.introduced);
+        !over && !self.is_driven(who) && self.moment.key.subagent().is_none()
+    }
+
+    /// A tool that does work while the session has a todo in progress touches the plan.
+    fn count_work(&self, who: &mut Who) -> Result<(), EngineError> {
+        let works = match &self.moment.event {
+            HostEvent::ToolEnded { tool } | HostEvent::ToolFailed { tool, .. } => tool.works(),
+            _ => false,
+        };
+        if works && who.state.drive.untouched && self.counts_tools(who) && self.current(who)?.is_some() {
+            who.state.drive.untouched = false;
+        }
+        Ok(())
+    }
+
+    /// What the plan did not take over from the host's list, and why.
+    fn explain_copy(&self, notes: &Notes) -> Result<Option<String>, EngineError> {
+        let unproven = self.unproven(&notes.unproven, true)?;
+        let mut out: Vec<String> = Some(explain(&unproven)).filter(|text| !text.is_empty()).into_iter().collect();
+        out.extend(notes.warnings.iter().take(5).cloned());
+        Ok((!out.is_empty()).then(|| out.join("\n")))
     }
 
     fn tool_failed(

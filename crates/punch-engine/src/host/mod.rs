@@ -21,7 +21,7 @@ use punch_core::drive::{ContextUse, Decision, Effect, HostEvent, Start};
 use punch_core::{Actor, Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
-use crate::call::{Made, TodoUse};
+use crate::call::{Made, Notes, TodoUse};
 use crate::config::{Plans, Settings};
 use crate::engine::meant;
 use crate::link::own_name;
@@ -178,42 +178,35 @@ impl Engine {
             let heard = self.read(plan.id, |snapshot| {
                 let now = self.now().max(snapshot.row()?.last_time);
                 Listener { snapshot, plan, others, moment, settings, reads, before, now, running: OnceCell::new() }
-                    .listen(None, None)
+                    .listen(None, None, &Notes::default())
             })?;
             if !heard.writes() && heard.unread.is_none() {
                 return Ok(heard);
             }
             measured = heard.unread.map(measure).or(measured);
         }
-        let listen = |tx: &mut dyn Tx, now: i64, known: Option<SessionState>| {
+        let listen = |tx: &mut dyn Tx, now: i64, known: Option<SessionState>, notes: &Notes| {
             let now = now.max(tx.row()?.last_time);
             let running = OnceCell::new();
             let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, before, now, running };
-            let heard = listener.listen(measured.as_ref(), known)?;
+            let heard = listener.listen(measured.as_ref(), known, notes)?;
             put(tx, &heard, plan, moment, now)?;
             Ok(heard)
         };
         let mut heard = match used {
-            None => self.write(plan.id, Durability::Relaxed, |tx, now| listen(tx, now, None))?,
+            None => self.write(plan.id, Durability::Relaxed, |tx, now| listen(tx, now, None, &Notes::default()))?,
             Some(used) => {
                 let request = used.request();
                 self.write_for(plan.id, &request, |tx, now| {
                     let Some(Made { list, state, revision, notes }) = used.put(tx, now, plan.id, &request)? else {
-                        return listen(tx, now, None);
+                        return listen(tx, now, None, &Notes::default());
                     };
                     let copied = revision.is_some();
-                    let mut heard = if list == moment.key {
-                        listen(tx, now, Some(state))?
-                    } else {
-                        session::store(tx, &list, plan.id, &state, now)?;
-                        listen(tx, now, None)?
-                    };
-                    heard.copied = copied;
-                    if !notes.is_empty() {
-                        let context = heard.effect.context.take();
-                        heard.effect.context = Some(notes.into_iter().chain(context).collect::<Vec<_>>().join("\n"));
+                    if list == moment.key {
+                        return Ok(Heard { copied, ..listen(tx, now, Some(state), &notes)? });
                     }
-                    Ok(heard)
+                    session::store(tx, &list, plan.id, &state, now)?;
+                    Ok(Heard { copied, ..listen(tx, now, None, &notes)? })
                 })?
             }
         };

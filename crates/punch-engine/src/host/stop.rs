@@ -28,6 +28,7 @@ impl Listener<'_> {
             switch: super::switch::of(self.snapshot, key)?,
             context: self.moment.context,
             host_cap: self.moment.host_cap,
+            unobserved: self.is_unobserved(who)?,
             words: who.words(),
         };
         let mut counters = who.state.drive.clone();
@@ -44,6 +45,7 @@ impl Listener<'_> {
             self.take_up_user_todos(who)?;
             input.facts = self.facts(who, true)?;
             in_its_names(&mut input.facts, who);
+            self.forget_proven(who)?;
         }
         let decision = decide(&input);
         who.state.drive.decided(&decision, &input.facts);
@@ -58,6 +60,12 @@ impl Listener<'_> {
             Record { agent: self.moment.agent.clone(), plan: self.plan.name.clone(), revision, input, decision };
         heard.record = serde_json::to_string(&record).ok();
         Ok(())
+    }
+
+    /// Nobody counts what the session's tools do, and it has a todo in progress on which they may have worked.
+    fn is_unobserved(&self, who: &Who) -> Result<bool, EngineError> {
+        let matters = who.state.drive.untouched && who.state.drive.total > 0 && !self.counts_tools(who);
+        Ok(matters && self.current(who)?.is_some())
     }
 
     /// The last decision, if it is so new that it still holds.

@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-use punch_core::{Verify, text};
+use punch_core::{Evidence, Verify, text};
 
 use super::words;
 use crate::config::print_duration;
 
-/// Lines of output that a message shows; all that is kept is with the todo.
+/// Lines of output that a message for people shows.
 const LINES: usize = 50;
+
+/// Lines and bytes of output that a message for a model shows.
+const SHORT_LINES: usize = 15;
+const SHORT: usize = 1_200;
 
 /// Why a check did not speak for a todo. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,13 +84,49 @@ impl VerifyError {
 
     /// What is wrong, with the end of the output below it.
     pub fn message(&self) -> String {
+        self.with_output(LINES, usize::MAX)
+    }
+
+    /// What is wrong, with the last lines of the output: short enough for a model's context.
+    pub fn short_message(&self) -> String {
+        self.with_output(SHORT_LINES, SHORT)
+    }
+
+    /// The check as it is stored with its todo; `None` if nothing ran, or if it was stopped from outside.
+    pub(crate) fn found(&self) -> Option<Evidence> {
+        let (command, exit_code, text) = match self {
+            Self::Failed { command, exit, tail, .. } => (command, Some(*exit), tail.clone()),
+            Self::Timeout { command, limit, tail, .. } => {
+                (command, None, format!("{}\n(stopped after {})", tail.trim_end(), print_duration(*limit)))
+            }
+            Self::NotStarted { command, why, .. } => (command, None, format!("it does not start: {why}")),
+            Self::NoCommand { .. } | Self::Consent { .. } | Self::Stopped { .. } => return None,
+        };
+        let text = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        Some(Evidence { text, command: Some(command.clone()), exit_code, ..Evidence::default() })
+    }
+
+    fn with_output(&self, most: usize, bytes: usize) -> String {
         let clip = |text: &str, limit| text::clip(&text::neutral(text), limit).into_owned();
         let line = |command: &Verify| clip(&words(command), 500);
         let below = |tail: &str| {
             let lines: Vec<&str> = tail.trim_end().lines().collect();
-            let (more, last) = lines.split_at(lines.len().saturating_sub(LINES));
+            let mut left = bytes;
+            let fits = |line: &&&str| {
+                let fits = line.len() < left;
+                left = left.saturating_sub(line.len() + 1);
+                fits
+            };
+            // The last line is always shown, if only its end.
+            let shown = lines.iter().rev().take(most).take_while(fits).count().max(1);
+            let (more, last) = lines.split_at(lines.len().saturating_sub(shown));
             let more = (!more.is_empty()).then(|| format!("\n… {} lines before", more.len()));
-            let last = last.iter().map(|line| format!("\n{}", text::neutral(line)));
+            let end = |line: &str| {
+                let from = line.len().saturating_sub(bytes);
+                let from = (from..=line.len()).find(|at| line.is_char_boundary(*at)).unwrap_or_default();
+                text::neutral(&line[from..]).into_owned()
+            };
+            let last = last.iter().map(|line| format!("\n{}", end(line)));
             more.into_iter().chain(last).collect::<String>()
         };
         let id = clip(self.id(), 80);

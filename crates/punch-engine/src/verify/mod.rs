@@ -121,11 +121,5 @@ fn commit_of(root: &Path, git: Option<&GitFolders>) -> Option<String> {
 
 /// The command on one line, for people.
 pub fn words(command: &Verify) -> String {
-    match command {
-        Verify::Shell(line) => line.clone(),
-        Verify::Argv(argv) => {
-            let quoted: Vec<String> = argv.iter().map(|word| punch_core::text::shell(word).into()).collect();
-            quoted.join(" ")
-        }
-    }
+    command.line()
 }

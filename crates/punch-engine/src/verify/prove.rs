@@ -1,11 +1,18 @@
 //! `done` with proof: what the rules refuse for want of evidence is checked outside the transaction and asked again,
 //! on condition that fence and command are still those that were checked.
 
-use punch_core::{Evidence, Op, Plan, Ref, Refusal, Uid};
-use punch_store::PlanId;
+use punch_core::{Evidence, Footprint, Op, Plan, Ref, Refusal, Uid};
+use punch_store::{Durability, PlanId, SessionKey};
 
 use super::{Checker, VerifyError};
-use crate::{Engine, EngineError};
+use crate::submit::settle;
+use crate::{Engine, EngineError, Request, session};
+
+/// How results of checks are signed: nobody says them, the engine found them.
+const CHECKS: &str = "punch";
+
+/// Bytes of output that are stored with an open todo.
+const STORED: usize = 4 * 1024;
 
 /// Checks that passed, by todo.
 #[derive(Clone, Debug, Default)]
@@ -80,22 +87,89 @@ impl Engine {
                 Err(error) => error,
                 done => return done,
             };
-            let Some(id) = proofs.wanting(&error) else { return Err(error) };
+            let Some(id) = proofs.wanting(&error) else {
+                self.record_passed(plan, &proofs);
+                return Err(error);
+            };
             proofs.push(self.prove(plan, checker, &id)?);
         }
     }
 
-    /// Runs the check of a todo.
+    /// Runs the check of a todo. A result that is no proof is stored with the todo.
     pub fn prove(&self, plan: PlanId, checker: &Checker<'_>, id: &str) -> Result<Proof, EngineError> {
+        self.prove_for(plan, None, checker, id)
+    }
+
+    /// Runs the check of a todo that a session called done. Without proof the session remembers that the completion was
+    /// refused, and hears of it until the check passes.
+    pub fn prove_for(
+        &self,
+        plan: PlanId,
+        session: Option<&SessionKey>,
+        checker: &Checker<'_>,
+        id: &str,
+    ) -> Result<Proof, EngineError> {
         let todo = self.read(plan, |snapshot| Ok(snapshot.find(id)?))?;
         let todo = todo.ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
-        let (evidence, ran) = checker.check(&todo)?;
-        match (evidence.exit_code, &todo.verify) {
-            (Some(0), _) | (_, None) => Ok(Proof { uid: todo.uid, id: todo.id.clone(), fence: todo.fence, evidence }),
-            (exit, Some(command)) => {
-                let (exit, command) = (exit.unwrap_or(-1), command.clone());
-                Err(VerifyError::Failed { id: todo.id.clone(), command, exit, tail: ran.tail }.into())
+        let (error, found) = match checker.check(&todo) {
+            Ok((evidence, ran)) => match (evidence.exit_code, &todo.verify) {
+                (Some(0), _) | (_, None) => {
+                    return Ok(Proof { uid: todo.uid, id: todo.id.clone(), fence: todo.fence, evidence });
+                }
+                (exit, Some(command)) => {
+                    let (exit, command) = (exit.unwrap_or(-1), command.clone());
+                    (VerifyError::Failed { id: todo.id.clone(), command, exit, tail: ran.tail }, Some(evidence))
+                }
+            },
+            Err(error) => {
+                let found = error.found();
+                (error, found)
             }
+        };
+        self.record_check(plan, session, todo.uid, found);
+        Err(error.into())
+    }
+
+    /// Remembers for a session that a todo was called done without a check that passed; nothing ran.
+    pub fn note_unproven(&self, plan: PlanId, session: &SessionKey, id: &str) {
+        if let Ok(Some(todo)) = self.read(plan, |snapshot| Ok(snapshot.find(id)?)) {
+            self.record_check(plan, Some(session), todo.uid, None);
         }
     }
+
+    /// Stores checks that passed and could not complete their todos for another reason.
+    pub(crate) fn record_passed(&self, plan: PlanId, proofs: &Proofs) {
+        for proof in &proofs.found {
+            self.record_check(plan, None, proof.uid, Some(proof.evidence.clone()));
+        }
+    }
+
+    /// Stores what a check found. That this fails is no reason to withhold the result.
+    fn record_check(&self, plan: PlanId, session: Option<&SessionKey>, uid: Uid, found: Option<Evidence>) {
+        let found = found.map(|found| Evidence { text: found.text.as_deref().map(end_of), ..found });
+        let written = self.write(plan, Durability::Relaxed, |tx, now| {
+            if let Some(found) = &found {
+                let first = Footprint { todos: [uid].into(), ..Footprint::default() };
+                let op = Op::RecordCheck { target: Ref::Uid(uid), found: found.clone() };
+                settle(tx, now, &Request::by(CHECKS, None), &first, &mut |_, _| Ok(vec![op.clone()]))?;
+            }
+            if let Some(key) = session {
+                let mut state = session::load(tx, key, plan)?;
+                state.add_unproven(uid);
+                state.drive.untouched = false;
+                session::keep(tx, key, state.bound.then_some(plan), &state, now)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = written {
+            self.trouble(&error);
+        }
+    }
+}
+
+/// The end of an output, small enough to be stored for every try.
+fn end_of(output: &str) -> String {
+    let from = output.len().saturating_sub(STORED);
+    let from = (from..=output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or_default();
+    output[from..].to_owned()
 }

@@ -33,6 +33,29 @@ const EDITS: &[&str] = &[
     "ApplyPatch",
 ];
 
+/// Tools that run a command, or hand work to a subagent.
+const COMMANDS: &[&str] = &[
+    "Bash",
+    "PowerShell",
+    "Task",
+    "Agent",
+    "shell",
+    "local_shell",
+    "exec",
+    "exec_command",
+    "write_stdin",
+    "spawn_agent",
+    "run_shell_command",
+    "task",
+    "agent",
+    "Shell",
+    "run_terminal_cmd",
+    "bash",
+];
+
+/// How the tools of other servers begin: what they do is unknown, so it may be work.
+const SERVED: &[&str] = &["mcp__", "mcp_", "MCP:"];
+
 /// Tools that ask a person.
 const QUESTIONS: &[&str] = &[
     "AskUserQuestion",
@@ -52,6 +75,8 @@ pub fn kind(host: Host, name: &str, report: &Value) -> ToolKind {
         ToolKind::HostTodo
     } else if EDITS.contains(&name) {
         ToolKind::Edit
+    } else if COMMANDS.contains(&name) || SERVED.iter().any(|start| name.starts_with(start)) {
+        ToolKind::Command
     } else if QUESTIONS.contains(&name) {
         ToolKind::Question
     } else {

@@ -1,9 +1,10 @@
 //! What keep-going and lists that are put back cost, counted with a real tokenizer, for ordinary and for hostile text.
 
 use punch_core::drive::{
-    Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Scene, decide, estimate, offer, put_back,
+    Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Scene, Unproven, decide, estimate, explain,
+    offer, put_back,
 };
-use punch_core::{Todo, Uid};
+use punch_core::{Evidence, Todo, Uid, Verify};
 
 fn exact(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
@@ -69,6 +70,24 @@ fn a_list_that_is_put_back_costs_at_most_600_tokens_or_1200() {
         }
         let text = offer(&[("main".into(), 3, 9)], Some(&todo(1, &content)));
         assert!(exact(&text) <= 180, "{}", exact(&text));
+    }
+}
+
+#[test]
+fn what_is_said_about_failed_checks_costs_at_most_650_tokens_however_hostile() {
+    for content in contents() {
+        let unproven: Vec<Unproven> = (1..=6)
+            .map(|n| {
+                let mut todo = todo(n, "Write it");
+                todo.verify = Some(Verify::Shell(content.clone()));
+                let text = Some(format!("{content}\n{content}\n{content}"));
+                todo.evidence =
+                    vec![Evidence { text, command: todo.verify.clone(), exit_code: Some(1), ..Evidence::default() }];
+                Unproven::of(&todo, true).unwrap()
+            })
+            .collect();
+        let text = explain(&unproven);
+        assert!(exact(&text) <= 650, "{} tokens: {text}", exact(&text));
     }
 }
 

@@ -9,7 +9,7 @@ mod standing;
 mod state;
 mod status;
 
-use crate::ask::{Batch, Hold, Status};
+use crate::ask::{Batch, Evidence, Hold, Status};
 use crate::rules::Rules;
 
 pub use state::{Edge, Row, State};
@@ -45,8 +45,8 @@ pub struct Item {
     pub priority: u8,
     /// The command that proves it.
     pub command: Option<String>,
-    /// How many pieces of evidence were kept.
-    pub evidence: usize,
+    /// What was said and found, oldest first.
+    pub evidence: Vec<Evidence>,
     /// Who works on it or did.
     pub owner: Option<String>,
     /// The fence of the last claim.
@@ -65,6 +65,8 @@ pub struct Item {
     pub reported: bool,
     /// Completed, and nothing vouches for it any more.
     pub stale: bool,
+    /// Completed without the words or the check that its plan asks for.
+    pub unchecked: bool,
     /// Something it was built on was reopened.
     pub stale_dependency: bool,
     /// When it was last started.

@@ -35,6 +35,7 @@ impl Write<'_> {
                 Ask::HandOver(_, owner) => self.hand_over(key, owner)?,
                 Ask::Done(_, evidence, fence) => self.done(key, evidence.as_ref(), *fence, &mut gated)?,
                 Ask::Report(_, says, fence) => self.report(key, *says, *fence)?,
+                Ask::Check(_, found) => self.check(key, found),
                 Ask::Vouch(_, stale, evidence) => self.vouch(key, *stale, *evidence)?,
                 Ask::Restore(_, status, hold, resume) => self.restore(key, *status, hold.as_ref(), *resume),
                 Ask::Drop(_) => self.close(key, Status::Cancelled),
@@ -107,7 +108,12 @@ impl Write<'_> {
             Status::Active => self.start(key, gated)?,
             Status::Completed => {
                 self.gate(key, gated)?;
+                let rules = self.batch.rules;
+                if rules.proof == Proof::Command && rules.words {
+                    return no("needs_evidence");
+                }
                 self.close(key, Status::Completed);
+                self.item(key).unchecked = rules.proof == Proof::Command;
             }
             other => self.close(key, other),
         }
@@ -209,6 +215,7 @@ impl Write<'_> {
             item.resume = false;
             item.stale_dependency = false;
             item.stale = false;
+            item.unchecked = false;
         });
     }
 
@@ -282,6 +289,10 @@ impl Write<'_> {
             if rules.gate == Gate::AtEnd {
                 gated.push(key);
             }
+            if let (true, Some(evidence)) = (self.model.items[key].unchecked, evidence.filter(|e| e.says)) {
+                self.item(key).unchecked = false;
+                self.add_evidence(key, evidence.clone());
+            }
             return Ok(());
         }
         if self.status(key) != Status::Active || rules.gate == Gate::AtEnd {
@@ -292,11 +303,36 @@ impl Write<'_> {
         if rules.proof == Proof::Command && command.is_some() && !passed {
             return no("needs_verification");
         }
-        if evidence.is_some() && rules.proof != Proof::Trust {
-            self.item(key).evidence += 1;
+        let reported = self.model.items[key].reported && self.model.items[key].evidence.last().is_some_and(|e| e.says);
+        let spoken = command.is_some() || reported || evidence.is_some_and(|e| e.says);
+        if rules.proof == Proof::Command && rules.words && !spoken {
+            return no("needs_evidence");
+        }
+        if let Some(evidence) = evidence.filter(|_| rules.proof != Proof::Trust) {
+            self.item(key).evidence.push(evidence.clone());
         }
         self.close(key, Status::Completed);
+        self.item(key).unchecked = rules.proof == Proof::Command && !spoken;
         Ok(())
+    }
+
+    fn check(&mut self, key: usize, found: &Evidence) {
+        let item = self.item(key);
+        if !item.status.open() || found.command != item.command {
+            return;
+        }
+        if item.evidence.last().is_some_and(|last| last.command.is_some() && last.exit != Some(0)) {
+            item.evidence.pop();
+        }
+        self.add_evidence(key, found.clone());
+    }
+
+    fn add_evidence(&mut self, key: usize, one: Evidence) {
+        let kept = &mut self.item(key).evidence;
+        kept.push(one);
+        while kept.len() > 20 {
+            kept.remove(0);
+        }
     }
 
     fn report(&mut self, key: usize, says: bool, fence: Option<u64>) -> Done {
@@ -309,7 +345,7 @@ impl Write<'_> {
         }
         item.reported = true;
         if says {
-            item.evidence = (item.evidence + 1).min(20);
+            self.add_evidence(key, Evidence { says: true, ..Evidence::default() });
         }
         Ok(())
     }
@@ -321,7 +357,8 @@ impl Write<'_> {
         }
         item.stale = stale;
         if evidence {
-            item.evidence = (item.evidence + 1).min(20);
+            item.unchecked = false;
+            self.add_evidence(key, Evidence { exit: Some(0), ..Evidence::default() });
         }
         Ok(())
     }
@@ -342,6 +379,7 @@ impl Write<'_> {
             item.resume = resume;
             item.reported = false;
             item.stale = false;
+            item.unchecked = false;
             item.stale_dependency = false;
             item.attempts = 0;
             item.error = None;
@@ -365,6 +403,7 @@ impl Write<'_> {
             item.resume = false;
             item.stale_dependency = false;
             item.stale = false;
+            item.unchecked = false;
         });
         if self.model.rules.cancelled == Cancelled::Cascade && status != Status::Completed {
             for dependent in self.model.dependents(key) {
@@ -408,6 +447,7 @@ impl Write<'_> {
             item.resume = false;
             item.stale_dependency = false;
             item.stale = false;
+            item.unchecked = false;
             if before == Status::Failed {
                 item.attempts = 0;
             }

@@ -1,6 +1,8 @@
 //! `done` where the plan wants proof: the server makes the check and says how long it takes.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::json;
 
@@ -113,4 +115,73 @@ fn a_call_that_is_given_up_ends_its_check() {
     let process = format!("/proc/{}", read().trim());
     wait(&|| !Path::new(&process).exists());
     assert!(client.call("todo_read", json!({})).contains("[ ] T-1 one"));
+}
+
+const DIALECTS: [&str; 5] = ["native", "cursor", "phases", "todowrite", "extended"];
+
+/// `T-1`, `one`, started or called done in the words of each dialect.
+fn call(dialect: &str, finish: bool) -> (&'static str, serde_json::Value) {
+    let status = if finish { "completed" } else { "in_progress" };
+    let op = if finish { "done" } else { "start" };
+    let row = json!({"id": "T-1", "content": "one", "activeForm": "one", "status": status});
+    match dialect {
+        "native" => ("todo_write", json!({"ops": [{"op": op, "id": "T-1"}]})),
+        "cursor" => ("todo_write", json!({"merge": true, "todos": [row]})),
+        "phases" => ("todo_write", json!({"ops": [{"op": op, "task": "one"}]})),
+        "todowrite" => ("TodoWrite", json!({"todos": [row]})),
+        _ => ("todo_write", json!({"mode": "patch", "todos": [{"id": "T-1", "status": status}]})),
+    }
+}
+
+#[test]
+fn every_dialect_explains_a_failed_check_and_continuations_repeat_it() {
+    for dialect in DIALECTS {
+        let folder = proving("seq 1 400; echo broken; exit 3");
+        allow(folder.path());
+        let mut command = punch(folder.path(), &["mcp", "--dialect", dialect]);
+        command.env("CLAUDE_CODE_SESSION_ID", "s");
+        let mut client = Client::spawn(command);
+        client.begin();
+        let (tool, arguments) = call(dialect, false);
+        let text = client.call(tool, arguments);
+        assert!(!text.starts_with("Error"), "{dialect}: {text}");
+        let (tool, arguments) = call(dialect, true);
+        let text = client.call(tool, arguments);
+        assert!(text.starts_with("Error verify_failed"), "{dialect}: {text}");
+        let parts =
+            ["`seq 1 400; echo broken; exit 3`", "exit code 3", "\n400\nbroken\n", "again", "Nothing was changed."];
+        for part in parts {
+            assert!(text.contains(part), "{dialect}: {part}: {text}");
+        }
+        assert!(text.len() < 1_000, "{dialect}: {text}");
+        let mut hook = punch(folder.path(), &["hook", "--agent", "claude", "Stop"]);
+        let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(br#"{"session_id":"s"}"#).unwrap();
+        let answer = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+        for part in ["T-1 is not done", "failed with exit code 3", "broken", "mark it completed again"] {
+            assert!(answer.contains(part), "{dialect}: {part}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_todo_without_a_command_needs_evidence_or_is_marked_as_unchecked() {
+    for dialect in DIALECTS {
+        let (tool, arguments) = call(dialect, true);
+        let folder = project();
+        run(folder.path(), &["config", "set", "policy.verify", "command"]);
+        run(folder.path(), &["add", "one"]);
+        let mut client = Client::ready(folder.path(), &["--dialect", dialect]);
+        let text = client.call(tool, arguments);
+        if dialect == "native" {
+            assert!(text.starts_with("Error needs_evidence") && text.contains("done again with evidence"), "{text}");
+            let with = json!({"ops": [{"op": "done", "id": "T-1", "evidence": "12 tests pass"}]});
+            let text = client.call("todo_write", with);
+            assert!(text.starts_with("[x] T-1 one"), "{text}");
+            continue;
+        }
+        let listed = punch(folder.path(), &["list", "--all"]).output().unwrap();
+        let listed = String::from_utf8_lossy(&listed.stdout);
+        assert!(listed.contains("(unchecked)"), "{dialect}: {listed} {text}");
+    }
 }

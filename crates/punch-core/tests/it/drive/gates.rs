@@ -79,6 +79,11 @@ fn gates() -> Vec<Gate> {
             |i| i.scene.context = Some(ContextUse { used: 90, limit: 100 }),
             "the context is nearly full (90 of 100 tokens)",
         ),
+        (
+            "plan_untouched",
+            |i| (i.counters.untouched, i.counters.total) = (true, 1),
+            "this turn did not touch the plan",
+        ),
         ("no_progress", |i| i.counters.idle = 3, "3 continuations changed no status"),
         ("max_continuations", |i| i.counters.continuations = 10, "the limit is 10 continuations without progress"),
         ("absolute_cap", |i| i.counters.total = 100, "the limit is 100 continuations after one message"),
@@ -140,6 +145,8 @@ fn limits_are_exact() {
         (with(|i| i.counters.idle = 2), "continue"),
         (with(|i| i.counters.continuations = 9), "continue"),
         (with(|i| i.counters.total = 99), "continue"),
+        (with(|i| i.counters.untouched = true), "continue"),
+        (with(|i| (i.counters.untouched, i.counters.total, i.scene.unobserved) = (true, 1, true)), "continue"),
         (with(|i| (i.counters.in_row, i.scene.host_cap) = (6, Some(8))), "continue"),
         (with(|i| (i.counters.in_row, i.scene.host_cap) = (0, Some(1))), "host_cap"),
         (with(|i| i.now = 120 * 60_000 - 1), "continue"),
@@ -170,6 +177,7 @@ fn progress_opens_the_soft_gates_and_no_other() {
     };
     assert_eq!(progress(|i| i.counters.idle = 3), "continue");
     assert_eq!(progress(|i| i.counters.continuations = 10), "continue");
+    assert_eq!(progress(|i| (i.counters.untouched, i.counters.total) = (true, 1)), "continue");
     assert_eq!(progress(|i| i.counters.total = 100), "absolute_cap");
     assert_eq!(progress(|i| i.now = 120 * 60_000), "too_long");
 }
@@ -199,6 +207,7 @@ fn people_are_told_when_work_is_left_and_nothing_else_goes_on_with_it() {
             "failed_turns",
             "cooling_down",
             "context_full",
+            "plan_untouched",
             "no_progress",
             "max_continuations",
             "absolute_cap",

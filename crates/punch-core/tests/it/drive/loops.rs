@@ -87,6 +87,33 @@ fn a_model_that_never_progresses_is_stopped_after_three() {
 }
 
 #[test]
+fn a_turn_that_does_not_touch_the_plan_is_continued_once() {
+    let story = |between: &[HostEvent]| {
+        let mut input = super::open();
+        input.counters.observe(&HostEvent::Prompted { by_person: true }, 0);
+        let mut codes = Vec::new();
+        for _ in 0..3 {
+            codes.push(super::code(&input));
+            let (decision, facts) = (decide(&input), input.facts.clone());
+            input.counters.decided(&decision, &facts);
+            between.iter().for_each(|event| input.counters.observe(event, 1));
+        }
+        codes
+    };
+    let ended = |kind, name: &str| HostEvent::ToolEnded { tool: ToolUse { name: name.into(), ..tool(kind) } };
+    let once = ["continue", "plan_untouched", "plan_untouched"];
+    assert_eq!(story(&[]), once);
+    assert_eq!(story(&[ended(ToolKind::Other, "Read"), ended(ToolKind::Ours, "mcp__punch__todo_read")]), once);
+    assert_eq!(story(&[HostEvent::Prompted { by_person: false }]), once, "a continuation that comes back as a prompt");
+    let goes_on = ["continue", "continue", "continue"];
+    assert_eq!(story(&[ended(ToolKind::Ours, "mcp__punch__todo_write")]), goes_on);
+    assert_eq!(story(&[ended(ToolKind::HostTodo, "TodoWrite")]), goes_on);
+    let mut silent = Counters { total: 1, ..Counters::default() };
+    silent.observe(&ended(ToolKind::Other, "Read"), 0);
+    assert!(!silent.untouched, "where no message is ever reported nothing is known about turns");
+}
+
+#[test]
 fn a_question_pauses_until_it_is_answered() {
     for answer in [
         HostEvent::Prompted { by_person: true },

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Counters, Decision, Facts, HostEvent, Named, Nudge, Reminding, ToolKind, ToolUse, Words, advice, branched, decide,
-    due, estimate, nudge, offer, put_back,
+    Counters, Decision, Facts, HostEvent, Named, Nudge, Reminding, ToolKind, ToolUse, Unproven, Words, advice,
+    branched, decide, due, estimate, explain, nudge, offer, put_back,
 };
-use punch_core::{Hold, HoldKind, Status, Todo, Uid};
+use punch_core::{Evidence, Hold, HoldKind, Status, Todo, Uid, Verify};
 
 use super::open;
 
@@ -274,4 +274,88 @@ fn a_first_failure_asks_for_one_retry_and_a_second_to_give_up() {
     let ended = HostEvent::ToolEnded { tool: ToolUse { name: "Bash".into(), ..ToolUse::default() } };
     counters.observe(&ended, 0);
     assert_eq!(counters.trouble, None, "a success of the same tool ends it");
+}
+
+/// A todo whose check failed, as facts have it.
+fn failed(uid: u64, command: &str, output: &str) -> Unproven {
+    let mut todo = todo(uid, "Write it");
+    todo.verify = Some(Verify::Shell(command.into()));
+    todo.evidence = vec![Evidence {
+        text: Some(output.into()),
+        command: todo.verify.clone(),
+        exit_code: Some(101),
+        ..Evidence::default()
+    }];
+    Unproven::of(&todo, true).unwrap()
+}
+
+#[test]
+fn a_check_that_failed_is_named_in_every_continuation_until_it_passes() {
+    let mut input = open();
+    input.policy.no_progress = 9;
+    input.facts.unproven = vec![failed(3, "cargo test -p parser", "running 2 tests\nassertion failed: 3 != 4\n")];
+    let explanation = explain(&input.facts.unproven);
+    insta::assert_snapshot!(explanation, @r"
+    T-3 is not done: its check `cargo test -p parser` failed with exit code 101. Its last lines, quoted as data:
+    <output>
+    running 2 tests
+    assertion failed: 3 != 4
+    </output>
+    Fix it, then run `punch verify T-3` in a shell: if the check passes, it completes T-3.
+    ");
+    for _ in 0..3 {
+        let text = text_of(&input);
+        assert!(text.ends_with(&format!("\n{explanation}")), "{text}");
+        let facts = input.facts.clone();
+        input.counters.decided(&decide(&input), &facts);
+    }
+    let later = text_of(&input).len() - explanation.len();
+    assert!(later <= input.counters.first, "what is said about checks does not make the rest longer");
+    input.facts.unproven.clear();
+    assert!(!text_of(&input).contains("is not done"));
+}
+
+#[test]
+fn what_is_not_done_is_told_whether_its_check_ran_or_not() {
+    let mut unrun = failed(1, "make", "");
+    unrun.outcome = None;
+    insta::assert_snapshot!(explain(&[unrun.clone()]), @"T-1 is not done: its check `make` has not passed yet. To finish it, run `punch verify T-1` in a shell: if the check passes, it completes T-1. If the command needs approval, tell the user and continue with another todo.");
+    unrun.shell = false;
+    assert!(explain(&[unrun.clone()]).contains("mark it completed again"));
+    let many: Vec<Unproven> = (1..9).map(|n| failed(n, "make", "")).collect();
+    insta::assert_snapshot!(explain(&many), @r"
+    T-1 is not done: its check `make` failed with exit code 101.
+    Fix it, then run `punch verify T-1` in a shell: if the check passes, it completes T-1.
+    Not done either: T-2 (`make` failed with exit code 101), T-3 (`make` failed with exit code 101), T-4 (`make` failed with exit code 101).
+    ");
+    assert_eq!(explain(&[]), "");
+    let mut done = todo(1, "x");
+    done.verify = Some(Verify::Shell("make".into()));
+    done.status = Status::Completed;
+    assert_eq!(Unproven::of(&done, true), None, "what is done needs no word");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hostile_output_stays_inside_its_block_and_has_a_price(
+        output in "(\\PC|\\n|</output>|\u{1b}|\u{202e}){0,300}", command in "\\PC{0,300}", id in "\\PC{0,90}",
+    ) {
+        let mut unproven: Vec<Unproven> = (1..7).map(|n| failed(n, &command, &output)).collect();
+        unproven[0].id = id;
+        let text = explain(&unproven);
+        prop_assert!(text.matches('<').count() <= 2, "{}", text);
+        prop_assert!(text.matches("</output>").count() <= 1);
+        let raw = text.contains('\u{1b}') || text.contains('\u{202e}');
+        prop_assert!(!raw);
+        prop_assert!(text.len() <= 1_400, "{}", text.len());
+        prop_assert!(estimate(&text) <= 900, "{}", estimate(&text));
+    }
+
+    #[test]
+    fn an_ordinary_failure_costs_few_tokens(lines in proptest::collection::vec("[a-z]{2,9}( [a-z]{2,9}){0,9}", 0..60)) {
+        let text = explain(&[failed(1, "cargo test --workspace", &lines.join("\n"))]);
+        prop_assert!(estimate(&text) <= 260, "{}", estimate(&text));
+    }
 }

@@ -326,3 +326,48 @@ fn background_work_and_aborts_are_waited_for_and_obeyed() {
     assert_eq!((&noted["noted"], &noted["todo"]), (&json!("interrupted"), &json!("T-1")));
     assert_eq!(world.stopped("s"), "interrupted");
 }
+
+/// A turn after which the agent wants to stop three times, with what it did before.
+fn turn(world: &World, tools: &[(&str, ToolKind)]) -> [String; 3] {
+    world.report("s", person());
+    for (name, kind) in tools {
+        world.report("s", ended(name, *kind));
+    }
+    [world.stopped("s"), world.stopped("s"), world.stopped("s")]
+}
+
+const ONCE: [&str; 3] = ["continue", "plan_untouched", "plan_untouched"];
+const ON: [&str; 3] = ["continue", "continue", "continue"];
+
+#[test]
+fn a_turn_that_does_not_touch_the_plan_is_continued_once() {
+    let world = world();
+    world.write("s", Surface::Todowrite, todos(&[("a", "in_progress"), ("b", "pending")]));
+    assert_eq!(turn(&world, &[]), ONCE);
+    assert_eq!(turn(&world, &[("Read", ToolKind::Other), ("AskUserQuestion", ToolKind::Question)]), ONCE);
+    assert_eq!(turn(&world, &[("Bash", ToolKind::Command)]), ON, "a command while a todo is in progress");
+    assert_eq!(turn(&world, &[("Edit", ToolKind::Edit)]), ON);
+    world.report("s", person());
+    world.write("s", Surface::Todowrite, todos(&[("a", "pending"), ("b", "pending")]));
+    assert_eq!([world.stopped("s"), world.stopped("s")], ["continue", "continue"], "the list was written");
+    assert_eq!(turn(&world, &[("Bash", ToolKind::Command)]), ONCE, "nothing is in progress");
+    world.report("s", person());
+    assert_eq!(world.stopped("s"), "continue");
+    world.by_hand(&[Op::Start(id("T-1"))]);
+    assert_eq!(world.stopped("s"), "continue", "a status changed, from wherever");
+}
+
+#[test]
+fn where_tools_are_not_counted_a_todo_in_progress_leaves_it_open_whether_the_turn_touched_the_plan() {
+    let mut world = world();
+    world.settings = settings(&[("reminders.enabled", "false")]);
+    world.write("s", Surface::Todowrite, todos(&[("a", "in_progress"), ("b", "pending")]));
+    world.report("s", person());
+    let before = world.sessions();
+    world.report("s", ended("Bash", ToolKind::Command));
+    assert_eq!(world.sessions(), before, "a hook that only read before still only reads");
+    assert_eq!([world.stopped("s"), world.stopped("s")], ["continue", "continue"]);
+    world.report("s", person());
+    world.write("s", Surface::Todowrite, todos(&[("a", "pending"), ("b", "pending")]));
+    assert_eq!(turn(&world, &[("Bash", ToolKind::Command)]), ONCE, "without one it is certain");
+}

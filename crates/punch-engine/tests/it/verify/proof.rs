@@ -155,3 +155,62 @@ fn a_commit_made_while_it_ran_is_not_the_one_that_was_checked() {
     world.done().unwrap();
     assert_eq!(world.todo().evidence[0].commit, None);
 }
+
+#[test]
+fn every_result_is_stored_with_the_open_todo() {
+    let world = World::with("cat result; exit $(cat code)");
+    let tries = [("1", "first\n"), ("7", "second\n")];
+    for (code, output) in tries {
+        std::fs::write(world.root.join("code"), code).unwrap();
+        std::fs::write(world.root.join("result"), output).unwrap();
+        world.done().unwrap_err();
+    }
+    let todo = world.todo();
+    assert_eq!(todo.status, Status::Pending);
+    let [check] = todo.evidence.as_slice() else { panic!("the last one in a row: {:?}", todo.evidence) };
+    assert_eq!((check.exit_code, check.text.as_deref()), (Some(7), Some("second")));
+    assert_eq!(check.commit, Some(world.sandbox.git("p", &["rev-parse", "HEAD"])));
+    assert!(check.at > 0 && check.output_hash.is_some());
+    std::fs::write(world.root.join("code"), "0").unwrap();
+    world.done().unwrap();
+    let todo = world.todo();
+    assert_eq!(todo.evidence.iter().map(|e| e.exit_code).collect::<Vec<_>>(), [Some(7), Some(0)]);
+    assert!(todo.last_check().unwrap().passed() && todo.failed_check().is_none());
+}
+
+#[test]
+fn a_check_that_did_not_finish_is_stored_and_one_that_did_not_run_is_not() {
+    let world = World::with("echo begun; sleep 1000");
+    assert_eq!(code(world.done_with(&world.checker(Duration::from_millis(700), NEVER))), "verify_timeout");
+    let todo = world.todo();
+    let check = todo.failed_check().unwrap();
+    assert_eq!((check.exit_code, check.text.as_deref()), (None, Some("begun\n(stopped after 700ms)")));
+    let world = World::new();
+    world.add("true");
+    assert_eq!(code(world.done()), "needs_consent");
+    assert_eq!(world.todo().evidence, []);
+    let world = World::with("sleep 1000");
+    assert_eq!(code(world.done_with(&world.checker(Duration::from_secs(60), &|| true))), "verify_stopped");
+    assert_eq!(world.todo().evidence, [], "what was stopped from outside counts as not run");
+}
+
+#[test]
+fn a_check_that_passes_is_stored_although_done_is_refused_for_another_reason() {
+    let world = World::with("while [ ! -e go ]; do :; done");
+    let claim = || {
+        let uid = world.todo().uid;
+        world.engine.claim(world.plan, &Request::by("other", Some("other")), uid, 60_000_000).unwrap();
+    };
+    assert_eq!(meanwhile(&world, &claim), "stale_fence");
+    assert!(world.todo().last_check().unwrap().passed());
+    assert_eq!(world.status(), Status::InProgress);
+}
+
+#[test]
+fn a_long_output_is_cut_before_it_is_stored() {
+    let world = World::with("head -c 30000 /dev/zero | tr '\\0' x; echo; echo last; exit 1");
+    world.done().unwrap_err();
+    let todo = world.todo();
+    let text = todo.evidence[0].text.as_deref().unwrap();
+    assert!(text.len() <= 4 * 1024 && text.ends_with("x\nlast"), "{}", text.len());
+}
