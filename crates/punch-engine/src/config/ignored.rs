@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use punch_core::text;
 
 use super::load::{Found, Layer};
+use super::scalar::Scalar;
 use super::{Authority, Key, Place, Source};
 use crate::verify::Consents;
 
@@ -51,8 +52,14 @@ pub(super) fn unapproved(
         let strict = |found: &Found| rank.and_then(|rank| rank(found.scalar.text()?));
         let needed = weaker(name).as_ref().map_or_else(|| rank.and_then(|rank| rank(key.default)), strict);
         let tightens = strict(found).zip(needed).is_some_and(|(given, needed)| given >= needed);
+        let without = weaker(name).map_or_else(|| Scalar::Loose(key.default.to_owned()), |found| found.scalar);
+        let changes_nothing = (key.check)(&without).flatten().unwrap_or_default() == value;
         // An empty text sets nothing.
-        if value.is_empty() || tightens || approvals.is_some_and(|approvals| approvals.has_setting(name, &value)) {
+        if value.is_empty()
+            || changes_nothing
+            || tightens
+            || approvals.is_some_and(|approvals| approvals.has_setting(name, &value))
+        {
             return true;
         }
         if let (Source::Project(path), Place::File { line, .. }) = (&found.source, &found.place) {
