@@ -147,5 +147,5 @@ fn undoable(event: &Event, ctx: &Context) -> bool {
 
 /// Whether undo takes back this change of a todo.
 pub(super) fn is_undone(change: &Change, event: &Event, ctx: &Context) -> bool {
-    change.undoable() && !(matches!(change, Change::Notes(_)) && !event.is_by(&ctx.actor))
+    change.undoable() && (!matches!(change, Change::Notes(_)) || event.is_by(&ctx.actor))
 }
