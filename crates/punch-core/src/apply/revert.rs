@@ -8,7 +8,7 @@ use super::resolve::Batch;
 use super::standing::{self, Aim};
 use super::{Stop, Undone, claims, derive, edges, transition};
 use crate::{
-    Change, Dep, Event, Evidence, Fields, Footprint, Kind, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo, Uid, Warning,
+    Change, Dep, Event, Evidence, Fields, Kind, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo, Uid, Warning,
 };
 
 pub(super) fn revert(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {

@@ -89,7 +89,7 @@ fn ops() -> Vec<(Op, bool)> {
                 Op::Report { .. } | Op::Vouch { .. } | Op::Restore { .. } | Op::Drop(_) | Op::Fail(..) => true,
                 Op::Reopen(_) | Op::Hold(..) | Op::Release(_) | Op::Block(_) | Op::Rm(_) => true,
                 Op::Edit(..) | Op::Note(..) | Op::Move(..) | Op::Arrange(_) => false,
-                Op::Add(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Revert { .. } => false,
+                Op::Add(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Undo { .. } | Op::Redo | Op::RecordCheck { .. } => false,
             };
             (op, work)
         })
@@ -232,7 +232,7 @@ fn no_undo_ends_the_claim_of_another_agent() {
     let revision = plan.row.revision;
     let events = apply(&scene(Claim::Nobody), &[Op::Start(target())], &context(Actor::agent("claude", "ann"), NOW - 1));
     plan.put_events(revision, events.unwrap().events);
-    let revert = [Op::Revert { revision }];
+    let revert = [Op::Undo { revision: Some(revision), any: true }];
     let refused = apply(&plan, &revert, &context(Actor::agent("codex", "bob"), NOW));
     assert!(matches!(refused, Err(Stop::Refused(r)) if r[0].code() == "leased"));
     let outcome = apply(&plan, &revert, &context(Actor::user(), NOW)).unwrap();

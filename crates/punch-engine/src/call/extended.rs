@@ -32,7 +32,7 @@ impl Engine {
             }
             let mut state = session::load(tx, &caller.session, plan)?;
             if state.role_of(&caller.session, caller.role) != Role::Owner {
-                let answer = Report::of_extended(&call).write(tx, now, caller, &mut state)?;
+                let answer = Report::of_extended(&given).write(tx, now, caller, &mut state)?;
                 link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
                 session::store(tx, &caller.session, plan, &state, now)?;
                 if let Some(key) = key {
