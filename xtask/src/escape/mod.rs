@@ -7,7 +7,7 @@ mod projects;
 mod shells;
 mod world;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -61,7 +61,7 @@ impl Cell {
     }
 
     /// What became of it: a word, and whether that is as expected.
-    fn judge(&self, punch: &PathBuf) -> (String, bool) {
+    fn judge(&self, punch: &Path) -> (String, bool) {
         let outcome = World::new(punch).and_then(|world| {
             (self.run)(&world)?;
             world.verdict()
@@ -106,7 +106,7 @@ pub fn run(arguments: &[&str]) -> Done {
     if failed == 0 { Ok(()) } else { Err(format!("{failed} cells are not as they should be")) }
 }
 
-fn judge_all(cells: &[Cell], punch: &PathBuf) -> Vec<(String, bool)> {
+fn judge_all(cells: &[Cell], punch: &Path) -> Vec<(String, bool)> {
     let next = AtomicUsize::new(0);
     let rows = Mutex::new(vec![(String::new(), false); cells.len()]);
     thread::scope(|scope| {
