@@ -29,7 +29,7 @@ use crate::Done;
 const LEASE: i64 = 3_000;
 
 /// Whether a live lease protects a todo from every other agent; until it does, violations are printed and not counted.
-const LEASES_PROTECT: bool = false;
+const LEASES_PROTECT: bool = true;
 
 /// Which plan each writer writes to, what it does, and whether it is the user. Three plans in two stores.
 const WRITERS: [(usize, Work, bool); 16] = [

@@ -117,7 +117,8 @@ fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failur
     };
     if !location.exists {
         let config = Settings::load(&Inputs::default())?;
-        Project { global: global.clone(), location: location.clone(), config, wait: None }.engine_or_new()?;
+        Project { global: global.clone(), location: location.clone(), config, wait: None, on_loss: None }
+            .engine_or_new()?;
     }
     approvals
         .give_setting(key, &value)

@@ -85,8 +85,7 @@ impl Install {
 /// The sentence that every install says about auto-continue; `None` if the settings turn it off.
 pub fn auto_continue(global: &Global) -> Option<&'static str> {
     let around = environment::surroundings(global).ok()?;
-    let project = locate::locate(&around).ok().map(|location| location.config);
-    let config = environment::config(global, project.as_deref()).ok()?;
+    let config = environment::config(global, &locate::locate(&around).ok()?).ok()?;
     config.settings.keep_going_enabled.value.then_some(
         "Auto-continue is on: punch sends an agent that stops while todos are open back to work; \
          `punch keep-going off` turns it off.",

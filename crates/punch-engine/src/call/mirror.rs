@@ -20,9 +20,6 @@ const KEPT: &str = "mirror";
 /// same however large the plan is.
 const LOOKED_AT: usize = 200;
 
-/// Todos that were left out of a copy and are named.
-const NOTES: usize = 5;
-
 /// Tools of a host that work on one list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family<'a> {

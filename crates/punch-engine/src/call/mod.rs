@@ -28,8 +28,8 @@ use serde_json::Value;
 
 use crate::config::{Batches, Settings, Subagents};
 use crate::{
-    Choice, Engine, EngineError, Proofs, Request, Role, SessionState, UnnamedCall, WorkTree, expected_call, link, owner_of,
-    session,
+    Choice, Engine, EngineError, Proofs, Request, Role, SessionState, UnnamedCall, WorkTree, expected_call, link,
+    owner_of, session,
 };
 use names::Names;
 use read::Display;

@@ -34,6 +34,7 @@ impl World {
             settings: None,
             structured: true,
             work: Default::default(),
+            server: None,
         };
         self.engine.call(self.plan, &caller, surface, tool, arguments, None).unwrap()
     }

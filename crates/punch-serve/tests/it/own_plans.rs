@@ -34,6 +34,8 @@ impl World {
             tree: None,
             role: None,
             assigned: None,
+            is_driven: false,
+            started_for: None,
         };
         let session = SessionKey::new(session, None);
         let ask = Ask { surface, tool, arguments, session, ..Ask::reading(Value::Null) };
