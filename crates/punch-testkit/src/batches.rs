@@ -106,7 +106,7 @@ impl Scene {
     }
 
     fn ask(&mut self, source: &mut Source<'_>, now: i64) -> Ask {
-        match source.below(41) {
+        match source.below(38) {
             0..7 => Ask::Add(self.add(source)),
             7..28 if self.live.is_empty() => Ask::Add(self.add(source)),
             7..10 => Ask::Edit(self.name(source), self.fields(source, false)),
@@ -144,8 +144,8 @@ impl Scene {
                 let target = self.name(source);
                 Ask::Report(target, source.one_in(2), optional(source, 6, |s| s.below(3) as u64))
             }
-            38 | 39 => Ask::Unclaim(self.name(source)),
-            40 => Ask::HandOver(self.name(source), "bob".to_owned()),
+            37 if source.one_in(3) => Ask::HandOver(self.name(source), "bob".to_owned()),
+            37 => Ask::Unclaim(self.name(source)),
             _ => Ask::Vouch(self.name(source), source.one_in(2), source.one_in(2)),
         }
     }
