@@ -78,10 +78,12 @@ impl Actor {
         Self { kind: ActorKind::User, by: USER.to_owned(), owner: None, claims: true }
     }
 
-    /// A user who acts under a name (`--owner`). Other claims bind this user like everyone who claims by name.
+    /// A user who acts under a name (`--owner`). Other claims bind this user like everyone who claims by name. The name of a
+    /// run's worker makes a worker: its agents have it in their environment.
     pub fn named_user(name: impl Into<String>) -> Self {
         let name = name.into();
-        Self { kind: ActorKind::User, by: name.clone(), owner: Some(name), claims: true }
+        let kind = if WorkerId::of(&name).is_some() { ActorKind::Worker } else { ActorKind::User };
+        Self { kind, by: name.clone(), owner: Some(name), claims: true }
     }
 
     /// A session of an agent. `by` is how it signs, usually the name of the program; `owner` identifies the session.
@@ -222,6 +224,7 @@ mod tests {
             Actor::user(),
             Actor::agent("claude", "s-1"),
             Actor::agent("claude", "run:1/1.1"),
+            Actor::named_user("run:1/1.1"),
             Actor::worker("claude", "run:1/1.1"),
             Actor::runner(4, None),
         ];

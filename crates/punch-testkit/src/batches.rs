@@ -106,7 +106,7 @@ impl Scene {
     }
 
     fn ask(&mut self, source: &mut Source<'_>, now: i64) -> Ask {
-        match source.below(44) {
+        match source.below(40) {
             0..7 => Ask::Add(self.add(source)),
             7..28 if self.live.is_empty() => Ask::Add(self.add(source)),
             7..10 => Ask::Edit(self.name(source), self.fields(source, false)),
@@ -145,9 +145,9 @@ impl Scene {
                 let target = self.name(source);
                 Ask::Report(target, source.one_in(2), optional(source, 6, |s| s.below(3) as u64))
             }
-            41 | 42 => Ask::Unclaim(self.name(source)),
-            43 => Ask::HandOver(self.name(source), "bob".to_owned()),
-            35..38 => {
+            37 if source.one_in(3) => Ask::HandOver(self.name(source), "bob".to_owned()),
+            37 => Ask::Unclaim(self.name(source)),
+            38 | 39 => {
                 let command = Some(if source.one_in(6) { "other" } else { "check" }.to_owned());
                 let exit = source.pick(&[Some(0), None, Some(1)]);
                 Ask::Check(self.name(source), Evidence { command, exit, says: source.one_in(2) })

@@ -72,6 +72,18 @@ pub fn match_list(new: &mut List, known: &List) {
     match_rows(&mut new.items, &known.items);
 }
 
+/// Sets rows of `base` to pending whose lease has run out and that `new` still has in progress: the list claims them again.
+pub fn reclaim(base: &mut List, new: &List, plan: &Plan, now: i64) {
+    let is_running = |item: &&Item| item.status == Status::InProgress;
+    let running: HashSet<Uid> = new.items.iter().filter(is_running).filter_map(|item| item.uid).collect();
+    for item in base.items.iter_mut().filter(|item| item.status == Status::InProgress) {
+        let todo = item.uid.filter(|uid| running.contains(uid)).and_then(|uid| plan.get(uid));
+        if todo.is_some_and(|todo| todo.lease_expired(now)) {
+            item.status = Status::Pending;
+        }
+    }
+}
+
 /// The ops that bring a plan from `base`, the list last shown to the session, to `new`. Only differences are asked
 /// for, so what others changed meanwhile stays; rows of `base` that are not in `new` are archived.
 pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {

@@ -44,7 +44,9 @@ fn words(plan: &Plan) -> Words {
 
 fn change(plan: &mut Plan, base: &list::List, new: &list::List, policy: Policy) -> Result<Outcome, Vec<Refusal>> {
     let ctx = Context::new(plan.row.last_time + 1, Actor::user().signing("test"), policy);
-    let outcome = bridge::submit(plan, &list::diff(base, new, plan), &ctx)?;
+    let mut base = base.clone();
+    list::reclaim(&mut base, new, plan, ctx.now);
+    let outcome = bridge::submit(plan, &list::diff(&base, new, plan), &ctx)?;
     plan.commit(&outcome);
     rederived(plan).unwrap_or_else(|what| panic!("{what}"));
     Ok(outcome)

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::apply::spare;
-use punch_core::dialect::list::diff;
+use punch_core::dialect::list::{diff, reclaim};
 use punch_core::dialect::{cursor, phases, todowrite};
 use punch_core::{Policy, Refusal, Uid};
 use punch_store::{PlanId, Tx};
@@ -150,6 +150,7 @@ fn run(
         found.iter().for_each(|todo| reach.part.put(todo.clone()));
         adopt(&mut list, &mut base, found, caller, now);
     }
+    reclaim(&mut base, &list, &reach.part, now);
     let (ops, spared) = spare(diff(&base, &list, &reach.part), &reach.part, &caller.actor, now);
     let part = std::mem::take(&mut reach.part);
     let request = caller.request(call.preset());

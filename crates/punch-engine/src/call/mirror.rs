@@ -107,6 +107,13 @@ impl TodoUse<'_> {
         first.todos.extend(known.iter().map(|todo| todo.uid));
         let mut part = Plan::slice(tx.row()?);
         tx.load(&first, &mut part)?;
+        let at = now.max(part.row.last_time);
+        for row in copied.rows.iter_mut().filter(|row| row.status == Word::InProgress) {
+            // A list that still has it in progress claims it again.
+            if row.uid.and_then(|uid| part.get(uid)).is_some_and(|todo| todo.lease_expired(at)) {
+                row.status = Word::Pending;
+            }
+        }
         let known: Vec<&Todo> = known.iter().collect();
         let step = mirror::step(&copied, (self.told, rows), &known, &part, reach, caller.actor.by());
         let row = tx.row()?;

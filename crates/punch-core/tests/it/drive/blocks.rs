@@ -84,6 +84,8 @@ fn items(plan: &Plan) -> Vec<Item> {
                 Status::Pending if t.hold_at(NOW).is_some() => State::Held,
                 Status::Pending => State::Free,
                 Status::InProgress if t.owner.is_some() && t.owner.as_deref() != Some("ann") => State::Elsewhere,
+                // A user works on it.
+                Status::InProgress if t.owner.is_none() && t.lease_until.is_none() && t.fence > 0 => State::Elsewhere,
                 Status::InProgress => State::Mine,
                 Status::Completed => State::Met,
                 Status::Cancelled | Status::Failed => State::Dropped,
