@@ -58,6 +58,7 @@ fn invert(draft: &mut Draft<'_>, undone: Undone) -> Result<(), Stop> {
     remains(draft, events);
     let mut work: BTreeMap<Uid, Todo> = BTreeMap::new();
     let mut conflicts: Vec<(String, &'static str)> = Vec::new();
+    let round_trips = round_trips(events);
     for event in events.iter().rev() {
         match &event.patch {
             Patch::Todo(uid, changes) => {
@@ -65,7 +66,8 @@ fn invert(draft: &mut Draft<'_>, undone: Undone) -> Result<(), Stop> {
                     work.insert(*uid, draft.get(*uid)?.clone());
                 }
                 if let Some(todo) = work.get_mut(uid) {
-                    back(draft, todo, event, changes, &mut conflicts);
+                    let net = changes.iter().filter(|change| !round_trips.contains(&(*uid, change.field())));
+                    back(draft, todo, event, net, &mut conflicts);
                 }
             }
             Patch::Phases(Swap { before, after }) if draft.row.phases == *after => {
@@ -99,24 +101,53 @@ fn invert(draft: &mut Draft<'_>, undone: Undone) -> Result<(), Stop> {
     }
 }
 
-fn back(
+/// The fields about the work on a todo, each stored as a whole.
+const WORK: [&str; 5] = ["status", "hold", "started_at", "finished_at", "flags"];
+
+/// Finds fields about the work that a revision changed and changed back, as when a claim that ran out is claimed again:
+/// there is nothing of them to undo, and a later change of them is not a conflict.
+fn round_trips(events: &[Event]) -> HashSet<(Uid, &'static str)> {
+    let mut ends: BTreeMap<Uid, (Fields, Fields)> = BTreeMap::new();
+    let mut changed = HashSet::new();
+    for (uid, changes) in events.iter().filter_map(|event| match &event.patch {
+        Patch::Todo(uid, changes) => Some((*uid, changes)),
+        Patch::Phases(_) | Patch::Policy(_) => None,
+    }) {
+        let (first, last) = ends.entry(uid).or_default();
+        for change in changes.iter().filter(|change| WORK.contains(&change.field())) {
+            // The first change of a field says what the field was before.
+            if changed.insert((uid, change.field())) {
+                first.forward(change);
+                let _ = first.backward(change);
+            }
+            last.forward(change);
+        }
+    }
+    let net: HashSet<(Uid, &'static str)> = ends
+        .iter()
+        .flat_map(|(uid, (first, last))| first.changes(last).into_iter().map(|change| (*uid, change.field())))
+        .collect();
+    changed.into_iter().filter(|field| !net.contains(field)).collect()
+}
+
+fn back<'c>(
     draft: &Draft<'_>,
     todo: &mut Todo,
     event: &Event,
-    changes: &[Change],
+    changes: impl DoubleEndedIterator<Item = &'c Change> + Clone,
     conflicts: &mut Vec<(String, &'static str)>,
 ) {
     // What came is archived, not blanked: rows are never destroyed. Whatever changed since then builds on it.
     if event.kind == Kind::Added {
         let mut came = Fields::default();
-        changes.iter().for_each(|change| came.forward(change));
+        changes.for_each(|change| came.forward(change));
         let since = came.changes(&todo.fields).into_iter();
         let since = since.filter(|change| change.undoable() && !matches!(change, Change::Notes(_)));
         conflicts.extend(since.map(|change| (todo.id.clone(), change.field())));
         todo.removed = Some(draft.now);
         return;
     }
-    for change in changes.iter().rev().filter(|change| standing::is_undone(change, event, draft.ctx)) {
+    for change in changes.rev().filter(|change| standing::is_undone(change, event, draft.ctx)) {
         let done = match change {
             Change::Notes(splice) => notes_back(&mut todo.notes, splice),
             change => todo.fields.backward(change),

@@ -48,12 +48,13 @@ pub(super) fn step(
     let part = &reach.part;
     let then = before.unwrap_or(part);
     let scope: HashSet<Uid> = state.scope.iter().copied().collect();
+    // A name that this conversation was never shown does not mean what someone else is working on.
+    let of_others = |t: &Todo| {
+        t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
+    };
     // What someone else has in progress is not archived by being left out. What is claimed stays in the list: ops on it are
     // taken out later, with a warning.
-    let busy = |t: &Todo| {
-        let of_other = t.owner.is_some() && t.owner.as_deref() != caller.actor.owner();
-        t.status_at(now) == Status::InProgress && of_other && !t.leased_by_other(caller.actor.owner(), now)
-    };
+    let busy = |t: &Todo| of_others(t) && !t.leased_by_other(caller.actor.owner(), now);
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !part.get(uid).is_some_and(&busy));
     match call {
         Call::Cursor(call) => {
@@ -61,7 +62,7 @@ pub(super) fn step(
             let mention = |given: &cursor::Given| {
                 let content = Some(given.content.as_str()).filter(|content| !content.is_empty());
                 let mention = Mention { name: &given.id, content, status: given.status };
-                let todo = names.meant(part, mention, &busy).or_else(|| added_for(state, part, content?))?;
+                let todo = names.meant(part, mention, &of_others).or_else(|| added_for(state, part, content?))?;
                 (!given.id.is_empty()).then(|| (todo.uid, given.id.clone()))
             };
             let meant: HashMap<Uid, String> = call.todos.iter().filter_map(mention).collect();
@@ -90,7 +91,7 @@ pub(super) fn step(
                 }
                 list.retain(|phase| !phase.tasks.is_empty());
             } else {
-                let mut named = elsewhere(part, &call.contents(), &scope, &busy);
+                let mut named = elsewhere(part, &call.contents(), &scope, &of_others);
                 let appended = ops.iter().filter_map(|op| match op {
                     PhaseOp::Append { items, .. } => items.as_deref(),
                     _ => None,

@@ -143,7 +143,13 @@ impl Write<'_> {
             let Some(key) = target.filter(|key| *key < self.before.items.len()) else { return false };
             let untouched = matches!(
                 ask,
-                Ask::Add(_) | Ask::Edit(..) | Ask::Note(..) | Ask::Move(..) | Ask::Arrange(_) | Ask::Rules(_)
+                Ask::Add(_)
+                    | Ask::Edit(..)
+                    | Ask::Check(..)
+                    | Ask::Note(..)
+                    | Ask::Move(..)
+                    | Ask::Arrange(_)
+                    | Ask::Rules(_)
             );
             let late = match ask {
                 Ask::Done(_, _, fence) | Ask::Report(_, _, fence) => {
