@@ -1,5 +1,5 @@
 //! Runs of a plan as they are kept: their records and what they spent. What drives the agents is a crate of its own; the
-//! names of workers are [`punch_core::Seat`].
+//! names of workers are [`punch_core::WorkerId`].
 
 mod give;
 mod ledger;
