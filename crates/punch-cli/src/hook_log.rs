@@ -17,7 +17,7 @@ const LONGEST: usize = 1_000;
 /// Bytes at the end of a log in which a line is looked for before it is added again.
 const RECENT: u64 = 64 * 1024;
 
-/// Adds one line, unless the log had the same text a short while ago. For trouble that stays until somebody looks.
+/// Adds one line, unless the log had the same text a short while ago. For trouble that stays until you look.
 pub fn say_once(path: Option<PathBuf>, what: &str, text: &str) {
     let Some(path) = path.or_else(default) else { return };
     let line = format!("{what}: {text}");

@@ -28,7 +28,7 @@ pub struct Project {
     pub config: Config,
     /// How long a transaction waits for other processes, if not as long as usual.
     pub wait: Option<Duration>,
-    /// Who hears of writes that the store has lost; standard error if nobody is named.
+    /// Receives reports of writes that the store has lost; standard error if it is not set.
     pub on_loss: Option<LossReport>,
 }
 
@@ -181,7 +181,7 @@ impl Project {
         }
     }
 
-    /// A request of whoever runs this command.
+    /// The request of this command, made by its actor.
     pub fn request(&self) -> Request<'_> {
         Request {
             detail: self.global.json,

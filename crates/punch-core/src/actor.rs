@@ -16,7 +16,7 @@ const WORKER: &str = "run:";
 /// The four kinds of actors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorKind {
-    /// Somebody at the command line, in the terminal board or in a browser.
+    /// Someone at the command line, in the terminal board or in a browser.
     User,
     /// A session of a coding agent.
     Agent,
@@ -57,7 +57,7 @@ impl FromStr for WorkerId {
 }
 
 impl WorkerId {
-    /// Reads the owner of a todo or session; `None` if it is no worker of a run.
+    /// Reads the owner of a todo or session; `None` if it is not a worker of a run.
     pub fn of(owner: &str) -> Option<Self> {
         owner.parse().ok()
     }
@@ -123,7 +123,7 @@ impl Actor {
         self
     }
 
-    /// Returns this actor as the author of a document: what the document says is in progress is claimed by nobody.
+    /// Returns this actor as the author of a document: what the document says is in progress is not claimed.
     #[must_use]
     pub fn without_claims(mut self) -> Self {
         self.claims = false;

@@ -142,12 +142,12 @@ pub enum Refusal {
     },
     /// The actor has no change that still stands.
     NothingToUndo {
-        /// The latest change of somebody else that still stands, and its author.
+        /// The latest change of someone else that still stands, and its author.
         others: Option<(u64, String)>,
     },
     /// The actor has no undo that still stands.
     NothingToRedo {
-        /// The latest undo of somebody else that still stands, and its author.
+        /// The latest undo of someone else that still stands, and its author.
         others: Option<(u64, String)>,
     },
     /// The caller expected another revision.
@@ -435,7 +435,7 @@ pub enum Warning {
         /// Its id.
         id: String,
     },
-    /// Notes of somebody else that stay although their revision is undone.
+    /// Notes of someone else that stay although their revision is undone.
     NotesStay {
         /// How many.
         count: usize,

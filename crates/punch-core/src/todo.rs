@@ -113,7 +113,7 @@ impl Todo {
     }
 
     /// Returns true if a user started it under no name. Only claims have a fence: what came into the plan in progress has
-    /// none and is nobody's.
+    /// none and is no one's.
     pub fn is_claimed_by_user(&self) -> bool {
         let unowned = self.fields.owner.is_none() && self.lease_until.is_none() && self.fields.fence > 0;
         self.fields.status == Status::InProgress && unowned
@@ -323,7 +323,7 @@ impl Evidence {
         }
     }
 
-    /// Returns true if somebody wrote down what speaks for the completion.
+    /// Returns true if someone wrote down what speaks for the completion.
     pub fn has_text(&self) -> bool {
         self.text.as_deref().is_some_and(|text| !text.trim().is_empty())
     }

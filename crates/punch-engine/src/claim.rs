@@ -57,7 +57,7 @@ pub(crate) fn keep_own(tx: &mut dyn Tx, now: i64, request: &Request<'_>) -> Resu
     }
     let request = Request { if_revision: None, detail: false, ..request.clone() };
     match settle(tx, now, &request, &Footprint::default(), &mut |_, _| Ok(ops.clone())) {
-        // Someone else has it by now; that is theirs to say.
+        // Someone else has claimed it since; the claim is theirs.
         Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
         Err(error) => Err(error),
     }

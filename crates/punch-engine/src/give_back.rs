@@ -1,5 +1,5 @@
 //! What becomes of work in progress when a conversation ends: it is given back, stays in the list of that conversation,
-//! and is taken up again when the conversation resumes, unless somebody else has started it since.
+//! and is taken up again when the conversation resumes, unless someone else has started it since.
 
 use punch_core::{Actor, Footprint, InProgressLimit, Op, Policy, Ref, Status, Uid};
 use punch_store::{PlanId, SessionKey, Tx};
@@ -45,7 +45,7 @@ fn change(tx: &mut dyn Tx, actor: &Actor, todos: &[Uid], now: i64, op: impl Fn(R
 }
 
 impl Engine {
-    /// A conversation ends: nobody works on these todos any more.
+    /// A conversation ends: no one works on these todos any more.
     pub(crate) fn end_work(
         &self,
         plan: PlanId,

@@ -1,4 +1,4 @@
-//! Links servers to the conversations behind them. A server that is told no session acts under a key of its own. The hook
+//! Links servers to the conversations behind them. A server without a session acts under a key of its own. The hook
 //! that sees the answer of a tool knows the session, the arguments and the receipt, and links the two, every time: after
 //! `/clear` or `/resume` the same server works for another conversation. [`crate::expected_call`] does the same before
 //! the call.

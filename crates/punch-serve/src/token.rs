@@ -106,7 +106,7 @@ fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && black_box(left.iter().zip(right).fold(0, |sum, (a, b)| black_box(sum | (a ^ b)))) == 0
 }
 
-/// Writes a new token beside its place and links it there, so that nobody ever reads half of one and the first of several
+/// Writes a new token beside its place and links it there, so that no one ever reads half of one and the first of several
 /// processes wins.
 fn create(path: &Path) -> io::Result<()> {
     let (mut random, mut name) = ([0; BYTES], [0; 8]);

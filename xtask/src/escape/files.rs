@@ -62,7 +62,7 @@ pub fn cells() -> Vec<Cell> {
     cells
 }
 
-/// A store in the work tree, where an agent can write it.
+/// A store in the worktree, where an agent can write it.
 fn in_tree(world: &World) -> Done {
     world.repository("tree")?;
     world.ok("tree", &["init", "--in-tree", "--no-agents"])?;

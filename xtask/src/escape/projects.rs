@@ -1,4 +1,4 @@
-//! Files that come with a project: by an agent that may write the work tree, an archive, a clone.
+//! Files that come with a project: by an agent that may write the worktree, an archive, a clone.
 
 use super::Cell;
 use super::world::World;

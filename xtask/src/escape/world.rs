@@ -127,7 +127,7 @@ impl World {
         }
     }
 
-    /// A shell script by somebody else than the user, in a folder.
+    /// A shell script by someone else than the user, in a folder.
     pub fn script(&self, folder: &str, script: &str) -> Done {
         let ran = finish(self.program("sh", folder).args(["-ec", script]))?;
         if ran.exit == Some(0) { Ok(()) } else { Err(format!("the script failed: {}", ran.err)) }

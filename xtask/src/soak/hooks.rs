@@ -58,7 +58,7 @@ fn change_list(writer: &mut Writer<'_>, items: &mut Vec<(String, &'static str)>,
         4 if !items.is_empty() => {
             items.remove(at);
         }
-        // One that somebody else may have claimed goes back: it must not be taken from them.
+        // One that someone else may have claimed goes back: it must not be taken from them.
         choice => {
             if let Some(item) = items.get_mut(at) {
                 item.1 = match choice {
@@ -73,7 +73,7 @@ fn change_list(writer: &mut Writer<'_>, items: &mut Vec<(String, &'static str)>,
 
 /// A report that was damaged on its way: whatever it says now, the hook ends well.
 fn damaged(writer: &mut Writer<'_>, change: u64) -> Result<(), String> {
-    // A list of its own, with contents that nobody else has even when they are damaged.
+    // A list of its own, with contents that no one else has even when they are damaged.
     let session = format!("odd-{}", writer.label);
     let items = [("odd one".to_owned(), "pending"), ("odd two".to_owned(), "completed")];
     let mut report = report(&session, change, &items).to_string().into_bytes();

@@ -123,7 +123,7 @@ fn write(plans: &[Shared], seed: u64, length: Duration) -> Done {
 fn judge(shared: &Shared, export: &Path) -> Result<Vec<String>, String> {
     let place = &shared.place;
     place.read(&["doctor", "--json"]).map_err(|cause| format!("doctor: {cause}"))?;
-    // Exporting everything is the only way to see whole events; nobody needs the store afterwards.
+    // Exporting everything is the only way to see whole events; no one needs the store afterwards.
     let events = export.display().to_string();
     place.read(&["store", "prune", "--before", &u64::MAX.to_string(), "--export", &events])?;
     let lines = fs::read_to_string(export).map_err(|cause| format!("{events}: {cause}"))?;

@@ -111,7 +111,7 @@ fn back_up(real: &Path, text: &str) -> Result<PathBuf, Failure> {
     Err(files::failed(real, io::ErrorKind::AlreadyExists.into()))
 }
 
-/// Deletes the copy, if it still is what we wrote and nobody needs it, and the folders that we made, if they are empty.
+/// Deletes the copy, if it is still what we wrote and no install needs it, and the folders that we made, if they are empty.
 fn clear(record: &Record, copy_stays: Option<&Path>) {
     if let Some((path, mark)) = &record.backup
         && copy_stays != Some(path)

@@ -54,7 +54,7 @@ impl Place {
         Ok(Self { level, roots, program: program()?, records, worktree })
     }
 
-    /// The same place at another level.
+    /// The path of the same kind of file at another level.
     pub fn at(&self, level: Level) -> Self {
         Self { level, ..self.clone() }
     }

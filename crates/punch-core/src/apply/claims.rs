@@ -96,7 +96,7 @@ pub(super) fn note_end(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Need> {
 }
 
 /// Returns true if a start is a claim: always under a name, and for a user where the todo was there before. What an import
-/// or a plan file brings in progress is nobody's.
+/// or a plan file brings in progress is no one's.
 pub(super) fn is_claim(ctx: &Context, new: bool) -> bool {
     ctx.actor.needs_lease() || (ctx.actor.claims() && !new)
 }

@@ -237,7 +237,7 @@ fn adopt(
         if !todo.is_live() || todo.status != old_status || !same_owner {
             todo.lease_until = None;
         }
-        // What is in progress under a name again is so under a lease: nobody may be there to go on with it.
+        // What is in progress under a name again is so under a lease: its owner may be gone.
         if todo.is_live() && todo.status == Status::InProgress && todo.owner.is_some() {
             todo.lease_until = todo.lease_until.or(Some(lease_end));
         }

@@ -77,7 +77,7 @@ fn demote_running(draft: &mut Draft<'_>) -> Result<(), Stop> {
     for uid in running {
         let had = draft.plan.get(uid).map_or(0, |t| t.derived.unmet);
         let todo = draft.get(uid)?;
-        // An edit of the dependencies ends nobody's claim: the todo runs on and is reported stalled.
+        // An edit of the dependencies ends no claim: the todo runs on and is reported stalled.
         if todo.derived.unmet > had && !claims::is_protected(todo, &draft.ctx.actor, draft.now) {
             set_status(draft, uid, Status::Pending, Kind::Demoted, |t| t.flags.resume = true)?;
         }

@@ -1,4 +1,4 @@
-//! Todos that somebody called done while their check has not passed, and what a model reads about them until it does:
+//! Todos that someone called done while their check has not passed, and what a model reads about them until it does:
 //! which command, how it ended, the end of its output, what to do. Commands and output are quoted as data.
 
 use serde::{Deserialize, Serialize};

@@ -31,7 +31,7 @@ pub(super) struct Step {
     pub list: List,
     /// How the call named each row of that list.
     pub names: Vec<Option<String>>,
-    /// Rows of the call that mean todos which somebody else has removed.
+    /// Rows of the call that mean todos which someone else has removed.
     pub gone: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ pub(super) fn step(
     }
 }
 
-/// A merge without rows for todos of the list that somebody else has removed: it would make them anew.
+/// A merge without rows for todos of the list that someone else has removed: it would make them anew.
 fn without_removed(
     call: &cursor::Call,
     state: &SessionState,

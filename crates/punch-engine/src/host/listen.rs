@@ -58,7 +58,7 @@ pub(super) struct Heard {
     pub unread: Option<Mark>,
     /// A use of the host's own todo tools changed the plan.
     pub copied: bool,
-    /// What is in progress and has nobody any more.
+    /// What is in progress and has no one any more.
     pub gives_back: Vec<Uid>,
     /// The session whose call a server is to expect.
     pub expects: Option<SessionKey>,
@@ -265,7 +265,7 @@ impl Listener<'_> {
         })
     }
 
-    /// A conversation ends: nobody works on what it has in progress. A runner does this for its own agents. Where a
+    /// A conversation ends: no one works on what it has in progress. A runner does this for its own agents. Where a
     /// setting gives several conversations one name, only the list of this one is meant.
     fn give_back(&self, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
         if !who.bound() || self.is_driven(who) || self.moment.key.subagent().is_some() {

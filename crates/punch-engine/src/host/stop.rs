@@ -62,7 +62,7 @@ impl Listener<'_> {
         Ok(())
     }
 
-    /// Nobody counts what the session's tools do, and it has a todo in progress on which they may have worked.
+    /// No one counts what the session's tools do, and it has a todo in progress on which they may have worked.
     fn is_unobserved(&self, who: &Who) -> Result<bool, EngineError> {
         let matters = who.state.drive.untouched && who.state.drive.total > 0 && !self.counts_tools(who);
         Ok(matters && self.current(who)?.is_some())

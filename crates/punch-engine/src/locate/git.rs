@@ -127,7 +127,7 @@ fn search(around: &Surroundings) -> Result<Option<Repository>, LocateError> {
 }
 
 /// Refuses a git folder without a worktree that the repository around it tracks: a clone brought it, with whatever store
-/// and configuration somebody put in. (git itself has `safe.bareRepository` for this.)
+/// and configuration someone put in. (git itself has `safe.bareRepository` for this.)
 fn refuse_embedded(around: &Surroundings, folder: &Path) -> Result<(), LocateError> {
     // git tracks nothing that is in a folder of this name.
     if folder.components().any(|part| part.as_os_str() == ".git") {

@@ -70,7 +70,7 @@ impl Consents {
     }
 
     fn is_approved(&self, what: &Value) -> bool {
-        // The words are compared too, so that a file of that name alone is no approval.
+        // The words are compared too, so that a file of that name alone does not approve anything.
         let Ok((file, words)) = self.record(what) else { return false };
         read_own(&file).is_ok_and(|found| found == words.as_bytes())
     }
@@ -124,7 +124,7 @@ impl Consents {
     }
 }
 
-/// Reads a regular file of this user; a link or a pipe of that name is no approval.
+/// Reads a regular file of this user; a link or a pipe of that name does not count.
 fn read_own(file: &Path) -> io::Result<Vec<u8>> {
     let found = fs::symlink_metadata(file)?;
     let own = match (platform::owner(&found), platform::user()) {

@@ -8,7 +8,7 @@ use super::{Checker, VerifyError};
 use crate::submit::settle;
 use crate::{Engine, EngineError, Request, session};
 
-/// How results of checks are signed: nobody says them, the engine found them.
+/// How results of checks are signed: the engine found them.
 const CHECKS: &str = "punch";
 
 /// Bytes of output that are stored with an open todo.
@@ -95,7 +95,7 @@ impl Engine {
         }
     }
 
-    /// Runs the check of a todo. A result that is no proof is stored with the todo.
+    /// Runs the check of a todo. A result that proves nothing is stored with the todo as well.
     pub fn prove(&self, plan: PlanId, checker: &Checker<'_>, id: &str) -> Result<Proof, EngineError> {
         self.prove_for(plan, None, checker, id)
     }
@@ -144,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// Stores what a check found. That this fails is no reason to withhold the result.
+    /// Stores what a check found. A failure to store it does not withhold the result.
     fn record_check(&self, plan: PlanId, session: Option<&SessionKey>, uid: Uid, found: Option<Evidence>) {
         let found = found.map(|found| Evidence { text: found.text.as_deref().map(end_of), ..found });
         let written = self.write(plan, Durability::Relaxed, |tx, now| {

@@ -171,7 +171,7 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
         let todo = plan.by_id(&format!("t{n}")).unwrap();
         assert_eq!((events[n].by.as_str(), todo.owner.as_deref()), (*by, *owner));
         assert_eq!(Actor::parse(&events[n].by, todo.owner.as_deref()).kind(), *kind, "{by} {owner:?}");
-        // Nobody is locked out of what an older version left in progress.
+        // No one is locked out of what an older version left in progress.
         assert!(native(&world, "new", "done", &todo.id).0, "{by} {owner:?}");
     }
 }

@@ -98,7 +98,7 @@ fn every_setting_comes_from_the_first_source_that_has_it() {
         inputs.flags.clear();
         assert_eq!(shown(&inputs), (Some(env_toml.into()), Source::Env(variable)));
         inputs.env = vec![(key.env()[0].clone(), "".into())];
-        // Nobody approved what the project's file says about commands.
+        // No one approved what the project's file says about commands.
         let expected = match key.authority {
             Authority::Approval { rank: None } => (Some(user.into()), Source::User(user_file.clone())),
             _ => (Some(project.into()), Source::Project(project_file)),

@@ -1,4 +1,4 @@
-//! A host's list that is rewritten while the work goes on: every row keeps its todo.
+//! A host's list that is rewritten while the work continues: every row keeps its todo.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};

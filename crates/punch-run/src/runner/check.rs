@@ -100,7 +100,7 @@ impl Judging<'_> {
                     Ok(Settled::Ready { commit, .. } | Settled::Nothing { commit }) => {
                         (lane.path.clone(), lanes.folders(lane), Some(commit))
                     }
-                    // Another attempt would meet the same: somebody has to look at it.
+                    // Another attempt would meet the same: someone has to look at it.
                     Err(error @ WorktreeError::Relinked { .. }) => {
                         return Ok(Some(Verdict::Hold(format!("{error}; {}", error.hint()))));
                     }

@@ -45,11 +45,11 @@ pub enum WorktreeError {
         /// The branch that holds what was committed there.
         branch: String,
     },
-    /// `.git` in the work tree of a lane leads somewhere else than it did when the lane was made.
+    /// `.git` in the worktree of a lane leads somewhere else than it did when the lane was made.
     Relinked {
         /// The folder of the lane.
         path: PathBuf,
-        /// Where `.git` leads now; `None` if it is no link.
+        /// Where `.git` leads now; `None` if it is not a link.
         now: Option<PathBuf>,
         /// The git folder of the lane.
         recorded: PathBuf,

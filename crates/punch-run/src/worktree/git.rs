@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Names the run for which git works: a runner that was killed leaves the git that it has just started.
 const WORKS_FOR: &str = "_PUNCH_LANES";
 
-/// The repository of the user's work tree, or of a lane.
+/// The repository of the user's worktree, or of a lane.
 #[derive(Clone, Debug)]
 pub(super) struct Git {
     root: PathBuf,

@@ -23,7 +23,7 @@ const TRIES: usize = 50;
 #[derive(Debug)]
 pub struct Lanes {
     pub(super) git: Git,
-    /// The git folder that all work trees of the repository share.
+    /// The git folder that all worktrees of the repository share.
     pub(super) common: PathBuf,
     /// The git folders of lanes, from when they were made or first met.
     pub(super) recorded: Mutex<BTreeMap<PathBuf, GitFolders>>,

@@ -1,4 +1,4 @@
-//! Submodules of a lane whose git folder somebody exchanged. git asks the repository inside a submodule for its status,
+//! Submodules of a lane whose git folder someone exchanged. git asks the repository inside a submodule for its status,
 //! and that repository's configuration can name programs: only one that git itself made is asked.
 
 use std::fs::File;

@@ -62,7 +62,7 @@ impl Lanes {
 
     /// Commits what is left in a lane, and says what refs are then, if it has a folder; or why that must stay.
     fn clear(&self, lane: &Lane, message: &str) -> Result<Result<Option<Refs>, String>, WorktreeError> {
-        // Who locks a work tree leaves a file.
+        // Who locks a worktree leaves a file.
         let locked = match self.folders(lane).map(|folders| fs::read_to_string(folders.own.join("locked"))) {
             Some(locked) => locked.ok(),
             None => lane::at(&self.git, &lane.path)?.and_then(|found| found.locked),

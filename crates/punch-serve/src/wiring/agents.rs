@@ -111,7 +111,7 @@ pub fn wiring(
             };
             let mut entries = vec![allowed()];
             if level == Level::Shared {
-                // Otherwise users are asked first, and without a terminal nobody can answer.
+                // Otherwise users are asked first, and without a terminal no one can answer.
                 entries.push(Entry::Item(path(["enabledMcpjsonServers"]), json!("punch")));
             }
             entries.push(hooks(host));

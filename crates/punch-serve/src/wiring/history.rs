@@ -51,7 +51,7 @@ pub fn connect(
     };
     same_foreign(content, before, &after)?;
     if let Some(known) = known.filter(|known| others == OtherEntries::Present && !known.patch.fits(before)) {
-        // Somebody rewrote the file, and what it would be without the other entries is not known here. The old patch
+        // Someone rewrote the file, and what it would be without the other entries is not known here. The old patch
         // no longer fits, so that all of them will be taken out entry by entry.
         return Ok((after, known.clone()));
     }

@@ -118,7 +118,7 @@ struct Life {
     text: Option<String>,
     history: Option<History>,
     model: Value,
-    /// What the file must be after the next uninstall, to the byte, if nobody edited it since.
+    /// What the file must be after the next uninstall, to the byte, if no one edited it since.
     origin: Option<Option<String>>,
 }
 

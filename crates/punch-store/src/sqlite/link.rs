@@ -131,7 +131,7 @@ pub(super) struct Pool {
     idle: Mutex<Vec<Link>>,
     /// Outlives the connections.
     pub presence: Option<Presence>,
-    /// The log holds less than was committed. It is then left as it is: somebody may want to look at it.
+    /// The log holds less than was committed. It is then left as it is: someone may want to look at it.
     pub lost: bool,
     /// The process ends with it.
     pub until_exit: bool,

@@ -219,7 +219,7 @@ fn a_log_that_is_cut_under_a_running_process_is_noticed() {
     assert!(store.as_ref().map_or(true, |store| store.lost().is_some()));
 }
 
-/// A copied folder brings its record along; copied file by file while somebody writes, that record is newer than the log.
+/// A copied folder brings its record along; copied file by file while someone writes, that record is newer than the log.
 #[test]
 fn a_folder_that_was_copied_while_in_use_is_no_loss() {
     let folder = tempfile::tempdir().unwrap();

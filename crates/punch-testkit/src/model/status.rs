@@ -163,7 +163,7 @@ impl Write<'_> {
         if refused.is_empty() { Ok(()) } else { Err(refused) }
     }
 
-    /// Someone else's claim is live. The user minds nobody's; a claim of the user has a fence and no end.
+    /// Someone else's claim is live. The user minds no one's; a claim of the user has a fence and no end.
     fn is_protected(&self, key: usize) -> bool {
         let item = &self.model.items[key];
         let live = match item.lease {
@@ -191,7 +191,7 @@ impl Write<'_> {
         self.limit(key)?;
         self.begin(key);
         self.item(key).reported = false;
-        // Every claim has a new fence; what the user adds in progress is claimed by nobody.
+        // Every claim has a new fence; what the user adds in progress is not claimed.
         let claimed = self.batch.owner.is_some() || key < self.before.items.len();
         if claimed || self.model.items[key].fence > 0 {
             self.fence(key);

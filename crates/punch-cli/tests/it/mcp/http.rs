@@ -1,4 +1,4 @@
-//! The server over HTTP: for programs of this user on this machine, and for nobody else.
+//! The server over HTTP, only for programs of this user on this machine.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -201,7 +201,7 @@ impl Copied {
         if let Told::List(_) = told {
             let contents: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
             let unshown = self.rows.iter().filter(|row| row.unshown && !contents.contains(row.content.as_str()));
-            // A number that the model now gives to another row is no longer this one's.
+            // A number that the model now gives to another row is not this one's.
             let free = |key: &String| !seen.contains(key);
             let unshown: Vec<Row> =
                 unshown.map(|row| Row { key: row.key.clone().filter(free), ..row.clone() }).collect();

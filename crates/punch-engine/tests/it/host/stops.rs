@@ -277,7 +277,7 @@ proptest! {
         for (n, op) in ops(&choices).into_iter().enumerate() {
             world.write(if n % 5 == 4 { "other" } else { "s" }, Surface::Native, json!({"ops": [op]}));
         }
-        // What it was sent to is nobody's any more.
+        // What it was sent to is free again.
         world.report("other", HostEvent::SessionEnded);
         world.report("s", person());
         let (mut continued, mut idle, mut halted) = (0, 0, false);
