@@ -52,7 +52,7 @@ pub use host::{
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;
-pub use run::{Begin, Ended, Outcome as RunOutcome, RunBody, RunRecord, SessionFile, Sum};
+pub use run::{Begin, Ended, RunBody, RunOutcome, RunRecord, SessionFile, Sum};
 pub use session::{Role, SessionState};
 pub use submit::{Ask, Changed, Once, Request};
 pub use usage::{Report, Taken, Used};

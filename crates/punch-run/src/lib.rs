@@ -11,13 +11,13 @@ mod lock;
 mod meter;
 mod options;
 pub mod permission;
+mod run_event;
 mod runner;
-mod told;
 pub mod worktree;
 
 pub use error::RunError;
 pub use folder::of_run;
 pub use interrupt::Interrupt;
 pub use options::{Limits, Options, Permissions, dollars, micros};
+pub use run_event::{RunEvent, RunObserver};
 pub use runner::{Finished, World, run};
-pub use told::{Told, Watch};

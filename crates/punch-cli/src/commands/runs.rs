@@ -108,7 +108,7 @@ fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {
         return Err(Failure::refused("unknown_run", format!("there is no run {id}"), "`punch runs` lists them"));
     };
     let ledger = open.engine.ledger(open.plan, id)?;
-    let (events, before) = open.engine.story_of_run(open.plan, &run, limit)?;
+    let (events, before) = open.engine.events_of_run(open.plan, &run, limit)?;
     let todos = events.iter().filter_map(of).chain(ledger.iter().map(|spent| spent.uid)).collect();
     let names = open.engine.slice(open.plan, &Footprint { todos, ..Footprint::default() })?;
     let sum = Sum::of(&ledger);

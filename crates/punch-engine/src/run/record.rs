@@ -10,7 +10,7 @@ use crate::{Engine, EngineError};
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum RunOutcome {
     /// Nothing is left that the run was to do.
     Done,
     /// Something is open and nothing of it can be worked on.
@@ -21,7 +21,7 @@ pub enum Outcome {
     Interrupted,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// The word on the last line.
     pub const fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ pub struct RunBody {
     pub options: Value,
     /// How it ended; `None` while it goes on, or if it was killed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<RunOutcome>,
     /// What more is to be said about that: the limit, the roots. One line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
@@ -75,8 +75,8 @@ pub struct RunRecord {
 
 impl RunRecord {
     /// It did not come to an end of its own, and can be taken up.
-    pub const fn goes_on(&self) -> bool {
-        !matches!(self.body.outcome, Some(Outcome::Done | Outcome::Stalled))
+    pub const fn is_resumable(&self) -> bool {
+        !matches!(self.body.outcome, Some(RunOutcome::Done | RunOutcome::Stalled))
     }
 
     /// Its agents worked in work trees of their own.
@@ -100,7 +100,7 @@ pub struct Begin {
 #[derive(Clone, Debug)]
 pub struct Ended {
     /// The word for it.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// See [`RunBody::because`].
     pub because: Vec<String>,
 }
@@ -113,7 +113,7 @@ impl Engine {
             let last = tx.runs(1)?.first().map(read);
             let revision = tx.row()?.revision;
             let next = last.as_ref().map_or(1, |run| run.id + 1);
-            let mut run = match last.filter(|run| !begin.fresh && run.goes_on()) {
+            let mut run = match last.filter(|run| !begin.fresh && run.is_resumable()) {
                 Some(run) => run,
                 None => {
                     let body = RunBody { from: revision, ..RunBody::default() };
@@ -162,7 +162,7 @@ impl Engine {
 
     /// What workers of runs have in progress, whether or not their leases still hold. To be asked by the only runner
     /// that there is: then these workers are gone.
-    pub fn left_by_runs(&self, plan: PlanId) -> Result<Vec<Todo>, EngineError> {
+    pub fn todos_of_workers(&self, plan: PlanId) -> Result<Vec<Todo>, EngineError> {
         self.read(plan, |snapshot| {
             let mut out = snapshot.list(Which::Running, None, usize::MAX)?;
             out.retain(|todo| {

@@ -89,7 +89,7 @@ fn what_was_reported_stays_so_until_it_is_judged() {
     let (first, second) = (worker_name(1, 1), worker_name(2, 1));
     let fence = claim(&engine, plan, &first, "T-1");
     engine.submit(plan, &Request::by("a", Some(&first)), &[done("T-1", None)]).unwrap();
-    assert_eq!(engine.left_by_runs(plan).unwrap().len(), 1);
+    assert_eq!(engine.todos_of_workers(plan).unwrap().len(), 1);
     let hold = punch_core::Hold {
         kind: punch_core::HoldKind::Human,
         reason: "look".into(),

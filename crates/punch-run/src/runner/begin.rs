@@ -9,8 +9,8 @@ use punch_engine::process::end_carriers;
 use punch_engine::{Begin, Ended, EngineError, Request, RunOutcome, RunRecord};
 use serde_json::json;
 
+use super::plan_cache::PlanCache;
 use super::seat::{Job, Seat, Stage};
-use super::seen::Seen;
 use super::{Message, Runner, World};
 use crate::agent;
 use crate::error::RunError;
@@ -19,7 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::lock::{Lock, LockError};
 use crate::meter::Meter;
 use crate::options::Options;
-use crate::told::{Told, Watch, line};
+use crate::run_event::{RunEvent, RunObserver, line};
 use crate::worktree::{Lanes, WorktreeError};
 
 /// Messages that may wait.
@@ -36,7 +36,7 @@ pub(super) struct Begun {
 }
 
 /// Takes the lock and begins, or takes up, the run.
-pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> Result<Begun, RunError> {
+pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObserver) -> Result<Begun, RunError> {
     options.specs.iter().try_for_each(|spec| agent::agent(spec).map(drop))?;
     options.permissions.rules().map_err(RunError::Rule)?;
     let lock = Lock::take(&folder::runs(&world.store), world.plan).map_err(|error| match error {
@@ -48,7 +48,7 @@ pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> 
     end_carriers("PUNCH_SESSION_FILE", &folder::prefix(&world.store, world.plan));
     consents(world)?;
     let last = world.engine.runs(world.plan, 1)?.into_iter().next();
-    let kept = last.filter(|last| !options.fresh && last.goes_on() && last.has_worktrees()).is_some();
+    let kept = last.filter(|last| !options.fresh && last.is_resumable() && last.has_worktrees()).is_some();
     let worktrees = options.worktrees || kept;
     let begin = Begin {
         agents: options.specs.iter().map(ToString::to_string).collect(),
@@ -60,12 +60,12 @@ pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> 
     };
     let record = world.engine.begin_run(world.plan, &begin)?;
     let resumed = record.body.epoch > 1;
-    watch.told(&Told::Begun { run: record.id, resumed, agents: options.seats });
+    observer.on_event(&RunEvent::Begun { run: record.id, resumed, agents: options.seats });
     if worktrees && !options.worktrees {
         let what = "it goes on in work trees, where its work is; `--fresh` begins a new one without them";
-        watch.told(&Told::Remark { what: what.into() });
+        observer.on_event(&RunEvent::Remark { what: what.into() });
     }
-    let lanes = match worktrees.then(|| lanes(world, &record, watch)).transpose() {
+    let lanes = match worktrees.then(|| lanes(world, &record, observer)).transpose() {
         Ok(lanes) => lanes,
         Err(error) => {
             // It never began: the next one must not take it up.
@@ -77,12 +77,12 @@ pub(super) fn begin(world: &World<'_>, options: &Options, watch: &dyn Watch) -> 
     Ok(Begun { _lock: lock, record, lanes })
 }
 
-fn lanes(world: &World<'_>, record: &RunRecord, watch: &dyn Watch) -> Result<Lanes, WorktreeError> {
+fn lanes(world: &World<'_>, record: &RunRecord, observer: &dyn RunObserver) -> Result<Lanes, WorktreeError> {
     // Not among the files of the run: those go one day, and agents are careful with whatever is below `.git`.
     let beside = || folder::runs(&world.store).with_file_name("trees");
     let place = world.trees.clone().unwrap_or_else(beside);
     let (lanes, remarks) = Lanes::begin(&world.root, &place, &lanes_name(&world.plan_name, record))?;
-    remarks.iter().for_each(|remark| watch.told(&Told::Remark { what: remark.to_string() }));
+    remarks.iter().for_each(|remark| observer.on_event(&RunEvent::Remark { what: remark.to_string() }));
     Ok(lanes)
 }
 
@@ -125,7 +125,7 @@ pub(super) fn runner<'s, 'e>(
     scope: &'s Scope<'s, 'e>,
     world: &'e World<'e>,
     options: &'e Options,
-    watch: &'e dyn Watch,
+    observer: &'e dyn RunObserver,
     interrupt: &'e Interrupt,
     lanes: Option<&'e Lanes>,
     begun: &Begun,
@@ -144,7 +144,7 @@ pub(super) fn runner<'s, 'e>(
         agents,
         world,
         options,
-        watch,
+        observer,
         interrupt,
         lanes,
         scope,
@@ -155,7 +155,7 @@ pub(super) fn runner<'s, 'e>(
         completed: 0,
         stop: None,
         asked: None,
-        seen: Seen::default(),
+        cache: PlanCache::default(),
         watched: None,
         waiting: false,
     };
@@ -167,7 +167,7 @@ impl Runner<'_, '_> {
     /// that none of them is alive.
     pub(super) fn take_up(&mut self) -> Result<(), RunError> {
         let now = self.world.engine.now();
-        for todo in self.persist(|engine| engine.left_by_runs(self.world.plan))? {
+        for todo in self.persist(|engine| engine.todos_of_workers(self.world.plan))? {
             let mine = todo.status_at(now) == Status::InProgress;
             if todo.flags.reported && self.is_elsewhere(&todo)? {
                 self.begin_anew(&todo)?;
@@ -178,7 +178,7 @@ impl Runner<'_, '_> {
                 // One whose lease has run out reads as pending: it is claimed and checked like any other.
                 None if todo.flags.reported => {}
                 None => {
-                    self.persist(|engine| engine.take_back(self.world.plan, self.run.id, &todo))?;
+                    self.persist(|engine| engine.reopen_unreported(self.world.plan, self.run.id, &todo))?;
                 }
             }
         }

@@ -4,10 +4,10 @@
 use punch_core::{Actor, Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
 use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proofs, Request, VerifyError, WorkTree};
 
-use super::patience::Patience;
+use super::store_retry::StoreRetry;
 use super::{Message, Runner};
-use crate::told::Told;
-use crate::told::line;
+use crate::run_event::RunEvent;
+use crate::run_event::line;
 use crate::worktree::{Lane, Lanes, Published, Settled, WorktreeError};
 
 /// How often a check is made again because the code or the todo has moved on meanwhile.
@@ -41,12 +41,12 @@ impl Runner<'_, '_> {
     ) -> u64 {
         self.count += 1;
         let number = self.count;
-        self.tell(&Told::Verifying { agent, todo: line(&todo.id) });
-        let (patience, send, lanes, run) = (self.patience(), self.send.clone(), self.lanes, self.run.id);
+        self.report(&RunEvent::Verifying { agent, todo: line(&todo.id) });
+        let (store, send, lanes, run) = (self.store_retry(), self.send.clone(), self.lanes, self.run.id);
         let (todo, owner) = (todo.clone(), owner.to_owned());
         self.scope.spawn(move || {
             let verdict = match lane {
-                Ok(lane) => Judging { patience, run, todo, owner, lane: lanes.zip(lane) }.judge(),
+                Ok(lane) => Judging { store, run, todo, owner, lane: lanes.zip(lane) }.judge(),
                 Err(error) => Verdict::Hold(format!("its work tree cannot be had: {error}")),
             };
             // Nobody listens any more if the run has ended: it stays reported.
@@ -57,7 +57,7 @@ impl Runner<'_, '_> {
 }
 
 struct Judging<'e> {
-    patience: Patience<'e>,
+    store: StoreRetry<'e>,
     run: u64,
     todo: Todo,
     owner: String,
@@ -81,13 +81,13 @@ impl Judging<'_> {
     fn now(&self) -> Result<Option<Todo>, EngineError> {
         let (uid, fence) = (self.todo.uid, self.todo.fence);
         let part = Footprint { todos: [uid].into(), ..Footprint::default() };
-        let part = self.patience.persist(|engine| engine.slice(self.patience.world.plan, &part))?;
+        let part = self.store.persist(|engine| engine.slice(self.store.world.plan, &part))?;
         let ours = |todo: &&Todo| todo.is_live() && todo.status == Status::InProgress && todo.fence == fence;
         Ok(part.get(uid).filter(ours).cloned())
     }
 
     fn round(&self) -> Result<Option<Verdict>, EngineError> {
-        let world = self.patience.world;
+        let world = self.store.world;
         let Some(todo) = self.now()? else {
             return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
         };
@@ -109,14 +109,14 @@ impl Judging<'_> {
             }
         };
         let tree = WorkTree { root, git, consents: world.consents.clone() };
-        let stopped = || self.patience.interrupt.is_asked();
+        let stopped = || self.store.interrupt.is_asked();
         // A lane is a repository of its own to whatever runs there.
         let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
         let checker = Checker { without, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
         let plan = world.plan;
         let mut proofs = Proofs::default();
         if todo.verify.is_some() {
-            proofs.push(self.patience.persist(|engine| engine.prove(plan, &checker, &todo.id))?);
+            proofs.push(self.store.persist(|engine| engine.prove(plan, &checker, &todo.id))?);
         }
         if let (Some((lanes, lane)), Some(commit)) = (&self.lane, &commit) {
             // Nothing is taken back from the result branch: what is not ours any more must not get there.
@@ -148,7 +148,7 @@ impl Judging<'_> {
             ..Request::of(Actor::runner(self.run, Some(&self.owner)))
         };
         let done = Op::Done { target: Ref::Uid(self.todo.uid), evidence: None, fence: Some(self.todo.fence) };
-        match self.patience.persist(|engine| engine.submit(plan, &request, std::slice::from_ref(&done))) {
+        match self.store.persist(|engine| engine.submit(plan, &request, std::slice::from_ref(&done))) {
             Ok(_) => Ok(Some(Verdict::Done)),
             Err(EngineError::Refused(refusals))
                 if refusals.iter().any(|refusal| matches!(refusal, Refusal::NeedsVerification { .. })) =>

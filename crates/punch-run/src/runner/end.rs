@@ -6,11 +6,11 @@ use punch_core::drive::roots;
 use punch_core::{Plan, Status, Todo, Uid};
 use punch_engine::{Code, Ended, RunOutcome, Saving, Why, WorkTree};
 
-use super::give::BROKEN;
-use super::seen::Seen;
+use super::assign::MAX_FAILED_STARTS;
+use super::plan_cache::PlanCache;
 use super::{Finished, Runner, Stop};
 use crate::error::RunError;
-use crate::told::{Told, line};
+use crate::run_event::{RunEvent, line};
 use crate::worktree::Finish;
 
 /// Roots that are named.
@@ -23,14 +23,17 @@ impl Runner<'_, '_> {
     /// Nothing is under way, and nothing will come.
     pub(super) fn is_over(&mut self) -> Result<bool, RunError> {
         let busy = self.jobs().next().is_some();
-        let talking = self.seats.iter().any(|seat| seat.talk.as_ref().is_some_and(|talk| talk.doomed.is_some()));
+        let talking = self
+            .seats
+            .iter()
+            .any(|seat| seat.conversation.as_ref().is_some_and(|conversation| conversation.ending.is_some()));
         if busy || talking {
             return Ok(false);
         }
         if self.stop.is_some() {
             return Ok(true);
         }
-        let broken = self.seats.iter().all(|seat| seat.broken.0 >= BROKEN);
+        let broken = self.seats.iter().all(|seat| seat.failed_starts.0 >= MAX_FAILED_STARTS);
         // What can be started waits for a seat that rests, or was refused just now and is looked at again.
         if !broken && self.best(&HashSet::new())?.is_some() {
             return Ok(false);
@@ -40,7 +43,7 @@ impl Runner<'_, '_> {
         }
         if !self.waiting {
             self.waiting = true;
-            self.tell(&Told::Waiting {
+            self.report(&RunEvent::Waiting {
                 what: "nothing can be started now; time or somebody else will change that".into(),
             });
         }
@@ -50,9 +53,9 @@ impl Runner<'_, '_> {
     /// Time alone will change something before long: a timer ends, a lease of somebody else runs out.
     fn may_wait(&mut self) -> Result<bool, RunError> {
         let now = self.world.engine.now();
-        let patience = i64::try_from(self.world.settings.run_idle.value.as_millis()).unwrap_or(i64::MAX);
+        let longest = i64::try_from(self.world.settings.run_idle.value.as_millis()).unwrap_or(i64::MAX);
         let next = self.persist(|engine| engine.read(self.world.plan, |snapshot| Ok(snapshot.next_moment(now)?)))?;
-        Ok(next.is_some_and(|next| next.saturating_sub(now) <= patience))
+        Ok(next.is_some_and(|next| next.saturating_sub(now) <= longest))
     }
 
     /// Says how it ended, keeps that, and tidies up.
@@ -60,8 +63,12 @@ impl Runner<'_, '_> {
         let stop = self.stop.take();
         let skip = self.options.skip_optional;
         let now = self.world.engine.now();
-        let broken = self.seats.iter().find(|seat| seat.broken.0 >= BROKEN).map(|seat| seat.broken.1.clone());
-        self.seen = Seen::default();
+        let broken = self
+            .seats
+            .iter()
+            .find(|seat| seat.failed_starts.0 >= MAX_FAILED_STARTS)
+            .map(|seat| seat.failed_starts.1.clone());
+        self.cache = PlanCache::default();
         let plan = self.plan()?;
         let failed = plan.row.counts.failed;
         let (outcome, mut because) = match stop {
@@ -85,7 +92,7 @@ impl Runner<'_, '_> {
         let ended = Ended { outcome, because: because.clone() };
         self.persist(|engine| engine.end_run(self.world.plan, self.run.id, &ended))?;
         let (completed, spent) = (self.completed, self.meter.sum());
-        self.tell(&Told::Ended { outcome, because: because.clone(), completed, failed, spent });
+        self.report(&RunEvent::Ended { outcome, because: because.clone(), completed, failed, spent });
         Ok(Finished { run: self.run.id, outcome, because, completed, spent })
     }
 

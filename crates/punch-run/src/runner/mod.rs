@@ -1,16 +1,16 @@
 //! Works a plan: gives todos to agents, hears what they report, judges, and ends. One thread decides; agents, checks and
 //! questions to people have threads of their own and report into its channel.
 
+mod agent_events;
+mod assign;
 mod begin;
 mod check;
 mod end;
-mod give;
-mod hear;
-mod judge;
-mod patience;
+mod housekeeping;
+mod plan_cache;
 mod seat;
-mod seen;
-mod tend;
+mod store_retry;
+mod verdict;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
@@ -29,12 +29,12 @@ use crate::interrupt::Interrupt;
 use crate::meter::Meter;
 use crate::options::Options;
 use crate::permission::Policy;
-use crate::told::{Told, Watch};
+use crate::run_event::{RunEvent, RunObserver};
 use crate::worktree::Lanes;
 use check::Verdict;
-use patience::Patience;
+use plan_cache::PlanCache;
 use seat::{Job, Seat};
-use seen::Seen;
+use store_retry::StoreRetry;
 
 /// How long the channel is listened to before everything is looked at again.
 const TICK: Duration = Duration::from_millis(200);
@@ -105,7 +105,7 @@ enum Stop {
 struct Runner<'s, 'e> {
     world: &'e World<'e>,
     options: &'e Options,
-    watch: &'e dyn Watch,
+    observer: &'e dyn RunObserver,
     interrupt: &'e Interrupt,
     lanes: Option<&'e Lanes>,
     scope: &'s Scope<'s, 'e>,
@@ -126,7 +126,7 @@ struct Runner<'s, 'e> {
     /// When agents were asked to end because the run ends.
     asked: Option<Instant>,
     /// The plan as it was last looked at.
-    seen: Seen,
+    cache: PlanCache,
     /// The stamp of the store when jobs were last compared with the plan.
     watched: Option<u64>,
     /// Said once, until something happens.
@@ -137,13 +137,13 @@ struct Runner<'s, 'e> {
 pub fn run(
     world: &World<'_>,
     options: &Options,
-    watch: &dyn Watch,
+    observer: &dyn RunObserver,
     interrupt: &Interrupt,
 ) -> Result<Finished, RunError> {
-    let begun = begin::begin(world, options, watch)?;
+    let begun = begin::begin(world, options, observer)?;
     let lanes = begun.lanes.as_ref();
     let done = thread::scope(|scope| {
-        let (mut runner, receive) = begin::runner(scope, world, options, watch, interrupt, lanes, &begun)?;
+        let (mut runner, receive) = begin::runner(scope, world, options, observer, interrupt, lanes, &begun)?;
         let worked = runner.work(&receive);
         if worked.is_err() {
             // Nobody will hear of checks that go on; the scope would wait for each of them.
@@ -152,7 +152,7 @@ pub fn run(
         }
         // Threads of agents wait for a listener; without one they end.
         drop(receive);
-        runner.seats.iter_mut().for_each(|seat| seat.talk = None);
+        runner.seats.iter_mut().for_each(|seat| seat.conversation = None);
         worked.and_then(|()| runner.end())
     });
     drop(begun);
@@ -163,7 +163,7 @@ impl<'s, 'e> Runner<'s, 'e> {
     fn work(&mut self, receive: &Receiver<Message>) -> Result<(), RunError> {
         self.take_up()?;
         loop {
-            self.tend()?;
+            self.housekeeping()?;
             self.fill()?;
             if self.is_over()? {
                 return Ok(());
@@ -188,12 +188,12 @@ impl<'s, 'e> Runner<'s, 'e> {
         }
     }
 
-    fn tell(&self, event: &Told) {
-        self.watch.told(event);
+    fn report(&self, event: &RunEvent) {
+        self.observer.on_event(event);
     }
 
     fn remark(&self, what: impl Into<String>) {
-        self.tell(&Told::Remark { what: what.into() });
+        self.report(&RunEvent::Remark { what: what.into() });
     }
 
     /// The runner, acting on the claim of one of its workers where there is one.
@@ -205,26 +205,26 @@ impl<'s, 'e> Runner<'s, 'e> {
         i64::try_from(self.world.settings.lease.value.as_millis()).unwrap_or(i64::MAX)
     }
 
-    fn patience(&self) -> Patience<'e> {
-        Patience { world: self.world, watch: self.watch, interrupt: self.interrupt }
+    fn store_retry(&self) -> StoreRetry<'e> {
+        StoreRetry { world: self.world, observer: self.observer, interrupt: self.interrupt }
     }
 
     /// Does something with the store, however long it takes to get there.
     fn persist<T>(&self, body: impl FnMut(&Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        self.patience().persist(body)
+        self.store_retry().persist(body)
     }
 
     /// The plan as it is now.
     fn plan(&mut self) -> Result<&Plan, EngineError> {
         self.catch_up()?;
-        self.seen.plan().ok_or(EngineError::Store(StoreError::Abort))
+        self.cache.plan().ok_or(EngineError::Store(StoreError::Abort))
     }
 
     /// Looks at what was written since the last look.
     fn catch_up(&mut self) -> Result<(), EngineError> {
-        let mut seen = std::mem::take(&mut self.seen);
-        self.persist(|engine| seen.look(engine, self.world.plan))?;
-        self.seen = seen;
+        let mut cache = std::mem::take(&mut self.cache);
+        self.persist(|engine| cache.look(engine, self.world.plan))?;
+        self.cache = cache;
         Ok(())
     }
 }

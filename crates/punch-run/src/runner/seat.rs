@@ -9,7 +9,7 @@ use punch_store::SessionKey;
 use crate::agent::{Permission, Running, Spending};
 use crate::worktree::Lane;
 
-/// Failed turns after which pauses no longer grow.
+/// The longest pause between failed turns.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// One of the agents that work at once.
@@ -19,15 +19,15 @@ pub(super) struct Seat {
     /// Which of the agents.
     pub spec: usize,
     /// The conversation, while there is one.
-    pub talk: Option<Talk>,
+    pub conversation: Option<Conversation>,
     /// What it is on.
     pub job: Option<Job>,
     /// Nothing is started before.
-    pub rest: Option<Instant>,
+    pub not_before: Option<Instant>,
     /// Failed turns in a row.
     pub failures: u32,
     /// Starts in a row that did not come to anything; with the reason of the last one.
-    pub broken: (u32, String),
+    pub failed_starts: (u32, String),
     /// Its work tree.
     pub lane: Option<Lane>,
     /// What was completed in its conversation.
@@ -37,7 +37,7 @@ pub(super) struct Seat {
 }
 
 /// A conversation with an agent.
-pub(super) struct Talk {
+pub(super) struct Conversation {
     /// The number of the start.
     pub start: u64,
     /// The same with the epoch: names its files.
@@ -63,16 +63,16 @@ pub(super) struct Talk {
     /// What it asks for besides.
     pub more: VecDeque<Permission>,
     /// It was asked to end, when and why.
-    pub doomed: Option<(Instant, Doom)>,
+    pub ending: Option<(Instant, EndReason)>,
 }
 
 /// Why an agent is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Doom {
+pub(super) enum EndReason {
     /// The run ends.
-    Stop,
+    RunEnds,
     /// Its todo is somebody else's by now.
-    Lost,
+    TodoLost,
     /// It failed: no sign of life, too much time.
     Failed(String),
 }
@@ -109,11 +109,11 @@ impl Seat {
         Self {
             number,
             spec,
-            talk: None,
+            conversation: None,
             job: None,
-            rest: None,
+            not_before: None,
             failures: 0,
-            broken: (0, String::new()),
+            failed_starts: (0, String::new()),
             lane: None,
             done: Vec::new(),
             last: None,
@@ -122,20 +122,22 @@ impl Seat {
 
     /// What its agent may still be at work on although nobody wants that any more.
     pub fn leaving(&self) -> Option<Uid> {
-        self.last.filter(|_| self.talk.as_ref().is_some_and(|talk| talk.doomed.is_some()))
+        self.last.filter(|_| self.conversation.as_ref().is_some_and(|conversation| conversation.ending.is_some()))
     }
 
     /// Something can be given to it now.
     pub fn is_free(&self) -> bool {
-        let rested = self.rest.is_none_or(|until| until <= Instant::now());
-        self.job.is_none() && rested && self.talk.as_ref().is_none_or(|talk| talk.doomed.is_none())
+        let rested = self.not_before.is_none_or(|until| until <= Instant::now());
+        self.job.is_none()
+            && rested
+            && self.conversation.as_ref().is_none_or(|conversation| conversation.ending.is_none())
     }
 
     /// Pauses after a failed turn, longer after every one in a row.
     pub fn pause(&mut self, base: Duration) {
         let pause = base.saturating_mul(1 << self.failures.min(16)).min(LONGEST);
         self.failures += 1;
-        self.rest = Some(Instant::now() + pause);
+        self.not_before = Some(Instant::now() + pause);
     }
 }
 

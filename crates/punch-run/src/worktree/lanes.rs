@@ -12,9 +12,9 @@ use super::WorktreeError;
 use super::git::Git;
 use super::lane::{self, Lane};
 use super::look::Look;
-use super::mend::mend;
 use super::name::{branch_of, lane_part, mark_of, part, result_branch};
 use super::refs::{Known, Refs};
+use super::repair::remove_half_made;
 
 /// Names beside one that is taken are tried so often.
 const TRIES: usize = 50;
@@ -81,7 +81,7 @@ impl Lanes {
         };
         let git = git.working_for(name);
         git.outlast();
-        mend(&git, &folder)?;
+        remove_half_made(&git, &folder)?;
         let common = git.read("find its folder", &["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
         let common = PathBuf::from(&common).canonicalize().unwrap_or_else(|_| common.into());
         let result = result_branch(run);
@@ -262,7 +262,7 @@ impl Lanes {
             return Ok(());
         }
         // It may have been killed.
-        self.mend()?;
+        remove_half_made(&self.git, &self.folder)?;
         // Deleted by hand: git still has it on its list, and what was committed is on the branch.
         if lane::at(&self.git, &lane.path)?.is_some() && lane.path.symlink_metadata().is_err() {
             self.forget(lane)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use punch_core::text;
 use punch_run::agent::Permission;
-use punch_run::{Interrupt, Told, Watch};
+use punch_run::{Interrupt, RunEvent, RunObserver};
 use serde_json::json;
 
 use crate::environment;
@@ -55,11 +55,11 @@ impl Screen {
     }
 }
 
-impl Watch for Screen {
-    fn told(&self, event: &Told) {
+impl RunObserver for Screen {
+    fn on_event(&self, event: &RunEvent) {
         if self.as_json {
             // What agents print is for eyes.
-            if !matches!(event, Told::Said { .. }) {
+            if !matches!(event, RunEvent::Output { .. }) {
                 let _ = output::document(&format!("{}\n", with_schema(json!(event))));
             }
             return;
@@ -109,66 +109,70 @@ impl Screen {
 }
 
 /// The agent that an event is about, counted from 1.
-const fn place(event: &Told) -> Option<usize> {
+const fn place(event: &RunEvent) -> Option<usize> {
     match event {
-        Told::Started { agent, .. }
-        | Told::Said { agent, .. }
-        | Told::Continued { agent, .. }
-        | Told::Verifying { agent, .. }
-        | Told::Completed { agent, .. }
-        | Told::Retrying { agent, .. }
-        | Told::Failed { agent, .. }
-        | Told::Held { agent, .. }
-        | Told::Asks { agent, .. }
-        | Told::Released { agent, .. } => match *agent {
+        RunEvent::Started { agent, .. }
+        | RunEvent::Output { agent, .. }
+        | RunEvent::Continued { agent, .. }
+        | RunEvent::Verifying { agent, .. }
+        | RunEvent::Completed { agent, .. }
+        | RunEvent::Retrying { agent, .. }
+        | RunEvent::Failed { agent, .. }
+        | RunEvent::Held { agent, .. }
+        | RunEvent::Asks { agent, .. }
+        | RunEvent::Released { agent, .. } => match *agent {
             0 => None,
             agent => Some(agent),
         },
-        Told::Begun { .. } | Told::Remark { .. } | Told::Waiting { .. } | Told::Ended { .. } => None,
+        RunEvent::Begun { .. } | RunEvent::Remark { .. } | RunEvent::Waiting { .. } | RunEvent::Ended { .. } => None,
     }
 }
 
 /// Worth a line that stays.
-const fn is_kept(event: &Told) -> bool {
+const fn is_kept(event: &RunEvent) -> bool {
     // That an agent asks is said again where the question is put.
     !matches!(
         event,
-        Told::Said { .. } | Told::Started { .. } | Told::Verifying { .. } | Told::Continued { .. } | Told::Asks { .. }
+        RunEvent::Output { .. }
+            | RunEvent::Started { .. }
+            | RunEvent::Verifying { .. }
+            | RunEvent::Continued { .. }
+            | RunEvent::Asks { .. }
     )
 }
 
 /// What an agent does now, where nothing is worth a plain line.
-fn now(event: &Told) -> String {
+fn now(event: &RunEvent) -> String {
     match event {
-        Told::Said { text, .. } => text.clone(),
+        RunEvent::Output { text, .. } => text.clone(),
         _ => String::new(),
     }
 }
 
 /// One line for people; `None` for what only a live line shows, and for what the last line says anyway.
-fn line(event: &Told) -> Option<String> {
+fn line(event: &RunEvent) -> Option<String> {
     Some(match event {
-        Told::Begun { run, resumed, agents } => {
+        RunEvent::Begun { run, resumed, agents } => {
             let word = if *resumed { "goes on" } else { "begins" };
             format!("run {run} {word} with {}", safety::count(*agents as u64, "agent"))
         }
-        Told::Remark { what } => format!("note: {what}"),
-        Told::Started { agent, name, todo, content, attempt } => {
+        RunEvent::Remark { what } => format!("note: {what}"),
+        RunEvent::Started { agent, name, todo, content, attempt } => {
             let again = if *attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
             format!("[{agent}] {name} works on {todo}{again}: {content}")
         }
-        Told::Continued { agent, todo } => format!("[{agent}] goes on with {todo}"),
-        Told::Verifying { todo, .. } => format!("{todo} is reported as done; checking"),
-        Told::Completed { todo, spent, .. } => {
+        RunEvent::Continued { agent, todo } => format!("[{agent}] goes on with {todo}"),
+        RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done; checking"),
+        RunEvent::Completed { todo, spent, .. } => {
             let guess = if spent.estimated > 0 { " (estimated)" } else { "" };
             format!("{todo} is done: {} tokens{guess}, {} s", spent.tokens, spent.ms / 1_000)
         }
-        Told::Retrying { todo, why, .. } => format!("{todo} is tried again: {why}"),
-        Told::Failed { todo, why, .. } => format!("{todo} has failed: {why}"),
-        Told::Held { todo, why, .. } => format!("{todo} waits for a person: {why}"),
-        Told::Asks { agent, todo, what } => format!("[{agent}] asks about {todo}: {what}"),
-        Told::Released { todo, why, .. } => format!("{todo} is given back: {why}"),
-        Told::Waiting { what } => what.clone(),
-        Told::Said { .. } | Told::Ended { .. } => return None,
+        RunEvent::Retrying { todo, why, .. } => format!("{todo} is tried again: {why}"),
+        RunEvent::Failed { todo, why, .. } => format!("{todo} has failed: {why}"),
+        RunEvent::Held { todo, why, .. } => format!("{todo} waits for a person: {why}"),
+        RunEvent::Asks { agent, todo, what } => format!("[{agent}] asks about {todo}: {what}"),
+        RunEvent::Released { todo, why, .. } => format!("{todo} is given back: {why}"),
+        RunEvent::Waiting { what } => what.clone(),
+        RunEvent::Output { .. } | RunEvent::Ended { .. } => return None,
     })
 }

@@ -44,7 +44,7 @@ pub(super) struct Client {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     Initialize,
-    /// With the number of the ways to go on that are left.
+    /// `session/resume` or `session/load` was sent.
     GoOn,
     New,
     Prompt,

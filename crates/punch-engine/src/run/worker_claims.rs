@@ -10,7 +10,7 @@ use crate::{Engine, EngineError, Request, Role, link, session};
 impl Engine {
     /// Claims a todo for a worker until `now + lease` milliseconds; its session, and the conversation that has shown
     /// itself as that session, answer for this todo from now on. Answers the todo with its new fence.
-    pub fn give_out(
+    pub fn claim_for_worker(
         &self,
         plan: PlanId,
         request: &Request<'_>,
@@ -32,7 +32,7 @@ impl Engine {
     }
 
     /// Opens again what a worker has in progress under this fence, unless it was reported. Answers whether it did.
-    pub fn take_back(&self, plan: PlanId, run: u64, todo: &Todo) -> Result<bool, EngineError> {
+    pub fn reopen_unreported(&self, plan: PlanId, run: u64, todo: &Todo) -> Result<bool, EngineError> {
         let (uid, fence) = (todo.uid, todo.fence);
         self.write(plan, Durability::Full, |tx, now| {
             let now = now.max(tx.row()?.last_time);

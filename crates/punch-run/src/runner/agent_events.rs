@@ -5,34 +5,38 @@ use punch_core::{Actor, Op, Ref, Status};
 use punch_engine::{EngineError, Request};
 use punch_store::Spent;
 
-use super::seat::{Doom, Stage};
+use super::seat::{EndReason, Stage};
 use super::{Message, Runner};
 use crate::agent::{Event, Finish, Kind, Permission, PlanEntry, Report, Spending};
 use crate::error::RunError;
 use crate::permission::{self, Decision};
-use crate::told::{Told, line};
+use crate::run_event::{RunEvent, line};
 
 /// Questions of one agent that wait for a person; further ones are refused.
 const QUESTIONS: usize = 50;
 
 impl Runner<'_, '_> {
     pub(super) fn reported(&mut self, report: Report) -> Result<(), RunError> {
-        let of = |seat: &super::Seat| seat.talk.as_ref().is_some_and(|talk| talk.start == report.from);
+        let of = |seat: &super::Seat| {
+            seat.conversation.as_ref().is_some_and(|conversation| conversation.start == report.from)
+        };
         // Of one that was given up nothing is heard any more.
         let Some(at) = self.seats.iter().position(of) else { return Ok(()) };
         let number = self.seats[at].number;
-        if let Some(talk) = &mut self.seats[at].talk {
-            talk.seen = std::time::Instant::now();
+        if let Some(conversation) = &mut self.seats[at].conversation {
+            conversation.seen = std::time::Instant::now();
         }
         match report.event {
             Event::Started { session } => {
-                self.seats[at].broken = (0, String::new());
-                if let Some(talk) = &mut self.seats[at].talk {
-                    talk.session = Some(session);
+                self.seats[at].failed_starts = (0, String::new());
+                if let Some(conversation) = &mut self.seats[at].conversation {
+                    conversation.session = Some(session);
                 }
             }
-            Event::Text(text) => self.tell(&Told::Said { agent: number, text: line(&text) }),
-            Event::ToolUsed { name } => self.tell(&Told::Said { agent: number, text: format!("[{}]", line(&name)) }),
+            Event::Text(text) => self.report(&RunEvent::Output { agent: number, text: line(&text) }),
+            Event::ToolUsed { name } => {
+                self.report(&RunEvent::Output { agent: number, text: format!("[{}]", line(&name)) })
+            }
             Event::PlanSaid(entries) => self.plan_said(at, &entries)?,
             Event::Usage(spent) => self.spent(at, &spent),
             Event::Permission(wanted) => self.wants(at, wanted)?,
@@ -43,8 +47,8 @@ impl Runner<'_, '_> {
     }
 
     fn spent(&mut self, at: usize, spent: &Spending) {
-        let Some(talk) = &mut self.seats[at].talk else { return };
-        talk.spending.add(spent);
+        let Some(conversation) = &mut self.seats[at].conversation else { return };
+        conversation.spending.add(spent);
     }
 
     /// Writes down what a turn took. What nobody reports counts as what the todo was estimated at, once an attempt.
@@ -52,15 +56,15 @@ impl Runner<'_, '_> {
         let (run, calibration) = (self.run.id, self.calibration);
         let name = self.options.specs[self.seats[at].spec].name().to_owned();
         let seat = &mut self.seats[at];
-        let (Some(talk), Some(job)) = (&mut seat.talk, &mut seat.job) else { return Ok(()) };
-        let spending = std::mem::take(&mut talk.spending);
+        let (Some(conversation), Some(job)) = (&mut seat.conversation, &mut seat.job) else { return Ok(()) };
+        let spending = std::mem::take(&mut conversation.spending);
         let known = spending.tokens();
         let guess = if known == 0 && !job.guessed { estimate(&job.todo, calibration).tokens } else { 0 };
         job.guessed |= known == 0;
         let grown = spending.tokens().saturating_sub(spending.again()).max(spending.tokens_out).max(guess);
-        talk.used = spending.context.unwrap_or_else(|| talk.used.saturating_add(grown));
-        let ms = u64::try_from(talk.turn.elapsed().as_millis()).unwrap_or(u64::MAX);
-        talk.turn = std::time::Instant::now();
+        conversation.used = spending.context.unwrap_or_else(|| conversation.used.saturating_add(grown));
+        let ms = u64::try_from(conversation.turn.elapsed().as_millis()).unwrap_or(u64::MAX);
+        conversation.turn = std::time::Instant::now();
         let spent = Spent {
             uid: job.todo.uid,
             attempt: job.todo.attempts + 1,
@@ -91,7 +95,10 @@ impl Runner<'_, '_> {
             self.report_done(at, "the agent's own plan has it as completed")?;
         }
         let number = self.seats[at].number;
-        self.tell(&Told::Said { agent: number, text: format!("{over} of {all} steps of its own plan are done") });
+        self.report(&RunEvent::Output {
+            agent: number,
+            text: format!("{over} of {all} steps of its own plan are done"),
+        });
         Ok(())
     }
 
@@ -115,36 +122,36 @@ impl Runner<'_, '_> {
             return Ok(());
         }
         let seat = &mut self.seats[at];
-        let (Some(talk), Some(job)) = (&mut seat.talk, &mut seat.job) else { return Ok(()) };
+        let (Some(conversation), Some(job)) = (&mut seat.conversation, &mut seat.job) else { return Ok(()) };
         if job.stage == Stage::Asking {
             // One question at a time: an agent may want several things at once, but not any number.
-            if talk.more.len() >= QUESTIONS {
+            if conversation.more.len() >= QUESTIONS {
                 self.answer(at, &wanted, false);
                 return Ok(());
             }
-            talk.more.push_back(wanted);
+            conversation.more.push_back(wanted);
             return Ok(());
         }
-        let (start, todo, owner, number) = (talk.start, job.todo.clone(), job.owner.clone(), seat.number);
+        let (start, todo, owner, number) = (conversation.start, job.todo.clone(), job.owner.clone(), seat.number);
         job.stage = Stage::Asking;
-        self.tell(&Told::Asks { agent: number, todo: line(&todo.id), what: line(&wanted.what) });
+        self.report(&RunEvent::Asks { agent: number, todo: line(&todo.id), what: line(&wanted.what) });
         self.hold(number, &todo, Some(&owner), &format!("the agent asks for permission: {}", wanted.what))?;
-        let (watch, send) = (self.watch, self.send.clone());
-        if let Some(talk) = &mut self.seats[at].talk {
-            talk.asks = Some(wanted.clone());
+        let (observer, send) = (self.observer, self.send.clone());
+        if let Some(conversation) = &mut self.seats[at].conversation {
+            conversation.asks = Some(wanted.clone());
         }
         self.scope.spawn(move || {
-            let answer = watch.ask(&todo.id, &wanted);
+            let answer = observer.ask(&todo.id, &wanted);
             let _ = send.send(Message::Answered(start, wanted.id, answer));
         });
         Ok(())
     }
 
     fn answer(&mut self, at: usize, wanted: &Permission, allowed: bool) {
-        let Some(talk) = &mut self.seats[at].talk else { return };
+        let Some(conversation) = &mut self.seats[at].conversation else { return };
         let refusing = || wanted.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str());
         let option = if allowed { permission::allowing(wanted) } else { refusing() };
-        if let Err(error) = talk.running.answer(&wanted.id, option) {
+        if let Err(error) = conversation.running.answer(&wanted.id, option) {
             self.remark(format!("an answer did not reach the agent: {error}"));
         }
     }
@@ -152,21 +159,26 @@ impl Runner<'_, '_> {
     /// A person has answered, or there was nobody to ask.
     pub(super) fn answered(&mut self, start: u64, request: &str, allowed: Option<bool>) -> Result<(), RunError> {
         let of = |seat: &super::Seat| {
-            seat.talk
-                .as_ref()
-                .is_some_and(|talk| talk.start == start && talk.asks.as_ref().is_some_and(|asks| asks.id == request))
+            seat.conversation.as_ref().is_some_and(|conversation| {
+                conversation.start == start && conversation.asks.as_ref().is_some_and(|asks| asks.id == request)
+            })
         };
         let Some(at) = self.seats.iter().position(of) else { return Ok(()) };
-        let Some(wanted) = self.seats[at].talk.as_mut().and_then(|talk| talk.asks.take()) else { return Ok(()) };
+        let Some(wanted) = self.seats[at].conversation.as_mut().and_then(|conversation| conversation.asks.take())
+        else {
+            return Ok(());
+        };
         let Some(allowed) = allowed else {
             // Nobody is there: it stays on hold, and the agent makes room for others.
             self.seats[at].job = None;
-            self.doom(at, Doom::Lost);
+            self.ask_to_end(at, EndReason::TodoLost);
             return Ok(());
         };
         let Some(job) = &self.seats[at].job else { return Ok(()) };
         let (uid, owner) = (job.todo.uid, job.owner.clone());
-        let Some(key) = self.seats[at].talk.as_ref().map(|talk| talk.key.clone()) else { return Ok(()) };
+        let Some(key) = self.seats[at].conversation.as_ref().map(|conversation| conversation.key.clone()) else {
+            return Ok(());
+        };
         let request = Request::of(self.actor(Some(&owner)));
         let release = [Op::Release(Ref::Uid(uid))];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &release)) {
@@ -181,7 +193,9 @@ impl Runner<'_, '_> {
                     job.stage = Stage::Working;
                 }
                 self.answer(at, &wanted, allowed);
-                if let Some(next) = self.seats[at].talk.as_mut().and_then(|talk| talk.more.pop_front()) {
+                if let Some(next) =
+                    self.seats[at].conversation.as_mut().and_then(|conversation| conversation.more.pop_front())
+                {
                     return self.wants(at, next);
                 }
             }
@@ -196,9 +210,9 @@ impl Runner<'_, '_> {
         }
         self.charge(at)?;
         let working = self.seats[at].job.as_ref().is_some_and(|job| job.stage == Stage::Working);
-        let doomed = self.seats[at].talk.as_ref().is_some_and(|talk| talk.doomed.is_some());
+        let ending = self.seats[at].conversation.as_ref().is_some_and(|conversation| conversation.ending.is_some());
         // What is asked to end is judged when it has ended.
-        if !working || doomed {
+        if !working || ending {
             return Ok(());
         }
         match finish {
@@ -211,36 +225,38 @@ impl Runner<'_, '_> {
 
     /// No conversation came about: the todo was never told to anybody.
     fn never_began(&self, at: usize) -> bool {
-        let silent = |talk: &super::seat::Talk| talk.session.is_none() && talk.doomed.is_none();
-        self.kind(at) == Kind::Acp && self.seats[at].talk.as_ref().is_some_and(silent)
+        let silent =
+            |conversation: &super::seat::Conversation| conversation.session.is_none() && conversation.ending.is_none();
+        self.kind(at) == Kind::Acp && self.seats[at].conversation.as_ref().is_some_and(silent)
     }
 
     /// A login is missing, or two first starts were in each other's way: no attempt at the todo.
     fn did_not_open(&mut self, at: usize, why: &str) -> Result<(), RunError> {
         let Some(job) = self.seats[at].job.take() else { return Ok(()) };
-        self.seats[at].talk = None;
+        self.seats[at].conversation = None;
         self.does_not_start(at, &job.todo, why)
     }
 
     fn exited(&mut self, at: usize, code: Option<i32>) -> Result<(), RunError> {
-        if self.seats[at].talk.as_ref().is_some_and(|talk| talk.spending != Spending::default()) {
+        if self.seats[at].conversation.as_ref().is_some_and(|conversation| conversation.spending != Spending::default())
+        {
             self.charge(at)?;
         }
-        let Some(talk) = self.seats[at].talk.take() else { return Ok(()) };
+        let Some(conversation) = self.seats[at].conversation.take() else { return Ok(()) };
         self.seats[at].done.clear();
         let Some(job) = &self.seats[at].job else { return Ok(()) };
         if let Stage::Checking(_) = job.stage {
             return Ok(());
         }
-        match talk.doomed.map(|(_, doom)| doom) {
-            Some(Doom::Stop) => self.give_back(at, "the run ends"),
-            Some(Doom::Lost) => {
+        match conversation.ending.map(|(_, doom)| doom) {
+            Some(EndReason::RunEnds) => self.give_back(at, "the run ends"),
+            Some(EndReason::TodoLost) => {
                 self.seats[at].job = None;
                 Ok(())
             }
             // It said that it is done before it was ended: that is looked at.
-            Some(Doom::Failed(_)) | None if self.is_reported(at)? => self.verify(at),
-            Some(Doom::Failed(why)) => self.attempt_failed(at, &why),
+            Some(EndReason::Failed(_)) | None if self.is_reported(at)? => self.verify(at),
+            Some(EndReason::Failed(why)) => self.attempt_failed(at, &why),
             None => {
                 let code = code.map_or_else(|| "nobody knows how".to_owned(), |code| format!("exit code {code}"));
                 self.attempt_failed(at, &format!("the agent ended in the middle of its work ({code})"))
@@ -252,8 +268,8 @@ impl Runner<'_, '_> {
     pub(super) fn give_back(&mut self, at: usize, why: &str) -> Result<(), RunError> {
         let number = self.seats[at].number;
         let Some(job) = self.seats[at].job.take() else { return Ok(()) };
-        self.persist(|engine| engine.take_back(self.world.plan, self.run.id, &job.todo))?;
-        self.tell(&Told::Released { agent: number, todo: line(&job.todo.id), why: line(why) });
+        self.persist(|engine| engine.reopen_unreported(self.world.plan, self.run.id, &job.todo))?;
+        self.report(&RunEvent::Released { agent: number, todo: line(&job.todo.id), why: line(why) });
         Ok(())
     }
 
@@ -261,9 +277,9 @@ impl Runner<'_, '_> {
     pub(super) fn lost(&mut self, at: usize, why: &str) {
         let number = self.seats[at].number;
         if let Some(job) = self.seats[at].job.take() {
-            self.tell(&Told::Released { agent: number, todo: line(&job.todo.id), why: line(why) });
+            self.report(&RunEvent::Released { agent: number, todo: line(&job.todo.id), why: line(why) });
         }
-        self.doom(at, Doom::Lost);
+        self.ask_to_end(at, EndReason::TodoLost);
     }
 
     /// How a status reads that makes a todo nobody's business here any more.

@@ -8,7 +8,7 @@ use punch_store::StoreError;
 
 use super::World;
 use crate::interrupt::Interrupt;
-use crate::told::{Told, Watch, line};
+use crate::run_event::{RunEvent, RunObserver, line};
 
 /// How long a store that does not answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -18,13 +18,13 @@ const LONGEST: Duration = Duration::from_secs(1);
 
 /// Whoever does something with the store, and again for as long as it is out of reach: agents go on meanwhile.
 #[derive(Clone, Copy)]
-pub(super) struct Patience<'e> {
+pub(super) struct StoreRetry<'e> {
     pub world: &'e World<'e>,
-    pub watch: &'e dyn Watch,
+    pub observer: &'e dyn RunObserver,
     pub interrupt: &'e Interrupt,
 }
 
-impl Patience<'_> {
+impl StoreRetry<'_> {
     pub fn persist<T>(self, mut body: impl FnMut(&Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
         let (begun, mut pause, mut told) = (Instant::now(), Duration::from_millis(20), false);
         loop {
@@ -34,7 +34,7 @@ impl Patience<'_> {
                 {
                     if !told {
                         let what = format!("the store does not answer, trying again: {}", line(&error.message()));
-                        self.watch.told(&Told::Remark { what });
+                        self.observer.on_event(&RunEvent::Remark { what });
                         told = true;
                     }
                     thread::sleep(pause);

@@ -67,7 +67,7 @@ proptest! {
         for (n, todo) in (0u8..).zip(shape) {
             engine.submit(plan, &request, &[add(n, todo)]).unwrap();
         }
-        let (mut seen, ask) = (Seen::default(), Ask::default());
+        let (mut seen, ask) = (PlanCache::default(), Ask::default());
         for (write, elapsed, looks) in writes {
             time.fetch_add(elapsed, Ordering::Relaxed);
             let now = engine.now();
@@ -107,7 +107,7 @@ fn work_that_is_finished_behind_something_given_up_lets_go_of_those_who_waited_f
     for op in [done(0), Op::Claim(id(1), 2_000), Op::Drop(id(0))] {
         engine.submit(plan, &request, &[op]).unwrap();
     }
-    let (mut seen, ask) = (Seen::default(), Ask::default());
+    let (mut seen, ask) = (PlanCache::default(), Ask::default());
     seen.look(&engine, plan).unwrap();
     assert_eq!(seen.best(&ask, &[], 1_000, |_| true), None);
     engine.submit(plan, &request, &[done(1)]).unwrap();
@@ -121,7 +121,7 @@ fn starts_and_completions_are_taken_over_without_reading_the_plan_again() {
     let plan = engine.store().create_plan("main", 1_000).unwrap();
     let request = Request::by("t", Some("w"));
     (0..4).for_each(|n| drop(engine.submit(plan, &request, &[add(n, (n + n % 2, 0, n))]).unwrap()));
-    let mut seen = Seen::default();
+    let mut seen = PlanCache::default();
     seen.look(&engine, plan).unwrap();
     let known = seen.plan().unwrap().clone();
     let is_news = |op: Op| {

@@ -13,13 +13,13 @@ const FEW: usize = 500;
 
 /// A plan, and the stamp that the store had before it was read.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct PlanCache {
     stamp: Option<u64>,
     plan: Option<Plan>,
     ranking: Option<(Ask, Ranking)>,
 }
 
-impl Seen {
+impl PlanCache {
     /// The plan at the last look.
     pub const fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()

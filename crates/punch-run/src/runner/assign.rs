@@ -8,21 +8,23 @@ use punch_core::{Dep, Footprint, Hold, HoldKind, Op, Ref, Todo, Uid, WorkerId};
 use punch_engine::{EngineError, GIT_ELSEWHERE, Request, Role, SessionFile, assigned_name};
 use punch_store::SessionKey;
 
-use super::seat::{Job, Seat, Stage, Talk};
+use super::seat::{Conversation, Job, Seat, Stage};
 use super::{Runner, Stop};
 use crate::agent::{Assignment, Kind, Sink, Spending};
 use crate::error::RunError;
+use crate::run_event::{RunEvent, line};
 use crate::runner::Message;
-use crate::told::{Told, line};
 
 /// Starts in a row that may come to nothing before a seat is given up.
-pub(super) const BROKEN: u32 = 3;
+pub(super) const MAX_FAILED_STARTS: u32 = 3;
 
 impl Runner<'_, '_> {
     /// Gives out all that can be given out now.
     pub(super) fn fill(&mut self) -> Result<(), RunError> {
         let mut refused: HashSet<Uid> = HashSet::new();
-        while self.stop.is_none() && self.seats.iter().any(|seat| seat.is_free() && seat.broken.0 < BROKEN) {
+        while self.stop.is_none()
+            && self.seats.iter().any(|seat| seat.is_free() && seat.failed_starts.0 < MAX_FAILED_STARTS)
+        {
             let Some(uid) = self.best(&refused)? else { break };
             if let Some(why) = self.meter.stops_run() {
                 self.stop = Some(Stop::Budget(why));
@@ -44,7 +46,7 @@ impl Runner<'_, '_> {
         let leaving = self.seats.iter().filter_map(Seat::leaving);
         let busy: Vec<Uid> = self.jobs().map(|job| job.todo.uid).chain(leaving).collect();
         self.catch_up()?;
-        Ok(self.seen.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid) && !is_blank(todo)))
+        Ok(self.cache.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid) && !is_blank(todo)))
     }
 
     /// Everything that is under way.
@@ -63,7 +65,7 @@ impl Runner<'_, '_> {
             return Ok(false);
         }
         let Some(at) = self.seat_for(&todo) else { return Ok(false) };
-        match self.seats[at].talk.is_some() {
+        match self.seats[at].conversation.is_some() {
             true => self.go_on_with(at, uid),
             false => self.begin_with(at, uid),
         }
@@ -74,17 +76,24 @@ impl Runner<'_, '_> {
         let window = budget(self.world.settings.run_context.value);
         let needs = estimate(todo, self.calibration).tokens;
         let before: Vec<Uid> = todo.depends_on.iter().filter_map(Dep::target).collect();
-        let free = self.seats.iter().enumerate().filter(|(_, seat)| seat.is_free() && seat.broken.0 < BROKEN);
+        let free = self
+            .seats
+            .iter()
+            .enumerate()
+            .filter(|(_, seat)| seat.is_free() && seat.failed_starts.0 < MAX_FAILED_STARTS);
         let best = free.min_by_key(|(at, seat)| {
-            let room = seat.talk.as_ref().is_some_and(|talk| talk.used.saturating_add(needs) <= window);
+            let room = seat
+                .conversation
+                .as_ref()
+                .is_some_and(|conversation| conversation.used.saturating_add(needs) <= window);
             let knows = seat.done.iter().any(|uid| before.contains(uid));
-            (seat.talk.is_some() && !room, !(room && knows), !room, *at)
+            (seat.conversation.is_some() && !room, !(room && knows), !room, *at)
         });
         let at = best.map(|(at, _)| at)?;
         let seat = &mut self.seats[at];
         // No room: a new window.
-        if seat.talk.as_ref().is_some_and(|talk| talk.used.saturating_add(needs) > window) {
-            seat.talk = None;
+        if seat.conversation.as_ref().is_some_and(|conversation| conversation.used.saturating_add(needs) > window) {
+            seat.conversation = None;
             seat.done.clear();
             self.checkpoint("an agent's context window is full");
         }
@@ -93,22 +102,22 @@ impl Runner<'_, '_> {
 
     /// Another todo in a conversation that goes on.
     fn go_on_with(&mut self, at: usize, uid: Uid) -> Result<bool, RunError> {
-        let Some(talk) = &self.seats[at].talk else { return Ok(false) };
-        let (owner, key) = (talk.owner.clone(), talk.key.clone());
+        let Some(conversation) = &self.seats[at].conversation else { return Ok(false) };
+        let (owner, key) = (conversation.owner.clone(), conversation.key.clone());
         let Some(todo) = self.claim(&owner, Some(&key), uid)? else { return Ok(false) };
         self.write_session(at, &todo)?;
         let prompt = self.prompt(at, &todo)?;
-        let Some(talk) = &mut self.seats[at].talk else { return Ok(false) };
-        match talk.running.say(&prompt) {
+        let Some(conversation) = &mut self.seats[at].conversation else { return Ok(false) };
+        match conversation.running.say(&prompt) {
             Ok(true) => {
-                talk.begin_turn();
+                conversation.begin_turn();
                 self.started(at, todo, owner);
                 Ok(true)
             }
             // It takes no more: a conversation of its own.
             Ok(false) | Err(_) => {
-                self.seats[at].talk = None;
-                self.persist(|engine| engine.take_back(self.world.plan, self.run.id, &todo))?;
+                self.seats[at].conversation = None;
+                self.persist(|engine| engine.reopen_unreported(self.world.plan, self.run.id, &todo))?;
                 self.begin_with(at, uid)
             }
         }
@@ -123,13 +132,13 @@ impl Runner<'_, '_> {
         let key = SessionKey::new(assigned_name(&tag), None);
         let Some(todo) = self.claim(&owner, Some(&key), uid)? else { return Ok(false) };
         match self.launch(at, &todo, (start, &owner, &key), None) {
-            Ok(talk) => {
+            Ok(conversation) => {
                 let opens = self.kind(at) == Kind::Acp;
                 let seat = &mut self.seats[at];
-                seat.talk = Some(talk);
+                seat.conversation = Some(conversation);
                 // Where a conversation has to be opened first, a process is not yet a good start.
                 if !opens {
-                    seat.broken = (0, String::new());
+                    seat.failed_starts = (0, String::new());
                 }
                 self.started(at, todo, owner);
                 Ok(true)
@@ -148,7 +157,7 @@ impl Runner<'_, '_> {
         todo: &Todo,
         (start, owner, key): (u64, &str, &SessionKey),
         resume: Option<(String, String)>,
-    ) -> Result<Talk, String> {
+    ) -> Result<Conversation, String> {
         let folder = match self.lanes {
             Some(lanes) => {
                 let lane = lanes.open(&todo.id).map_err(|error| error.to_string())?;
@@ -186,7 +195,7 @@ impl Runner<'_, '_> {
         };
         let sink = Sink::new(start, self.send.clone(), Message::Agent);
         let running = self.agents[self.seats[at].spec].start(&assignment, sink).map_err(|error| error.to_string())?;
-        Ok(Talk::new(start, name, running, owner.to_owned(), key.clone()))
+        Ok(Conversation::new(start, name, running, owner.to_owned(), key.clone()))
     }
 
     /// What an agent must not inherit. In a lane, nothing may lead its git to the user's index or branch.
@@ -198,17 +207,17 @@ impl Runner<'_, '_> {
     pub(super) fn does_not_start(&mut self, at: usize, todo: &Todo, why: &str) -> Result<(), RunError> {
         let spec = &self.options.specs[self.seats[at].spec];
         let why = format!("{} does not start: {}", line(&spec.to_string()), line(why));
-        self.persist(|engine| engine.take_back(self.world.plan, self.run.id, todo))?;
+        self.persist(|engine| engine.reopen_unreported(self.world.plan, self.run.id, todo))?;
         self.remark(&why);
         let seat = &mut self.seats[at];
         seat.pause(self.world.settings.run_backoff.value);
-        seat.broken = (seat.broken.0 + 1, why);
+        seat.failed_starts = (seat.failed_starts.0 + 1, why);
         Ok(())
     }
 
     fn started(&mut self, at: usize, todo: Todo, owner: String) {
         let seat = &mut self.seats[at];
-        let told = Told::Started {
+        let event = RunEvent::Started {
             agent: seat.number,
             name: self.options.specs[seat.spec].name().to_owned(),
             todo: line(&todo.id),
@@ -217,7 +226,7 @@ impl Runner<'_, '_> {
         };
         seat.last = Some(todo.uid);
         seat.job = Some(Job::new(todo, owner, Stage::Working));
-        self.tell(&told);
+        self.report(&event);
     }
 
     /// Claims for a worker; `None` if somebody was faster or it is not ready any more.
@@ -225,7 +234,7 @@ impl Runner<'_, '_> {
         let request = Request { settings: Some(self.world.settings), ..Request::of(self.actor(Some(owner))) };
         let nobody = SessionKey::new("", None);
         let key = session.unwrap_or(&nobody);
-        match self.persist(|engine| engine.give_out(self.world.plan, &request, key, uid, self.lease())) {
+        match self.persist(|engine| engine.claim_for_worker(self.world.plan, &request, key, uid, self.lease())) {
             Ok(todo) => Ok(Some(todo)),
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -238,10 +247,10 @@ impl Runner<'_, '_> {
         let request = Request::of(self.actor(owner));
         let ops = [Op::Hold(Ref::Uid(todo.uid), hold)];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
-            Ok(_) => self.tell(&Told::Held { agent, todo: line(&todo.id), why: line(why) }),
+            Ok(_) => self.report(&RunEvent::Held { agent, todo: line(&todo.id), why: line(why) }),
             Err(EngineError::Refused(refusals)) => {
                 let why = refusals.first().map(punch_core::Refusal::message).unwrap_or_default();
-                self.tell(&Told::Released { agent, todo: line(&todo.id), why: line(&why) });
+                self.report(&RunEvent::Released { agent, todo: line(&todo.id), why: line(&why) });
             }
             Err(error) => return Err(error.into()),
         }
@@ -279,13 +288,13 @@ impl Runner<'_, '_> {
 
     /// Tells server and hooks of a conversation what it is on now.
     pub(super) fn write_session(&self, at: usize, todo: &Todo) -> Result<(), RunError> {
-        let Some(talk) = &self.seats[at].talk else { return Ok(()) };
-        let file = self.session_file(&talk.owner, &talk.key, todo);
-        Ok(file.write(&self.folder.session(&talk.name))?)
+        let Some(conversation) = &self.seats[at].conversation else { return Ok(()) };
+        let file = self.session_file(&conversation.owner, &conversation.key, todo);
+        Ok(file.write(&self.folder.session(&conversation.name))?)
     }
 }
 
-impl Talk {
+impl Conversation {
     /// A conversation that begins with a turn.
     pub fn new(
         start: u64,
@@ -308,7 +317,7 @@ impl Talk {
             spending: Spending::default(),
             asks: None,
             more: std::collections::VecDeque::new(),
-            doomed: None,
+            ending: None,
         }
     }
 

@@ -6,20 +6,20 @@ use punch_core::{Op, Ref, Status};
 use punch_engine::{EngineError, Request};
 use punch_store::Durability;
 
-use super::seat::{Doom, Stage};
+use super::seat::{EndReason, Stage};
 use super::{Runner, Stop};
 use crate::error::RunError;
 
 impl Runner<'_, '_> {
-    pub(super) fn tend(&mut self) -> Result<(), RunError> {
-        self.heed()?;
+    pub(super) fn housekeeping(&mut self) -> Result<(), RunError> {
+        self.apply_stop_requests()?;
         self.renew()?;
         self.watch_plan()?;
         self.watch_agents()
     }
 
     /// Somebody asked to stop, or the time of the run is over: agents are asked to end.
-    fn heed(&mut self) -> Result<(), RunError> {
+    fn apply_stop_requests(&mut self) -> Result<(), RunError> {
         if self.interrupt.is_asked() && self.stop != Some(Stop::Interrupted) {
             self.stop = Some(Stop::Interrupted);
             self.asked = None;
@@ -31,13 +31,13 @@ impl Runner<'_, '_> {
         if (self.stop == Some(Stop::Interrupted) || over) && self.asked.is_none() {
             self.asked = Some(Instant::now());
             for at in 0..self.seats.len() {
-                self.doom(at, Doom::Stop);
+                self.ask_to_end(at, EndReason::RunEnds);
             }
         }
         if self.stop.is_some() {
             // Conversations without a todo have nothing left to do.
             for seat in self.seats.iter_mut().filter(|seat| seat.job.is_none()) {
-                seat.talk = None;
+                seat.conversation = None;
             }
         }
         Ok(())
@@ -95,15 +95,15 @@ impl Runner<'_, '_> {
             let seat = &mut self.seats[at];
             let working = seat.job.as_ref().filter(|job| job.stage == Stage::Working);
             let working = working.map(|job| (job.todo.uid, job.since));
-            let Some(talk) = &mut seat.talk else { continue };
-            talk.running.tend();
-            match &talk.doomed {
-                Some((since, _)) if since.elapsed() >= grace || urgent => talk.running.kill(),
+            let Some(conversation) = &mut seat.conversation else { continue };
+            conversation.running.tend();
+            match &conversation.ending {
+                Some((since, _)) if since.elapsed() >= grace || urgent => conversation.running.kill(),
                 Some(_) => {}
                 None => {
                     let Some((uid, since)) = working else { continue };
                     let print = punch_engine::config::print_duration;
-                    let seen = talk.seen.max(talk.running.printed());
+                    let seen = conversation.seen.max(conversation.running.printed());
                     let doom = if seen.elapsed() >= idle {
                         Some(format!("the agent gave no sign of life for {}", print(idle)))
                     } else if self.meter.todo_time_left(uid, since).is_some_and(|left| left.is_zero()) {
@@ -112,7 +112,7 @@ impl Runner<'_, '_> {
                         None
                     };
                     if let Some(why) = doom {
-                        self.doom(at, Doom::Failed(why));
+                        self.ask_to_end(at, EndReason::Failed(why));
                     }
                 }
             }

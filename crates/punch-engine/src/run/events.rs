@@ -14,7 +14,7 @@ const STEP: usize = 1_000;
 impl Engine {
     /// The last `limit` events of a run and its workers, in order, and how many there were before them. Events that
     /// were pruned are missing.
-    pub fn story_of_run(
+    pub fn events_of_run(
         &self,
         plan: PlanId,
         run: &RunRecord,

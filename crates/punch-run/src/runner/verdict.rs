@@ -6,11 +6,11 @@ use punch_engine::config::{Source, Sourced};
 use punch_engine::{Choice, EngineError, Moment, Request};
 
 use super::check::Verdict;
-use super::seat::{Doom, Job, Stage};
+use super::seat::{EndReason, Job, Stage};
 use super::{Runner, Stop};
 use crate::agent::Kind;
 use crate::error::RunError;
-use crate::told::{Told, line};
+use crate::run_event::{RunEvent, line};
 
 impl Runner<'_, '_> {
     /// The agent has ended its turn by itself.
@@ -56,22 +56,22 @@ impl Runner<'_, '_> {
         }
         let number = self.seats[at].number;
         let why = || line(todo.last_error.as_deref().unwrap_or("the agent gave no reason"));
-        let told = match todo.status {
+        let event = match todo.status {
             // The agent itself has said that it does not work.
-            Status::Failed => Told::Failed { agent: number, todo: line(&todo.id), why: why() },
+            Status::Failed => RunEvent::Failed { agent: number, todo: line(&todo.id), why: why() },
             Status::Pending if todo.attempts > self.attempts(at) => {
-                Told::Retrying { agent: number, todo: line(&todo.id), why: why() }
+                RunEvent::Retrying { agent: number, todo: line(&todo.id), why: why() }
             }
             Status::Pending if todo.hold.is_some() => {
                 let why = todo.hold.as_ref().map(|hold| line(&hold.reason)).unwrap_or_default();
-                Told::Held { agent: number, todo: line(&todo.id), why }
+                RunEvent::Held { agent: number, todo: line(&todo.id), why }
             }
             status => {
                 self.lost(at, Self::closed(status).unwrap_or("somebody else has it by now"));
                 return Ok(None);
             }
         };
-        self.tell(&told);
+        self.report(&event);
         self.seats[at].job = None;
         self.leave(at);
         Ok(None)
@@ -83,12 +83,14 @@ impl Runner<'_, '_> {
 
     /// The keep-going decision for the session of a seat.
     fn keep_going(&self, at: usize) -> Result<Option<String>, RunError> {
-        let (Some(talk), Some(job)) = (&self.seats[at].talk, &self.seats[at].job) else { return Ok(None) };
+        let (Some(conversation), Some(job)) = (&self.seats[at].conversation, &self.seats[at].job) else {
+            return Ok(None);
+        };
         let mut settings = self.world.settings.clone();
         settings.owner = Sourced { value: Some(job.owner.clone()), source: Source::Flag };
         let moment = Moment {
             agent: self.options.specs[self.seats[at].spec].name().to_owned(),
-            key: talk.key.clone(),
+            key: conversation.key.clone(),
             choice: Choice { name: Some(self.world.plan_name.clone()), ..Choice::default() },
             event: HostEvent::Stopping { finish: Finish::default(), background: 0, kept_going: false },
             context: None,
@@ -109,22 +111,22 @@ impl Runner<'_, '_> {
         let (uid, todo) = (job.todo.uid, job.todo.clone());
         if let Some(why) = self.meter.stops_run() {
             self.stop.get_or_insert(Stop::Budget(why));
-            self.doom(at, Doom::Stop);
+            self.ask_to_end(at, EndReason::RunEnds);
             return Ok(());
         }
         if let Some(why) = self.meter.stops_todo(uid) {
             return self.attempt_failed(at, &format!("its limit is reached: {why}"));
         }
         if self.stop.is_some() {
-            self.doom(at, Doom::Stop);
+            self.ask_to_end(at, EndReason::RunEnds);
             return Ok(());
         }
-        let Some(talk) = &mut self.seats[at].talk else { return Ok(()) };
-        match talk.running.say(text) {
+        let Some(conversation) = &mut self.seats[at].conversation else { return Ok(()) };
+        match conversation.running.say(text) {
             Ok(true) => {
-                talk.begin_turn();
+                conversation.begin_turn();
                 let number = self.seats[at].number;
-                self.tell(&Told::Continued { agent: number, todo: line(&todo.id) });
+                self.report(&RunEvent::Continued { agent: number, todo: line(&todo.id) });
                 Ok(())
             }
             Ok(false) => self.resume(at, &todo, text),
@@ -134,18 +136,19 @@ impl Runner<'_, '_> {
 
     /// The same conversation in a new process.
     fn resume(&mut self, at: usize, todo: &Todo, text: &str) -> Result<(), RunError> {
-        let Some(talk) = self.seats[at].talk.take() else { return Ok(()) };
-        let (owner, key, used, session) = (talk.owner.clone(), talk.key.clone(), talk.used, talk.session.clone());
-        drop(talk);
+        let Some(conversation) = self.seats[at].conversation.take() else { return Ok(()) };
+        let (owner, key, used, session) =
+            (conversation.owner.clone(), conversation.key.clone(), conversation.used, conversation.session.clone());
+        drop(conversation);
         self.count += 1;
         let start = self.count;
         let resume = session.map(|session| (session, text.to_owned()));
         match self.launch(at, todo, (start, &owner, &key), resume) {
-            Ok(mut talk) => {
-                talk.used = used;
-                self.seats[at].talk = Some(talk);
+            Ok(mut conversation) => {
+                conversation.used = used;
+                self.seats[at].conversation = Some(conversation);
                 let number = self.seats[at].number;
-                self.tell(&Told::Continued { agent: number, todo: line(&todo.id) });
+                self.report(&RunEvent::Continued { agent: number, todo: line(&todo.id) });
                 Ok(())
             }
             Err(why) => self.attempt_failed(at, &format!("the agent cannot go on: {why}")),
@@ -194,15 +197,15 @@ impl Runner<'_, '_> {
             Verdict::Done => {
                 self.completed += 1;
                 let spent = self.meter.of(job.todo.uid);
-                self.tell(&Told::Completed { agent, todo, spent });
+                self.report(&RunEvent::Completed { agent, todo, spent });
                 return Ok(true);
             }
             Verdict::Failed(why) => {
                 self.fail(agent, job, &why)?;
             }
             Verdict::Hold(why) => self.hold(agent, &job.todo, Some(&job.owner), &why)?,
-            Verdict::Lost(why) => self.tell(&Told::Released { agent, todo, why: line(&why) }),
-            Verdict::Stopped => self.tell(&Told::Released { agent, todo, why: "the run ends".to_owned() }),
+            Verdict::Lost(why) => self.report(&RunEvent::Released { agent, todo, why: line(&why) }),
+            Verdict::Stopped => self.report(&RunEvent::Released { agent, todo, why: "the run ends".to_owned() }),
             Verdict::Broken(error) => return Err(error.into()),
         }
         Ok(false)
@@ -228,10 +231,10 @@ impl Runner<'_, '_> {
             Err(error) => return Err(error.into()),
         };
         let (id, why) = (line(&job.todo.id), line(why));
-        self.tell(&match &todo {
-            Some(todo) if todo.status == Status::Failed => Told::Failed { agent, todo: id, why },
-            Some(_) => Told::Retrying { agent, todo: id, why },
-            None => Told::Released { agent, todo: id, why: "it is somebody else's by now".to_owned() },
+        self.report(&match &todo {
+            Some(todo) if todo.status == Status::Failed => RunEvent::Failed { agent, todo: id, why },
+            Some(_) => RunEvent::Retrying { agent, todo: id, why },
+            None => RunEvent::Released { agent, todo: id, why: "it is somebody else's by now".to_owned() },
         });
         Ok(todo)
     }
@@ -241,7 +244,7 @@ impl Runner<'_, '_> {
         let Some(job) = self.seats[at].job.take() else { return Ok(()) };
         let number = self.seats[at].number;
         let todo = self.fail(number, &job, why)?;
-        let talks = self.seats[at].talk.as_ref().is_some_and(|talk| talk.doomed.is_none());
+        let talks = self.seats[at].conversation.as_ref().is_some_and(|conversation| conversation.ending.is_none());
         let checked = matches!(job.stage, Stage::Checking(_));
         let base = self.world.settings.run_backoff.value;
         match todo.filter(|todo| todo.status == Status::Pending && talks && checked && self.kind(at) != Kind::Exec) {
@@ -258,7 +261,11 @@ impl Runner<'_, '_> {
 
     /// The failure is told where the work was done.
     fn once_more(&mut self, at: usize, todo: &Todo, why: &str) -> Result<(), RunError> {
-        let Some((owner, key)) = self.seats[at].talk.as_ref().map(|talk| (talk.owner.clone(), talk.key.clone())) else {
+        let Some((owner, key)) = self.seats[at]
+            .conversation
+            .as_ref()
+            .map(|conversation| (conversation.owner.clone(), conversation.key.clone()))
+        else {
             return Ok(());
         };
         let Some(todo) = self.claim(&owner, Some(&key), todo.uid)? else { return Ok(()) };
@@ -271,7 +278,7 @@ impl Runner<'_, '_> {
     fn leave(&mut self, at: usize) {
         let seat = &mut self.seats[at];
         if self.lanes.is_some() || self.stop.is_some() {
-            seat.talk = None;
+            seat.conversation = None;
             seat.done.clear();
         }
         if let (Some(lanes), Some(lane)) = (self.lanes, seat.lane.take())
@@ -282,12 +289,12 @@ impl Runner<'_, '_> {
     }
 
     /// Asks an agent to end.
-    pub(super) fn doom(&mut self, at: usize, doom: Doom) {
-        if let Some(talk) = &mut self.seats[at].talk
-            && talk.doomed.is_none()
+    pub(super) fn ask_to_end(&mut self, at: usize, reason: EndReason) {
+        if let Some(conversation) = &mut self.seats[at].conversation
+            && conversation.ending.is_none()
         {
-            talk.doomed = Some((std::time::Instant::now(), doom));
-            talk.running.cancel();
+            conversation.ending = Some((std::time::Instant::now(), reason));
+            conversation.running.cancel();
         }
     }
 }
