@@ -3,13 +3,13 @@
 mod arguments;
 mod checks;
 mod commands;
+mod deferred_args;
 mod editor;
 mod environment;
 mod failure;
 mod files;
 mod guard;
 mod hook_log;
-mod later;
 mod live;
 mod named;
 mod output;

@@ -47,7 +47,8 @@ pub use expected_call::{UnnamedCall, UpcomingCall};
 pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitFolders, GitState, Verdict, git_link, program as git_program};
 pub use history::{Entry, at_revision};
 pub use host::{
-    Earlier, Find, Going, Mark, Meter, Moment, Observed, Read, Reading, Spent, Switches, Told, TurnStart, owner_of,
+    DecisionRecord, Earlier, Find, Going, HostReport, Mark, Meter, Observed, Read, Reading, Spent, Switches, TurnStart,
+    owner_of,
 };
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};

@@ -60,7 +60,7 @@ pub struct Report {
 impl Engine {
     /// Adds to what an attempt at a todo took; without a number to the current attempt. Answers
     /// its id and the sum of the attempt.
-    pub fn use_up(
+    pub fn record_usage(
         &self,
         plan: PlanId,
         uid: Uid,

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use punch_core::drive::{ContextUse, Decision, Effect, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
 use punch_core::text;
-use punch_engine::{Choice, Moment};
+use punch_engine::{Choice, HostReport};
 
 use crate::{Error, Session};
 
@@ -100,8 +100,8 @@ impl Session {
     pub fn turn_ended(&self, ending: impl Into<Ending>) -> Result<Next, Error> {
         let Ending { finish, background, context } = ending.into();
         let kept_going = self.kept_going.load(Ordering::Relaxed);
-        let moment = self.moment(HostEvent::Stopping { finish, background, kept_going }, context)?;
-        let (_, decision) = self.engine.observe_stop(&moment, &self.settings)?;
+        let report = self.host_report(HostEvent::Stopping { finish, background, kept_going }, context)?;
+        let (_, decision) = self.engine.observe_stop(&report, &self.settings)?;
         let next = match decision {
             Some(Decision::Continue { text, n, of }) => Next::Continue { text, n, of },
             Some(Decision::Allow { reason }) => Next::Stop { reason },
@@ -129,11 +129,11 @@ impl Session {
 
     /// Reports anything else that happens in a host; the effect is what it should do.
     pub fn report(&self, event: HostEvent) -> Result<Effect, Error> {
-        Ok(self.engine.observe(&self.moment(event, None)?, &self.settings)?)
+        Ok(self.engine.observe(&self.host_report(event, None)?, &self.settings)?)
     }
 
-    fn moment(&self, event: HostEvent, context: Option<ContextUse>) -> Result<Moment, Error> {
-        Ok(Moment {
+    fn host_report(&self, event: HostEvent, context: Option<ContextUse>) -> Result<HostReport, Error> {
+        Ok(HostReport {
             agent: self.agent.clone(),
             key: self.key.clone(),
             choice: Choice { name: Some(self.plan_name()?), ..Choice::default() },

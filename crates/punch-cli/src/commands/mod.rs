@@ -66,8 +66,8 @@ use std::cell::OnceCell;
 use clap::{Args, FromArgMatches, Subcommand};
 
 use crate::arguments::Global;
+use crate::deferred_args::DeferredArgs;
 use crate::failure::{Exit, Failure};
-use crate::later::Later;
 use crate::output;
 use crate::project::Project;
 
@@ -75,117 +75,117 @@ use crate::project::Project;
 #[derive(Subcommand)]
 pub enum Command {
     /// Add todos
-    Add(Later<add::Add>),
+    Add(DeferredArgs<add::Add>),
     /// Show todos in list order
-    List(Later<list::List>),
+    List(DeferredArgs<list::List>),
     /// Show the plan by phases
-    Tree(Later<tree::Tree>),
+    Tree(DeferredArgs<tree::Tree>),
     /// Show everything about one todo
-    Show(Later<show::Show>),
+    Show(DeferredArgs<show::Show>),
     /// Show the plan on one line
-    Status(Later<status::Status>),
+    Status(DeferredArgs<status::Status>),
     /// Show what to work on now
-    Next(Later<next::Next>),
+    Next(DeferredArgs<next::Next>),
     /// Show what can be started, best first
-    Ready(Later<ready::Ready>),
+    Ready(DeferredArgs<ready::Ready>),
     /// Tell what a todo, or everything, waits for
-    Why(Later<why::Why>),
+    Why(DeferredArgs<why::Why>),
     /// Show who waits for whom: text, DOT, Mermaid
-    Graph(Later<graph::Graph>),
+    Graph(DeferredArgs<graph::Graph>),
     /// Show who would work on what, when, in which context window
-    Schedule(Later<schedule::Schedule>),
+    Schedule(DeferredArgs<schedule::Schedule>),
     /// Report what an attempt at a todo took
-    Usage(Later<usage::Usage>),
+    Usage(DeferredArgs<usage::Usage>),
     /// Show what todos were estimated at, and what they took
-    Report(Later<report::Report>),
+    Report(DeferredArgs<report::Report>),
     /// Begin work on todos
-    Start(Later<start::Start>),
+    Start(DeferredArgs<start::Start>),
     /// Finish todos
-    Done(Later<done::Done>),
+    Done(DeferredArgs<done::Done>),
     /// Run the commands that prove todos; finish those that pass
-    Verify(Later<verify::Verify>),
+    Verify(DeferredArgs<verify::Verify>),
     /// Give todos up on purpose
-    Drop(Later<drop::Drop>),
+    Drop(DeferredArgs<drop::Drop>),
     /// Report a failed attempt; the second one ends the todo
-    Fail(Later<fail::Fail>),
+    Fail(DeferredArgs<fail::Fail>),
     /// Open todos again
-    Reopen(Later<reopen::Reopen>),
+    Reopen(DeferredArgs<reopen::Reopen>),
     /// Let a todo wait for something that is not a todo
-    Hold(Later<hold::Hold>),
+    Hold(DeferredArgs<hold::Hold>),
     /// End the hold of todos
-    Release(Later<release::Release>),
+    Release(DeferredArgs<release::Release>),
     /// Archive todos
-    Rm(Later<rm::Rm>),
+    Rm(DeferredArgs<rm::Rm>),
     /// Change a todo, or the whole plan in the editor
-    Edit(Later<edit::Edit>),
+    Edit(DeferredArgs<edit::Edit>),
     /// Append a remark to a todo
-    Note(Later<note::Note>),
+    Note(DeferredArgs<note::Note>),
     /// Move a todo in the list
-    Move(Later<move_to::Move>),
+    Move(DeferredArgs<move_to::Move>),
     /// Claim the best ready todo, or a named one, under a lease
-    Claim(Later<claim::Claim>),
+    Claim(DeferredArgs<claim::Claim>),
     /// Lengthen the lease of a claim
-    Renew(Later<renew::Renew>),
+    Renew(DeferredArgs<renew::Renew>),
     /// Give todos to a new conversation of an agent, or print its first message
-    Assign(Later<assign::Assign>),
+    Assign(DeferredArgs<assign::Assign>),
     /// Work the plan to its end with agents
     #[command(long_about = run::LONG_ABOUT)]
-    Run(Later<run::Run>),
+    Run(DeferredArgs<run::Run>),
     /// Show what was run, how it ended and what it cost
-    Runs(Later<runs::Runs>),
+    Runs(DeferredArgs<runs::Runs>),
     /// Make the store of this project and say where it is
-    Init(Later<init::Init>),
+    Init(DeferredArgs<init::Init>),
     /// Put punch into the configuration of agents: server and hooks
-    Install(Later<install::Install>),
+    Install(DeferredArgs<install::Install>),
     /// Take punch out of the configuration of agents
-    Uninstall(Later<uninstall::Uninstall>),
+    Uninstall(DeferredArgs<uninstall::Uninstall>),
     /// Print the short text about the list for a system prompt or AGENTS.md
-    Guide(Later<guide::Guide>),
+    Guide(DeferredArgs<guide::Guide>),
     /// Show and change settings
-    Config(Later<config::Config>),
+    Config(DeferredArgs<config::Config>),
     /// Check the store, and repair what follows from other data
-    Doctor(Later<doctor::Doctor>),
+    Doctor(DeferredArgs<doctor::Doctor>),
     /// Look at the store as a file: info, backup, restore, prune
-    Store(Later<store::Store>),
+    Store(DeferredArgs<store::Store>),
     /// Show in ten seconds what punch does, in a temporary project
-    Demo(Later<demo::Demo>),
+    Demo(DeferredArgs<demo::Demo>),
     /// Print a script that lets a shell complete commands
-    Completions(Later<completions::Completions>),
+    Completions(DeferredArgs<completions::Completions>),
     /// Show what happened, newest first
-    Log(Later<log::Log>),
+    Log(DeferredArgs<log::Log>),
     /// Undo a change
-    Undo(Later<undo::Undo>),
+    Undo(DeferredArgs<undo::Undo>),
     /// Redo what you undid last
-    Redo(Later<redo::Redo>),
+    Redo(DeferredArgs<redo::Redo>),
     /// Keep where the work and the code stand, and come back to it
-    Checkpoint(Later<checkpoint::Checkpoint>),
+    Checkpoint(DeferredArgs<checkpoint::Checkpoint>),
     /// Make, list, choose, rename and archive plans
-    Plan(Later<plan::Plan>),
+    Plan(DeferredArgs<plan::Plan>),
     /// Share a `.plan.md` with people: link, status, sync, build, unlink
-    PlanFile(Later<plan_file::PlanFile>),
+    PlanFile(DeferredArgs<plan_file::PlanFile>),
     /// Bring todos in from a file
-    Import(Later<import::Import>),
+    Import(DeferredArgs<import::Import>),
     /// Write the whole plan out
-    Export(Later<export::Export>),
+    Export(DeferredArgs<export::Export>),
     /// The /todo commands: phases and tasks by content
-    Todo(Later<todo::Todo>),
+    Todo(DeferredArgs<todo::Todo>),
     /// Let agents that stop early go on: on, off, pause, resume, status
-    KeepGoing(Later<keep_going::KeepGoing>),
+    KeepGoing(DeferredArgs<keep_going::KeepGoing>),
     /// Tell why an agent was let stop, or kept going
-    WhyStop(Later<why_stop::WhyStop>),
+    WhyStop(DeferredArgs<why_stop::WhyStop>),
     /// Serve the plan to agents that speak MCP
     #[command(long_about = mcp::LONG_ABOUT)]
-    Mcp(Later<mcp::Mcp>),
+    Mcp(DeferredArgs<mcp::Mcp>),
     /// Take what an agent's host reports and answer in its form
     #[command(long_about = hook::LONG_ABOUT)]
-    Hook(Later<hook::Hook>),
+    Hook(DeferredArgs<hook::Hook>),
     /// Print the JSON Schemas of what punch reads and writes
-    Schema(Later<schema::Schema>),
+    Schema(DeferredArgs<schema::Schema>),
     /// Show what the tools and recorded calls cost a model
-    Cost(Later<cost::Cost>),
+    Cost(DeferredArgs<cost::Cost>),
     /// Replay recorded todo calls of a dialect and print the answers
     #[command(long_about = replay::LONG_ABOUT)]
-    Replay(Later<replay::Replay>),
+    Replay(DeferredArgs<replay::Replay>),
 }
 
 /// Agents call a hook on every step, so it is read without describing all the other verbs, and run without making room
@@ -217,60 +217,60 @@ impl Command {
             Ok::<_, Failure>(project)
         };
         let reply = match self {
-            Self::Replay(Later(verb)) => return verb.run(),
-            Self::Mcp(Later(verb)) => return verb.run(global),
-            Self::Hook(Later(verb)) => return Ok(verb.run(global)),
-            Self::Run(Later(verb)) => return verb.run(global),
-            Self::Cost(Later(verb)) => verb.run(global),
-            Self::Demo(Later(verb)) => return verb.run(&global),
-            Self::Completions(Later(verb)) => return verb.run(),
-            Self::Init(Later(verb)) => verb.run(global),
-            Self::Install(Later(verb)) => verb.run(&global),
-            Self::Uninstall(Later(verb)) => verb.run(&global),
-            Self::Guide(Later(verb)) => Ok(verb.run()),
-            Self::Schema(Later(verb)) => verb.run(),
-            Self::Config(Later(verb)) => verb.run(global),
-            Self::Doctor(Later(verb)) => verb.run(global),
-            Self::Store(Later(verb)) => verb.run(global),
-            Self::Runs(Later(verb)) => verb.run(project()?),
-            Self::Add(Later(verb)) => verb.run(project()?),
-            Self::List(Later(verb)) => verb.run(project()?),
-            Self::Tree(Later(verb)) => verb.run(project()?),
-            Self::Show(Later(verb)) => verb.run(project()?),
-            Self::Status(Later(verb)) => verb.run(project()?),
-            Self::Next(Later(verb)) => verb.run(project()?),
-            Self::Ready(Later(verb)) => verb.run(project()?),
-            Self::Usage(Later(verb)) => verb.run(project()?),
-            Self::Report(Later(verb)) => verb.run(project()?),
-            Self::Start(Later(verb)) => verb.run(project()?),
-            Self::Done(Later(verb)) => verb.run(project()?),
-            Self::Verify(Later(verb)) => verb.run(project()?),
-            Self::Drop(Later(verb)) => verb.run(project()?),
-            Self::Fail(Later(verb)) => verb.run(project()?),
-            Self::Reopen(Later(verb)) => verb.run(project()?),
-            Self::Hold(Later(verb)) => verb.run(project()?),
-            Self::Release(Later(verb)) => verb.run(project()?),
-            Self::Rm(Later(verb)) => verb.run(project()?),
-            Self::Note(Later(verb)) => verb.run(project()?),
-            Self::Move(Later(verb)) => verb.run(project()?),
-            Self::Claim(Later(verb)) => verb.run(project()?),
-            Self::Renew(Later(verb)) => verb.run(project()?),
-            Self::Assign(Later(verb)) => verb.run(project()?),
-            Self::Edit(Later(verb)) => verb.run(project()?),
-            Self::Why(Later(verb)) => verb.run(project()?),
-            Self::Graph(Later(verb)) => verb.run(project()?),
-            Self::Schedule(Later(verb)) => verb.run(project()?),
-            Self::Log(Later(verb)) => verb.run(project()?),
-            Self::Undo(Later(verb)) => verb.run(project()?),
-            Self::Redo(Later(verb)) => verb.run(project()?),
-            Self::Checkpoint(Later(verb)) => verb.run(project()?),
-            Self::Plan(Later(verb)) => verb.run(project()?),
-            Self::PlanFile(Later(verb)) => verb.run(project()?),
-            Self::Import(Later(verb)) => verb.run(project()?),
-            Self::Export(Later(verb)) => verb.run(project()?),
-            Self::Todo(Later(verb)) => verb.run(project()?),
-            Self::KeepGoing(Later(verb)) => verb.run(project()?),
-            Self::WhyStop(Later(verb)) => verb.run(project()?),
+            Self::Replay(DeferredArgs(verb)) => return verb.run(),
+            Self::Mcp(DeferredArgs(verb)) => return verb.run(global),
+            Self::Hook(DeferredArgs(verb)) => return Ok(verb.run(global)),
+            Self::Run(DeferredArgs(verb)) => return verb.run(global),
+            Self::Cost(DeferredArgs(verb)) => verb.run(global),
+            Self::Demo(DeferredArgs(verb)) => return verb.run(&global),
+            Self::Completions(DeferredArgs(verb)) => return verb.run(),
+            Self::Init(DeferredArgs(verb)) => verb.run(global),
+            Self::Install(DeferredArgs(verb)) => verb.run(&global),
+            Self::Uninstall(DeferredArgs(verb)) => verb.run(&global),
+            Self::Guide(DeferredArgs(verb)) => Ok(verb.run()),
+            Self::Schema(DeferredArgs(verb)) => verb.run(),
+            Self::Config(DeferredArgs(verb)) => verb.run(global),
+            Self::Doctor(DeferredArgs(verb)) => verb.run(global),
+            Self::Store(DeferredArgs(verb)) => verb.run(global),
+            Self::Runs(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Add(DeferredArgs(verb)) => verb.run(project()?),
+            Self::List(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Tree(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Show(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Status(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Next(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Ready(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Usage(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Report(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Start(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Done(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Verify(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Drop(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Fail(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Reopen(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Hold(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Release(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Rm(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Note(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Move(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Claim(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Renew(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Assign(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Edit(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Why(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Graph(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Schedule(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Log(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Undo(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Redo(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Checkpoint(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Plan(DeferredArgs(verb)) => verb.run(project()?),
+            Self::PlanFile(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Import(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Export(DeferredArgs(verb)) => verb.run(project()?),
+            Self::Todo(DeferredArgs(verb)) => verb.run(project()?),
+            Self::KeepGoing(DeferredArgs(verb)) => verb.run(project()?),
+            Self::WhyStop(DeferredArgs(verb)) => verb.run(project()?),
         }?;
         output::reply(&reply, as_json)?;
         if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {

@@ -41,7 +41,7 @@ impl Usage {
         };
         let uid = open.engine.resolve(open.plan, &self.todo)?;
         let used = Used { tokens: self.tokens.unwrap_or(0), ms: self.seconds.unwrap_or(0).saturating_mul(1_000) };
-        let (id, usage) = open.engine.use_up(open.plan, uid, self.attempt, used)?;
+        let (id, usage) = open.engine.record_usage(open.plan, uid, self.attempt, used)?;
         let (attempt, tokens, seconds) = (usage.attempt, usage.tokens, usage.ms / 1_000);
         let text = format!("{}: {tokens} tokens, {seconds} s in attempt {attempt}", text::neutral(&id));
         let json = json!({"id": id, "attempt": attempt, "tokens": tokens, "seconds": seconds});

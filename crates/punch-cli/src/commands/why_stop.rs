@@ -4,7 +4,7 @@ use clap::Args;
 use punch_core::drive::{Decision, Input};
 use punch_core::text;
 use punch_core::time::utc;
-use punch_engine::Told;
+use punch_engine::DecisionRecord;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -41,9 +41,9 @@ impl WhyStop {
             None => None,
             Some(given) => Some(open.engine.find_session(given)?.ok_or_else(|| unknown(given))?),
         };
-        let told = open.engine.told(key.as_ref(), LOOKED_AT)?;
-        let decided = |told: &&Told| told.decided.is_some();
-        let own = |told: &&Told| decided(told) && !told.is_nobodys();
+        let told = open.engine.decisions(key.as_ref(), LOOKED_AT)?;
+        let decided = |told: &&DecisionRecord| told.decided.is_some();
+        let own = |told: &&DecisionRecord| decided(told) && !told.is_nobodys();
         let Some(found) = told.iter().find(own).or_else(|| told.iter().find(decided)) else { return Ok(none()) };
         if self.line {
             output::document(&format!("{}\n", found.line))?;
@@ -52,7 +52,8 @@ impl WhyStop {
         let Some((input, decision)) = &found.decided else { return Ok(none()) };
         // What was only reported after it, oldest first.
         let later = told.iter().take_while(|told| told.at > found.at || told.decided.is_none());
-        let mut later: Vec<&Told> = later.filter(|told| told.key == found.key && told.decided.is_none()).collect();
+        let mut later: Vec<&DecisionRecord> =
+            later.filter(|told| told.key == found.key && told.decided.is_none()).collect();
         later.reverse();
         let mut lines = explain(found, input, decision);
         lines.extend(later.iter().map(|told| report(&told.line)));
@@ -80,7 +81,7 @@ fn unknown(given: &str) -> Failure {
     }
 }
 
-fn explain(told: &Told, input: &Input, decision: &Decision) -> Vec<String> {
+fn explain(told: &DecisionRecord, input: &Input, decision: &Decision) -> Vec<String> {
     let facts = &input.facts;
     let name = |name: &str, most: usize| text::clip(&text::neutral(name), most).into_owned();
     let whose = format!("{} {}", name(&told.agent, 20), name(told.key.host(), 40));

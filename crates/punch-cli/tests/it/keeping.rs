@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use punch_core::drive::{ContextUse, Finish, HostEvent};
 use punch_engine::call::{Caller, Surface, Tool};
 use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, Moment};
+use punch_engine::{Choice, Engine, HostReport};
 use punch_store::{OpenMode, SessionKey, SqliteStore};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn engine(world: &World) -> Engine {
 
 fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
     let key = SessionKey::new("1a2b3c4d", None);
-    let moment = Moment {
+    let report = HostReport {
         agent: "claude".into(),
         key,
         choice: Choice::default(),
@@ -32,7 +32,7 @@ fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
         upcoming: None,
     };
     let settings = Config::load(&Inputs::default()).unwrap().settings;
-    engine(world).observe(&moment, &settings).unwrap();
+    engine(world).observe(&report, &settings).unwrap();
 }
 
 fn stop(world: &World) {

@@ -25,20 +25,21 @@ pub enum Switch {
     Off,
 }
 
-/// What the tools of a session can say about a todo.
+/// What the tools of a session can say about a todo. Stored under the names of before, so that old decisions still read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Words {
-    /// Everything, also that it failed or is held.
+pub enum Vocabulary {
+    /// Everything, including that a todo failed or is on hold.
     #[default]
-    All,
-    /// How far it is.
-    Plain,
+    #[serde(rename = "all")]
+    Full,
+    /// The status of a todo and nothing else.
+    #[serde(rename = "plain")]
+    StatusOnly,
 }
 
-impl Words {
-    fn are_all(&self) -> bool {
-        *self == Self::All
+impl Vocabulary {
+    fn is_full(&self) -> bool {
+        *self == Self::Full
     }
 }
 
@@ -66,8 +67,8 @@ pub struct Scene {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unobserved: bool,
     /// What its tools can say.
-    #[serde(skip_serializing_if = "Words::are_all")]
-    pub words: Words,
+    #[serde(skip_serializing_if = "Vocabulary::is_full")]
+    pub words: Vocabulary,
 }
 
 /// Everything that a decision follows from.
@@ -132,21 +133,21 @@ pub fn early(input: &Input) -> Option<Reason> {
         return Some(Reason::Finish { finish: Finish::Unknown });
     };
     let compacting = counters.compacting.filter(|_| !counters.compacts_loudly);
-    Some(match () {
-        () if !scene.named => Reason::NoSession,
-        () if !policy.enabled => Reason::Disabled,
-        () if scene.switch == super::Switch::Off => Reason::SwitchedOff,
-        () if scene.switch == super::Switch::Paused => Reason::Paused,
-        () if scene.subagent && !policy.subagents => Reason::Subagent,
-        () if scene.foreign => Reason::Foreign,
-        () if !scene.bound => Reason::Unbound,
-        () if *finish == Finish::Cancelled || counters.interrupted => Reason::Interrupted,
-        () if *finish != Finish::EndTurn => Reason::Finish { finish: *finish },
-        () if counters.asked => Reason::Asked,
-        () if *background > 0 => Reason::Background { jobs: *background },
-        () if compacting.is_some_and(|at| now.saturating_sub(at) < COMPACTION_MS) => Reason::Compacting,
-        () => return None,
-    })
+    let gates = [
+        (!scene.named, Reason::NoSession),
+        (!policy.enabled, Reason::Disabled),
+        (scene.switch == Switch::Off, Reason::SwitchedOff),
+        (scene.switch == Switch::Paused, Reason::Paused),
+        (scene.subagent && !policy.subagents, Reason::Subagent),
+        (scene.foreign, Reason::Foreign),
+        (!scene.bound, Reason::Unbound),
+        (*finish == Finish::Cancelled || counters.interrupted, Reason::Interrupted),
+        (*finish != Finish::EndTurn, Reason::Finish { finish: *finish }),
+        (counters.asked, Reason::Asked),
+        (*background > 0, Reason::Background { jobs: *background }),
+        (compacting.is_some_and(|at| now.saturating_sub(at) < COMPACTION_MS), Reason::Compacting),
+    ];
+    gates.into_iter().find_map(|(closed, reason)| closed.then_some(reason))
 }
 
 /// The gates behind the facts: first whether there is work, then whether there is room for it.
@@ -158,12 +159,13 @@ fn late(input: &Input) -> Option<Reason> {
     }
     if facts.next.is_none() {
         let roots = &facts.roots;
-        return Some(match () {
-            () if roots.total == 0 && !roots.cut && !roots.optional.is_empty() => {
-                Reason::OnlyOptional { ids: roots.optional.clone() }
-            }
-            () if roots.only_people() => Reason::WaitsForPeople { roots: roots.clone() },
-            () => Reason::NothingActionable { roots: roots.clone() },
+        if roots.total == 0 && !roots.cut && !roots.optional.is_empty() {
+            return Some(Reason::OnlyOptional { ids: roots.optional.clone() });
+        }
+        let roots = roots.clone();
+        return Some(match roots.only_people() {
+            true => Reason::WaitsForPeople { roots },
+            false => Reason::NothingActionable { roots },
         });
     }
     if counters.failures >= FAILURES {

@@ -25,7 +25,7 @@ pub use assignment::{ASSIGNED, assignment};
 pub use block::{Block, Cause, Roots, roots};
 pub use brief::{Reporting, again, brief};
 pub use counters::{Counters, ToolTrouble};
-pub use decide::{Decision, Input, Scene, Switch, Words, decide, early};
+pub use decide::{Decision, Input, Scene, Switch, Vocabulary, decide, early};
 pub use facts::{Cover, Facts, Named, Selected, is_blank, select, survey};
 pub use host::{ContextUse, Effect, Finish, HostEvent, Start, ToolKind, ToolUse};
 pub use offers::{OFFER_MS, Offers};

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Counters, Facts, Named, Words, explain, quote};
+use super::{Counters, Facts, Named, Vocabulary, explain, quote};
 
 /// Bytes of a todo's content in it.
 const CONTENT: usize = 200;
@@ -12,7 +12,7 @@ const ID: usize = 40;
 
 /// The text, or nothing if there is nothing to go on with. The first after a person's message says how to work; later
 /// ones are never longer, apart from what they say about checks that have not passed, which has a limit of its own.
-pub fn continuation(facts: &Facts, counters: &Counters, words: Words, n: u32, of: u32) -> Option<String> {
+pub fn continuation(facts: &Facts, counters: &Counters, words: Vocabulary, n: u32, of: u32) -> Option<String> {
     let next = facts.next.as_ref()?;
     let (open, total) = (facts.open, facts.total);
     let first = counters.total == 0 || counters.first == 0;
@@ -20,10 +20,10 @@ pub fn continuation(facts: &Facts, counters: &Counters, words: Words, n: u32, of
     let mut head = format!("Continuation {n}/{of} by punch: {open} of {total} todos are open");
     head += if first { ", so the work is not finished.\n" } else { ".\n" };
     let tail = match (words, first) {
-        (Words::All, true) => FIRST,
-        (Words::All, false) => LATER,
-        (Words::Plain, true) => FIRST_PLAIN,
-        (Words::Plain, false) => LATER_PLAIN,
+        (Vocabulary::Full, true) => FIRST,
+        (Vocabulary::Full, false) => LATER,
+        (Vocabulary::StatusOnly, true) => FIRST_PLAIN,
+        (Vocabulary::StatusOnly, false) => LATER_PLAIN,
     };
     let around = |content: &str| block(&head, next, content, tail);
     let room = limit.saturating_sub(around("").len()).min(CONTENT);
@@ -63,13 +63,13 @@ fn block(head: &str, next: &Named, content: &str, tail: &str) -> String {
 }
 
 /// What else is worth knowing, most important first.
-fn extras(facts: &Facts, next: &Named, counters: &Counters, words: Words) -> Vec<String> {
+fn extras(facts: &Facts, next: &Named, counters: &Counters, words: Vocabulary) -> Vec<String> {
     let mut out = Vec::new();
     match counters.trouble.as_ref().filter(|trouble| trouble.todo == next.id).map(|trouble| trouble.times) {
         Some(1) => out.push("A tool failed on it: try once more, in another way.".to_owned()),
         Some(_) => out.push(match words {
-            Words::All => "Tools failed on it again and again: mark it failed and take the next one.".to_owned(),
-            Words::Plain => "Tools failed on it again and again: say so and take the next one.".to_owned(),
+            Vocabulary::Full => "Tools failed on it again and again: mark it failed and take the next one.".to_owned(),
+            Vocabulary::StatusOnly => "Tools failed on it again and again: say so and take the next one.".to_owned(),
         }),
         None if next.again => out.push("It was tried before; after another failure it ends as failed.".to_owned()),
         None => {}

@@ -1,6 +1,6 @@
 //! Reminders: few, short, and silent while items move. Each has a reason, all of them share one budget.
 
-use super::{Counters, Facts, HostEvent, Named, Reminding, ToolKind, Words, estimate, quote};
+use super::{Counters, Facts, HostEvent, Named, Reminding, ToolKind, Vocabulary, estimate, quote};
 use crate::text::shell;
 
 /// Uses of tools without a change of the list after which it is remembered.
@@ -74,14 +74,20 @@ pub fn nudge(nudge: Nudge, facts: &Facts, counters: &mut Counters, rules: Remind
 }
 
 /// What to do after a tool failed `times` in a row on the todo in progress (seed 004: one retry).
-pub fn advice(todo: &Named, times: u32, words: Words, counters: &mut Counters, rules: Reminding) -> Option<String> {
+pub fn advice(
+    todo: &Named,
+    times: u32,
+    words: Vocabulary,
+    counters: &mut Counters,
+    rules: Reminding,
+) -> Option<String> {
     let id = quote(&todo.id, 60);
     let text = match times {
         1 => format!("A tool failed while {id} is in progress. Try once more, in another way."),
         2 => {
             let how = match words {
-                Words::All => "mark it failed with the reason".to_owned(),
-                Words::Plain => {
+                Vocabulary::Full => "mark it failed with the reason".to_owned(),
+                Vocabulary::StatusOnly => {
                     format!("say so (`punch fail {} --error WHY` in a shell puts it on record)", shell(&id))
                 }
             };

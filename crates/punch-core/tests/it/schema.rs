@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use punch_core::drive::{
     Block, Cause, ContextUse, Counters, Facts, Finish, HostEvent, Input, KeepGoing, Named, Reason, Roots, Scene,
-    Switch, Unproven, Words, decide,
+    Switch, Unproven, Vocabulary, decide,
 };
 use punch_core::schedule::{Ask, Order, schedule};
 use punch_core::{Document, Record, schema};
@@ -73,7 +73,7 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
             context: Some(ContextUse { used: u64::from(choice % 100), limit: 100 }),
             host_cap: every(7).then_some(8),
             unobserved: every(2),
-            words: if every(3) { Words::Plain } else { Words::All },
+            words: if every(3) { Vocabulary::StatusOnly } else { Vocabulary::Full },
         },
         now: i64::from(choice) * 60_000,
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::apply::spare;
-use punch_core::dialect::mirror::{self, Copied, Reach, Room, Row, Told, Word};
+use punch_core::dialect::mirror::{self, Copied, HostListUpdate, Reach, Room, Row, Word};
 use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
@@ -37,8 +37,8 @@ pub struct TodoUse<'a> {
     /// Which tools.
     pub family: Family<'a>,
     /// What it did.
-    pub told: &'a Told,
-    /// A use that was reported a moment ago under the same key does nothing.
+    pub told: &'a HostListUpdate,
+    /// A use that was reported a report ago under the same key does nothing.
     pub key: Option<&'a str>,
 }
 

@@ -47,7 +47,7 @@ impl Listener<'_> {
             return Ok(kinds);
         }
         let Cover::List(covered) = who.cover() else { return Ok(kinds) };
-        if !who.bound() || who.state.role == Role::Worker || self.moment.key.subagent().is_some() {
+        if !who.bound() || who.state.role == Role::Worker || self.report.key.subagent().is_some() {
             return Ok(kinds);
         }
         let is_new = |(uid, kinds): &(&Uid, &Vec<Kind>)| kinds.contains(&Kind::Added) && !covered.contains(uid);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use punch_core::drive::{Before, Counters, HostEvent, ToolKind};
 
-use super::Moment;
+use super::HostReport;
 
 /// Finds the last turn before this one in a file, among those that are known: what a host says to the model itself has
 /// markers too. None of them, down to the beginning: [`Before::Nothing`].
@@ -23,7 +23,7 @@ pub enum Earlier {
     Written(PathBuf, Find),
 }
 
-impl Moment {
+impl HostReport {
     /// What came before the turn, if this is the report at which that is found out.
     pub(super) fn before(&self, counters: &Counters) -> Before {
         let known = |marker: &str| counters.turns.iter().any(|turn| turn.marker.as_deref() == Some(marker));

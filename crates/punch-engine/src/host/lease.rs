@@ -3,12 +3,12 @@
 
 use punch_core::Todo;
 
-use super::listen::{Heard, Listener, Who};
+use super::listen::{Listener, ReportOutcome, Who};
 use crate::EngineError;
 use crate::claim::is_due;
 
 impl Listener<'_> {
-    pub(super) fn renew(&self, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
+    pub(super) fn renew(&self, who: &Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
         let lease = i64::try_from(self.settings.lease.value.as_millis()).unwrap_or(i64::MAX);
         let running = self.running()?;
         if running.is_empty() || !who.bound() {

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use punch_core::drive::{
-    Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Words, advice, due, explain, nudge,
+    Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Vocabulary, advice, due, explain, nudge,
 };
 use punch_core::{Status, Todo, Uid, WorkerId};
 use punch_store::{PlanInfo, SessionKey, Snapshot, Spent, Which};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::meter::Mark;
 use super::metering::Measured;
-use super::{Moment, owner_of};
+use super::{HostReport, owner_of};
 use crate::call::Notes;
 use crate::config::Settings;
 use crate::{EngineError, Role, SessionState, expected_call, session};
@@ -25,7 +25,7 @@ pub(super) struct Listener<'a> {
     pub plan: &'a PlanInfo,
     /// Other plans in which something is open: name, open, total.
     pub others: &'a [(String, u64, u64)],
-    pub moment: &'a Moment,
+    pub report: &'a HostReport,
     pub settings: &'a Settings,
     /// What the conversation used can be read.
     pub reads: bool,
@@ -38,7 +38,7 @@ pub(super) struct Listener<'a> {
 
 /// What came of it.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct ReportOutcome {
     pub effect: Effect,
     /// What was decided about a stop.
     pub decision: Option<Decision>,
@@ -66,7 +66,7 @@ pub(super) struct Heard {
     pub main: Option<SessionState>,
 }
 
-impl Heard {
+impl ReportOutcome {
     pub const fn writes(&self) -> bool {
         self.state.is_some() || self.record.is_some() || !self.renew.is_empty() || self.expects.is_some()
     }
@@ -97,8 +97,8 @@ impl Who {
     }
 
     /// What its tools can say about a todo.
-    pub fn words(&self) -> Words {
-        if self.thinks_in_lists() { Words::Plain } else { Words::All }
+    pub fn words(&self) -> Vocabulary {
+        if self.thinks_in_lists() { Vocabulary::StatusOnly } else { Vocabulary::Full }
     }
 
     fn thinks_in_lists(&self) -> bool {
@@ -114,23 +114,23 @@ impl Listener<'_> {
         measured: Option<&Measured>,
         known: Option<SessionState>,
         notes: &Notes,
-    ) -> Result<Heard, EngineError> {
+    ) -> Result<ReportOutcome, EngineError> {
         let differs = known.is_some();
         let mut who = match known {
-            Some(state) => Who { state, owner: owner_of(&self.moment.key, self.settings), foreign: false },
+            Some(state) => Who { state, owner: owner_of(&self.report.key, self.settings), foreign: false },
             None => self.who()?,
         };
         let before = who.state.clone();
-        let mut heard = Heard::default();
+        let mut heard = ReportOutcome::default();
         if who.foreign {
-            if matches!(self.moment.event, HostEvent::Stopping { .. }) {
+            if matches!(self.report.event, HostEvent::Stopping { .. }) {
                 self.stop(&mut who, &mut heard)?;
             }
             return Ok(heard);
         }
-        who.state.drive.observe(&self.moment.event, self.now);
+        who.state.drive.observe(&self.report.event, self.now);
         let mut context: Vec<String> = Vec::new();
-        match &self.moment.event {
+        match &self.report.event {
             HostEvent::SessionStarted { how } => context.extend(self.started(*how, &mut who)?),
             HostEvent::Prompted { by_person: true } => context.extend(self.prompted(&mut who)?),
             HostEvent::Prompted { by_person: false } | HostEvent::Asked => {}
@@ -173,33 +173,33 @@ impl Listener<'_> {
             heard.effect.context = Some(context.join("\n"));
         }
         if differs || who.state != before {
-            who.state.agent.get_or_insert_with(|| self.moment.agent.clone());
+            who.state.agent.get_or_insert_with(|| self.report.agent.clone());
             heard.state = Some(who.state);
         }
         Ok(heard)
     }
 
     /// Enters what was used, of a report that was taken already.
-    pub fn only_enter(&self, measured: &Measured) -> Result<Heard, EngineError> {
+    pub fn only_enter(&self, measured: &Measured) -> Result<ReportOutcome, EngineError> {
         let mut who = self.who()?;
         let before = who.state.clone();
-        let mut heard = Heard::default();
+        let mut heard = ReportOutcome::default();
         self.enter(measured, &mut who, &mut heard)?;
         heard.state = (who.state != before).then_some(who.state);
         Ok(heard)
     }
 
     pub(super) fn who(&self) -> Result<Who, EngineError> {
-        let found = self.snapshot.session(&self.moment.key)?;
+        let found = self.snapshot.session(&self.report.key)?;
         let foreign = found.as_ref().and_then(|session| session.plan).is_some_and(|plan| plan != self.plan.id);
         let state =
             if foreign { SessionState::default() } else { found.as_ref().map(session::read).unwrap_or_default() };
-        Ok(Who { state, owner: owner_of(&self.moment.key, self.settings), foreign })
+        Ok(Who { state, owner: owner_of(&self.report.key, self.settings), foreign })
     }
 
     fn started(&self, how: Start, who: &mut Who) -> Result<Option<String>, EngineError> {
         who.state.restart(how);
-        if self.moment.key.subagent().is_some() && who.state.role != Role::Worker {
+        if self.report.key.subagent().is_some() && who.state.role != Role::Worker {
             return Ok(None);
         }
         if how == Start::Clear {
@@ -225,7 +225,7 @@ impl Listener<'_> {
     /// A message of a person: a turn begins, and what happened meanwhile is told.
     fn prompted(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
         let revision = self.snapshot.row()?.revision;
-        who.state.drive.begin_turn(self.moment.turn.as_deref(), revision, self.now);
+        who.state.drive.begin_turn(self.report.turn.as_deref(), revision, self.now);
         if !who.bound() {
             // What the user changes from here on counts for the list that this turn may begin.
             who.state.drive.told = revision;
@@ -239,8 +239,8 @@ impl Listener<'_> {
 
     /// What a conversation does not know any more that was wound back.
     fn wound_back(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
-        let unplaced = self.moment.turn.as_deref().is_some_and(|turn| who.state.drive.is_unplaced(turn));
-        if !who.bound() || !unplaced || !self.moment.places() {
+        let unplaced = self.report.turn.as_deref().is_some_and(|turn| who.state.drive.is_unplaced(turn));
+        if !who.bound() || !unplaced || !self.report.places() {
             return Ok(None);
         }
         let Some(since) = who.state.drive.place(self.before) else { return Ok(None) };
@@ -251,13 +251,13 @@ impl Listener<'_> {
 
     /// A runner drives this agent, and this is not the runner that asks.
     pub(super) fn is_driven(&self, who: &Who) -> bool {
-        WorkerId::of(&who.owner).is_some() && !self.moment.by_runner
+        WorkerId::of(&who.owner).is_some() && !self.report.by_runner
     }
 
     /// A subagent to which nothing was assigned may read its parent's list.
     fn keep_out(&self, tool: &str, who: &Who) -> Option<String> {
         let reads = tool.ends_with("_read") || tool.ends_with("Read");
-        let free = self.moment.key.subagent().is_none() || who.state.role == Role::Worker;
+        let free = self.report.key.subagent().is_none() || who.state.role == Role::Worker;
         (!free && !reads).then(|| {
             "The todo list belongs to the agent that started you, and nothing on it is assigned to you: read it if you \
              like, and report what you did in your answer."
@@ -267,8 +267,8 @@ impl Listener<'_> {
 
     /// A conversation ends: no one works on what it has in progress. A runner does this for its own agents. Where a
     /// setting gives several conversations one name, only the list of this one is meant.
-    fn give_back(&self, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
-        if !who.bound() || self.is_driven(who) || self.moment.key.subagent().is_some() {
+    fn give_back(&self, who: &Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+        if !who.bound() || self.is_driven(who) || self.report.key.subagent().is_some() {
             return Ok(());
         }
         let own_name = self.settings.owner.value.is_none();
@@ -283,8 +283,8 @@ impl Listener<'_> {
     /// The session whose call a server is to expect, if it cannot know whose the call is. A subagent to which nothing was
     /// assigned reads as its main agent.
     fn expects(&self, who: &Who, refused: bool) -> Result<Option<SessionKey>, EngineError> {
-        let Some(call) = self.moment.upcoming.as_ref().filter(|_| !refused) else { return Ok(None) };
-        let key = &self.moment.key;
+        let Some(call) = self.report.upcoming.as_ref().filter(|_| !refused) else { return Ok(None) };
+        let key = &self.report.key;
         if key.subagent().is_none() || who.state.role == Role::Worker {
             return Ok(expected_call::is_needed(self.snapshot, key, &who.state, call)?.then(|| key.clone()));
         }
@@ -303,7 +303,7 @@ impl Listener<'_> {
             return Ok(None);
         }
         let counters = &mut who.state.drive;
-        let Some(due) = due(counters, &self.moment.event, bound, rules) else { return Ok(None) };
+        let Some(due) = due(counters, &self.report.event, bound, rules) else { return Ok(None) };
         let facts = match due {
             Nudge::FirstUse | Nudge::FailedWrite => punch_core::drive::Facts::default(),
             Nudge::Quiet | Nudge::AfterEdits => self.facts(who, false)?,
@@ -315,12 +315,12 @@ impl Listener<'_> {
     pub(super) fn counts_tools(&self, who: &Who) -> bool {
         let counters = &who.state.drive;
         let over = !self.settings.reminding().enabled || counters.hushed || (!who.bound() && counters.introduced);
-        !over && !self.is_driven(who) && self.moment.key.subagent().is_none()
+        !over && !self.is_driven(who) && self.report.key.subagent().is_none()
     }
 
     /// A tool that does work while the session has a todo in progress touches the plan.
     fn count_work(&self, who: &mut Who) -> Result<(), EngineError> {
-        let works = match &self.moment.event {
+        let works = match &self.report.event {
             HostEvent::ToolEnded { tool } | HostEvent::ToolFailed { tool, .. } => tool.works(),
             _ => false,
         };
@@ -350,7 +350,7 @@ impl Listener<'_> {
             return Ok(None);
         }
         if kind == ToolKind::Ours {
-            let due = due(&who.state.drive, &self.moment.event, true, rules);
+            let due = due(&who.state.drive, &self.report.event, true, rules);
             let facts = punch_core::drive::Facts::default();
             return Ok(due.and_then(|due| nudge(due, &facts, &mut who.state.drive, rules)));
         }
@@ -393,7 +393,7 @@ impl Listener<'_> {
         let error = error.map(|text| punch_core::text::clip(text, 300).into_owned());
         let revision = self.snapshot.row()?.revision;
         Ok(Some(
-            json!({"noted": what, "todo": todo, "error": error, "agent": self.moment.agent, "plan": self.plan.name,
+            json!({"noted": what, "todo": todo, "error": error, "agent": self.report.agent, "plan": self.plan.name,
                    "revision": revision, "now": self.now})
             .to_string(),
         ))

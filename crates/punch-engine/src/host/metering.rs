@@ -5,7 +5,7 @@ use punch_core::drive::{Cover, HostEvent};
 use punch_core::{Footprint, Plan, Status, Todo, Uid, WorkerId};
 use punch_store::{SessionKey, Spent};
 
-use super::listen::{Heard, Listener, Who};
+use super::listen::{Listener, ReportOutcome, Who};
 use super::meter::{Mark, Meter, Reading, Running, share};
 use crate::{EngineError, Role, SessionState, session};
 
@@ -24,33 +24,38 @@ impl Listener<'_> {
         if who.foreign || self.is_runners(who) {
             return Ok(None);
         }
-        let stops = matches!(self.moment.event, HostEvent::Stopping { .. });
-        if let (Some(name), true) = (self.moment.key.subagent(), stops) {
+        let stops = matches!(self.report.event, HostEvent::Stopping { .. });
+        if let (Some(name), true) = (self.report.key.subagent(), stops) {
             return Ok(self.main()?.map(|main| main.meter.subagent(name)));
         }
-        if !who.bound() || matches!(self.moment.event, HostEvent::ToolStarting { .. }) {
+        if !who.bound() || matches!(self.report.event, HostEvent::ToolStarting { .. }) {
             return Ok(None);
         }
         let meter = &who.state.meter;
-        let over = stops || matches!(self.moment.event, HostEvent::SessionEnded | HostEvent::Compacting);
+        let over = stops || matches!(self.report.event, HostEvent::SessionEnded | HostEvent::Compacting);
         let due = (over && !meter.running.is_empty()) || !same(&meter.running, &self.works_on(who)?);
         Ok(due.then(|| meter.mark.clone()))
     }
 
     /// Enters what was used since the last look.
-    pub(super) fn enter(&self, measured: &Measured, who: &mut Who, heard: &mut Heard) -> Result<(), EngineError> {
+    pub(super) fn enter(
+        &self,
+        measured: &Measured,
+        who: &mut Who,
+        heard: &mut ReportOutcome,
+    ) -> Result<(), EngineError> {
         if self.due(who)?.is_none() {
             return Ok(());
         }
-        match self.moment.key.subagent() {
-            Some(name) if matches!(self.moment.event, HostEvent::Stopping { .. }) => {
+        match self.report.key.subagent() {
+            Some(name) if matches!(self.report.event, HostEvent::Stopping { .. }) => {
                 self.enter_subagent(name, measured, who, heard)
             }
             _ => self.enter_own(measured, who, heard),
         }
     }
 
-    fn enter_own(&self, measured: &Measured, who: &mut Who, heard: &mut Heard) -> Result<(), EngineError> {
+    fn enter_own(&self, measured: &Measured, who: &mut Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
         let works = self.works_on(who)?;
         let meter = &mut who.state.meter;
         let grown = advance(&mut meter.mark, measured);
@@ -83,7 +88,13 @@ impl Listener<'_> {
     }
 
     /// A subagent works on its own todos, or on what its main agent has in progress.
-    fn enter_subagent(&self, name: &str, measured: &Measured, who: &Who, heard: &mut Heard) -> Result<(), EngineError> {
+    fn enter_subagent(
+        &self,
+        name: &str,
+        measured: &Measured,
+        who: &Who,
+        heard: &mut ReportOutcome,
+    ) -> Result<(), EngineError> {
         let Some(mut main) = self.main()? else { return Ok(()) };
         let mut mark = main.meter.subagent(name);
         let grown = advance(&mut mark, measured);
@@ -111,8 +122,8 @@ impl Listener<'_> {
             uid,
             attempt,
             run: None,
-            agent: self.moment.agent.clone(),
-            subagent: self.moment.key.subagent().map(str::to_owned),
+            agent: self.report.agent.clone(),
+            subagent: self.report.key.subagent().map(str::to_owned),
             tokens_in: tokens,
             tokens_out: 0,
             again: 0,
@@ -126,14 +137,14 @@ impl Listener<'_> {
 
     /// The session of the main agent, if it works on this plan.
     fn main(&self) -> Result<Option<SessionState>, EngineError> {
-        let found = self.snapshot.session(&SessionKey::new(self.moment.key.host(), None))?;
+        let found = self.snapshot.session(&SessionKey::new(self.report.key.host(), None))?;
         let here = found.filter(|session| session.plan == Some(self.plan.id));
         Ok(here.map(|found| session::read(&found)).filter(|state| state.bound))
     }
 
     /// What agents of a runner use is entered by the runner.
     fn is_runners(&self, who: &Who) -> bool {
-        self.moment.by_runner || WorkerId::of(&who.owner).is_some()
+        self.report.by_runner || WorkerId::of(&who.owner).is_some()
     }
 
     fn works_on(&self, who: &Who) -> Result<Vec<Todo>, EngineError> {

@@ -28,20 +28,20 @@ use crate::link::own_name;
 use crate::submit::settle;
 use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, offers, session};
 pub use earlier::{Earlier, Find};
-use listen::{Heard, Listener};
+use listen::{Listener, ReportOutcome};
 use metering::Measured;
 
 pub(crate) use meter::share;
 pub use meter::{Mark, Meter, Read, Reading};
 pub(crate) use metering::is_unused;
-pub use record::Told;
+pub use record::DecisionRecord;
 pub(crate) use sessions::turn_of;
 pub use sessions::{Going, Spent, TurnStart};
 pub use switch::Switches;
 
 /// One report of a host.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct HostReport {
     /// Which agent program: `claude`, `codex`, …
     pub agent: String,
     /// The conversation, and the subagent inside it.
@@ -66,7 +66,7 @@ pub struct Moment {
     pub upcoming: Option<UpcomingCall>,
 }
 
-impl Moment {
+impl HostReport {
     /// A change that the session makes without a call.
     fn request<'a>(&'a self, settings: &'a Settings) -> Request<'a> {
         let actor = Actor::agent(&self.agent, owner_of(&self.key, settings));
@@ -87,18 +87,18 @@ pub struct Observed {
 
 impl Engine {
     /// Takes a report and says what the host should do. `settings` are already those of the agent.
-    pub fn observe(&self, moment: &Moment, settings: &Settings) -> Result<Effect, EngineError> {
-        Ok(self.heard(moment, settings, None, None)?.effect)
+    pub fn observe(&self, report: &HostReport, settings: &Settings) -> Result<Effect, EngineError> {
+        Ok(self.heard(report, settings, None, None)?.effect)
     }
 
     /// The same for an agent that wants to stop, with the decision itself; `None` where there is nobody to decide about:
     /// no session is named, or there is no plan.
     pub fn observe_stop(
         &self,
-        moment: &Moment,
+        report: &HostReport,
         settings: &Settings,
     ) -> Result<(Effect, Option<Decision>), EngineError> {
-        let heard = self.heard(moment, settings, None, None)?;
+        let heard = self.heard(report, settings, None, None)?;
         Ok((heard.effect, heard.decision))
     }
 
@@ -106,78 +106,78 @@ impl Engine {
     /// is asked only where there is something to enter, and outside of any transaction.
     pub fn observe_reading(
         &self,
-        moment: &Moment,
+        report: &HostReport,
         settings: &Settings,
         read: Option<Read<'_>>,
     ) -> Result<Effect, EngineError> {
-        Ok(self.heard(moment, settings, None, read)?.effect)
+        Ok(self.heard(report, settings, None, read)?.effect)
     }
 
     /// The same for a use of the host's own todo tools, which is copied in the same transaction.
     pub fn observe_copying(
         &self,
-        moment: &Moment,
+        report: &HostReport,
         settings: &Settings,
         used: &TodoUse<'_>,
         read: Option<Read<'_>>,
     ) -> Result<Observed, EngineError> {
-        if let Ok(heard) = self.heard(moment, settings, Some(used), read) {
+        if let Ok(heard) = self.heard(report, settings, Some(used), read) {
             return Ok(Observed { effect: heard.effect, copied: heard.copied, failed: None });
         }
         // Each for itself: what one of them stumbles over takes nothing from the other.
-        let copied = self.about(moment, true).and_then(|found| match found {
+        let copied = self.about(report, true).and_then(|found| match found {
             Some((plan, _)) => self.mirror(plan.id, used),
             None => Ok(None),
         });
-        let effect = self.observe_reading(moment, settings, read)?;
+        let effect = self.observe_reading(report, settings, read)?;
         let (copied, failed) = copied.map_or_else(|error| (None, Some(error)), |copied| (copied, None));
         Ok(Observed { effect, copied: copied.is_some(), failed })
     }
 
     fn heard(
         &self,
-        moment: &Moment,
+        report: &HostReport,
         settings: &Settings,
         used: Option<&TodoUse<'_>>,
         read: Option<Read<'_>>,
-    ) -> Result<Heard, EngineError> {
-        if moment.key.host().is_empty() {
-            return Ok(Heard::default());
+    ) -> Result<ReportOutcome, EngineError> {
+        if report.key.host().is_empty() {
+            return Ok(ReportOutcome::default());
         }
-        let Some((plan, state)) = self.about(moment, used.is_some())? else { return Ok(Heard::default()) };
-        let resumes = match moment.event {
+        let Some((plan, state)) = self.about(report, used.is_some())? else { return Ok(ReportOutcome::default()) };
+        let resumes = match report.event {
             HostEvent::SessionStarted { how } => matches!(how, Start::Startup | Start::Resume | Start::Fork),
             HostEvent::Prompted { by_person } => by_person,
             _ => false,
         };
         if resumes && !state.given_back.is_empty() {
-            self.resume_work(plan.id, &moment.key, &moment.request(settings))?;
+            self.resume_work(plan.id, &report.key, &report.request(settings))?;
         }
         // What people wrote into the plan file is part of what is told.
-        let told = matches!(moment.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
+        let told = matches!(report.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if told {
-            let (settings, tree) = (Some(settings), moment.tree.as_deref());
+            let (settings, tree) = (Some(settings), report.tree.as_deref());
             self.read_back(plan.id, &Request { settings, tree, ..Request::of(Actor::user()) });
         }
         // Only a conversation that begins is told of other plans.
-        let others = match moment.event {
-            HostEvent::SessionStarted { .. } if moment.choice.plans == Plans::Shared => self.others(&plan)?,
+        let others = match report.event {
+            HostEvent::SessionStarted { .. } if report.choice.plans == Plans::Shared => self.others(&plan)?,
             _ => Vec::new(),
         };
-        let before = &moment.before(&state.drive);
+        let before = &report.before(&state.drive);
         let (plan, others, reads) = (&plan, &others[..], read.is_some());
         let measure = |from: Mark| Measured { reading: read.and_then(|read| read(&from)), from };
-        let stops = matches!(moment.event, HostEvent::Stopping { .. });
+        let stops = matches!(report.event, HostEvent::Stopping { .. });
         let mut measured = None;
         if used.is_some() || stops {
             // A stop is always counted and a copy always made: what they most likely have to enter is read before.
             let likely = used.is_some() || !state.meter.running.is_empty();
-            measured = (reads && likely && moment.key.subagent().is_none()).then(|| measure(state.meter.mark));
+            measured = (reads && likely && report.key.subagent().is_none()).then(|| measure(state.meter.mark));
         } else {
             // Everything else is looked at first without taking a turn at the store.
             let heard = self.read(plan.id, |snapshot| {
                 let now = self.now().max(snapshot.row()?.last_time);
-                Listener { snapshot, plan, others, moment, settings, reads, before, now, running: OnceCell::new() }
+                Listener { snapshot, plan, others, report, settings, reads, before, now, running: OnceCell::new() }
                     .listen(None, None, &Notes::default())
             })?;
             if !heard.writes() && heard.unread.is_none() {
@@ -188,9 +188,9 @@ impl Engine {
         let listen = |tx: &mut dyn Tx, now: i64, known: Option<SessionState>, notes: &Notes| {
             let now = now.max(tx.row()?.last_time);
             let running = OnceCell::new();
-            let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, before, now, running };
+            let listener = Listener { snapshot: tx, plan, others, report, settings, reads, before, now, running };
             let heard = listener.listen(measured.as_ref(), known, notes)?;
-            put(tx, &heard, plan, moment, now)?;
+            put(tx, &heard, plan, report, now)?;
             Ok(heard)
         };
         let mut heard = match used {
@@ -202,35 +202,35 @@ impl Engine {
                         return listen(tx, now, None, &Notes::default());
                     };
                     let copied = revision.is_some();
-                    if list == moment.key {
-                        return Ok(Heard { copied, ..listen(tx, now, Some(state), &notes)? });
+                    if list == report.key {
+                        return Ok(ReportOutcome { copied, ..listen(tx, now, Some(state), &notes)? });
                     }
                     session::store(tx, &list, plan.id, &state, now)?;
-                    Ok(Heard { copied, ..listen(tx, now, None, &notes)? })
+                    Ok(ReportOutcome { copied, ..listen(tx, now, None, &notes)? })
                 })?
             }
         };
         if !heard.gives_back.is_empty() {
-            self.end_work(plan.id, &moment.key, &moment.request(settings), &heard.gives_back)?;
+            self.end_work(plan.id, &report.key, &report.request(settings), &heard.gives_back)?;
         }
         if let Some(from) = heard.unread.take() {
             let measured = measure(from);
             self.write(plan.id, Durability::Relaxed, |tx, now| {
                 let now = now.max(tx.row()?.last_time);
                 let running = OnceCell::new();
-                let listener = Listener { snapshot: tx, plan, others, moment, settings, reads, before, now, running };
+                let listener = Listener { snapshot: tx, plan, others, report, settings, reads, before, now, running };
                 let entered = listener.only_enter(&measured)?;
-                put(tx, &entered, plan, moment, now)
+                put(tx, &entered, plan, report, now)
             })?;
         }
         Ok(heard)
     }
 
     /// The plan that a report is about, and the state of its session there. `create`: make one if there is none.
-    fn about(&self, moment: &Moment, create: bool) -> Result<Option<(PlanInfo, SessionState)>, EngineError> {
-        let mut choice = moment.choice.clone();
-        choice.session.get_or_insert_with(|| moment.key.clone());
-        let look = || self.browse(|catalogue| Ok((meant(catalogue, &choice), catalogue.session(&moment.key)?)));
+    fn about(&self, report: &HostReport, create: bool) -> Result<Option<(PlanInfo, SessionState)>, EngineError> {
+        let mut choice = report.choice.clone();
+        choice.session.get_or_insert_with(|| report.key.clone());
+        let look = || self.browse(|catalogue| Ok((meant(catalogue, &choice), catalogue.session(&report.key)?)));
         let (mut plan, session) = look()?;
         if create && matches!(plan, Ok(None)) {
             self.choose_or_create(&choice)?;
@@ -251,28 +251,34 @@ impl Engine {
     }
 }
 
-fn put(tx: &mut dyn Tx, heard: &Heard, plan: &PlanInfo, moment: &Moment, now: i64) -> Result<(), EngineError> {
+fn put(
+    tx: &mut dyn Tx,
+    heard: &ReportOutcome,
+    plan: &PlanInfo,
+    report: &HostReport,
+    now: i64,
+) -> Result<(), EngineError> {
     if let Some(state) = &heard.state {
-        session::keep(tx, &moment.key, state.bound.then_some(plan.id), state, now)?;
+        session::keep(tx, &report.key, state.bound.then_some(plan.id), state, now)?;
     }
     if let Some(main) = &heard.main {
-        session::keep(tx, &SessionKey::new(moment.key.host(), None), Some(plan.id), main, now)?;
+        session::keep(tx, &SessionKey::new(report.key.host(), None), Some(plan.id), main, now)?;
     }
-    if let (Some(key), Some(call)) = (&heard.expects, &moment.upcoming) {
+    if let (Some(key), Some(call)) = (&heard.expects, &report.upcoming) {
         expected_call::record(tx, key, plan.id, call, now)?;
     }
     for spent in &heard.spent {
         tx.spend(spent)?;
     }
     if let Some(body) = &heard.record {
-        tx.put_decision(&moment.key, body, now)?;
+        tx.put_decision(&report.key, body, now)?;
     }
     if let Some((owner, uid)) = &heard.sent {
         offers::record(tx, plan.id, owner, *uid, now)?;
     }
     for uid in &heard.renew {
         let until = now.saturating_add(heard.lease);
-        let request = Request { durability: Durability::Relaxed, ..Request::by(&moment.agent, heard.owner.as_deref()) };
+        let request = Request { durability: Durability::Relaxed, ..Request::by(&report.agent, heard.owner.as_deref()) };
         let first = punch_core::Footprint { todos: [*uid].into(), ..Default::default() };
         match settle(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Renew(Ref::Uid(*uid), until)])) {
             // Somebody else has it by now; that is theirs to say.

@@ -21,7 +21,7 @@ pub(super) struct Record {
 
 /// A decision, or a report that was kept, as it is told to a person.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct DecisionRecord {
     /// Whose.
     pub key: SessionKey,
     /// When.
@@ -34,7 +34,7 @@ pub struct Told {
     pub line: Value,
 }
 
-impl Told {
+impl DecisionRecord {
     /// It concerns a session that punch does not look after.
     pub fn is_nobodys(&self) -> bool {
         matches!(&self.decided, Some((_, Decision::Allow { reason })) if is_nobodys(reason))
@@ -43,14 +43,14 @@ impl Told {
 
 impl Engine {
     /// What was decided and reported last, newest first, of one session or of all.
-    pub fn told(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Told>, EngineError> {
+    pub fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRecord>, EngineError> {
         let kept = self.browse(|catalogue| catalogue.decisions(of, limit))?;
         Ok(kept
             .into_iter()
             .map(|kept| {
                 let record = serde_json::from_str::<Record>(&kept.body).ok();
                 let line: Value = serde_json::from_str(&kept.body).unwrap_or_default();
-                Told {
+                DecisionRecord {
                     key: kept.key,
                     at: kept.at,
                     agent: line["agent"].as_str().unwrap_or_default().to_owned(),

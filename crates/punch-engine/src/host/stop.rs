@@ -2,14 +2,14 @@
 
 use punch_core::drive::{Decision, Effect, Facts, Input, Reason, Scene, decide, early};
 
-use super::listen::{Heard, Listener, Who};
+use super::listen::{Listener, ReportOutcome, Who};
 use super::record::Record;
 use crate::EngineError;
 use crate::call::names::Names;
 
 impl Listener<'_> {
-    pub(super) fn stop(&self, who: &mut Who, heard: &mut Heard) -> Result<(), EngineError> {
-        let key = &self.moment.key;
+    pub(super) fn stop(&self, who: &mut Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+        let key = &self.report.key;
         if self.is_driven(who) {
             // The runner decides when the turn is over; a hook that decides too would count twice.
             heard.record = self.noted("stopping", None, who)?;
@@ -26,8 +26,8 @@ impl Listener<'_> {
             bound: who.bound(),
             foreign: who.foreign,
             switch: super::switch::of(self.snapshot, key)?,
-            context: self.moment.context,
-            host_cap: self.moment.host_cap,
+            context: self.report.context,
+            host_cap: self.report.host_cap,
             unobserved: self.is_unobserved(who)?,
             words: who.words(),
         };
@@ -36,7 +36,7 @@ impl Listener<'_> {
         let mut input = Input {
             facts: Default::default(),
             counters,
-            event: self.moment.event.clone(),
+            event: self.report.event.clone(),
             policy: self.settings.keep_going(),
             scene,
             now: self.now,
@@ -57,7 +57,7 @@ impl Listener<'_> {
         heard.sent = Some((who.owner.clone(), next.map(|todo| todo.uid)));
         let revision = self.snapshot.row()?.revision;
         let record =
-            Record { agent: self.moment.agent.clone(), plan: self.plan.name.clone(), revision, input, decision };
+            Record { agent: self.report.agent.clone(), plan: self.plan.name.clone(), revision, input, decision };
         heard.record = serde_json::to_string(&record).ok();
         Ok(())
     }
@@ -74,12 +74,12 @@ impl Listener<'_> {
         if interval == 0 {
             return Ok(None);
         }
-        let last = self.snapshot.decisions(Some(&self.moment.key), 1)?;
+        let last = self.snapshot.decisions(Some(&self.report.key), 1)?;
         let revision = self.snapshot.row()?.revision;
         let fresh = |at: i64| (0..interval).contains(&self.now.saturating_sub(at));
         let last = last.first().filter(|last| fresh(last.at));
         let last = last.and_then(|last| serde_json::from_str::<Record>(&last.body).ok());
-        Ok(last.filter(|last| last.revision == revision && last.input.event == self.moment.event))
+        Ok(last.filter(|last| last.revision == revision && last.input.event == self.report.event))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_core::dialect::mirror::{Change, Row, Told, Word};
+use punch_core::dialect::mirror::{Change, HostListUpdate, Row, Word};
 use punch_engine::call::{Caller, Family, Surface, TodoUse, Tool};
 use punch_engine::{Choice, Engine, Request};
 use punch_store::{MemoryStore, PlanId, SessionKey};
@@ -43,7 +43,7 @@ fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
 }
 
 impl World {
-    fn told(&self, session: &str, family: Family<'_>, told: &Told) -> Option<u64> {
+    fn told(&self, session: &str, family: Family<'_>, told: &HostListUpdate) -> Option<u64> {
         self.engine.mirror(self.plan, &TodoUse { caller: &caller(session, None), family, told, key: None }).unwrap()
     }
 
@@ -69,12 +69,12 @@ fn row(content: &str, status: Word) -> Row {
     Row { content: content.into(), status, ..Row::default() }
 }
 
-fn list(rows: &[(&str, Word)]) -> Told {
-    Told::List(rows.iter().map(|(content, status)| row(content, *status)).collect())
+fn list(rows: &[(&str, Word)]) -> HostListUpdate {
+    HostListUpdate::List(rows.iter().map(|(content, status)| row(content, *status)).collect())
 }
 
-fn task(key: &str, content: &str) -> Told {
-    Told::Create(Row { key: Some(key.into()), ..row(content, Word::Pending) })
+fn task(key: &str, content: &str) -> HostListUpdate {
+    HostListUpdate::Create(Row { key: Some(key.into()), ..row(content, Word::Pending) })
 }
 
 fn change(key: &str) -> Change {
@@ -142,7 +142,7 @@ fn the_list_of_the_last_conversation_is_found_behind_many_other_todos() {
 #[test]
 fn a_repeated_call_happens_once() {
     let world = world();
-    let again = |told: &Told, key: &str| {
+    let again = |told: &HostListUpdate, key: &str| {
         let used = TodoUse { caller: &caller("s", None), family: LIST, told, key: Some(key) };
         world.engine.mirror(world.plan, &used).unwrap().is_some()
     };
@@ -175,13 +175,13 @@ fn tasks_keep_their_numbers() {
     world.told("s", TASKS, &task("1", "a"));
     world.told("s", TASKS, &task("2", "b"));
     world.told("s", TASKS, &task("2", "b"));
-    world.told("s", TASKS, &Told::Change(Change { blocked_by: vec!["1".into(), "9".into()], ..change("2") }));
+    world.told("s", TASKS, &HostListUpdate::Change(Change { blocked_by: vec!["1".into(), "9".into()], ..change("2") }));
     assert_eq!(world.waits("b"), ["a"]);
-    world.told("s", TASKS, &Told::Change(Change { status: Some(Completed), ..change("1") }));
-    world.told("s", TASKS, &Told::Change(Change { content: Some("b, better".into()), ..change("2") }));
-    world.told("s", TASKS, &Told::Change(Change { status: Some(InProgress), ..change("7") }));
+    world.told("s", TASKS, &HostListUpdate::Change(Change { status: Some(Completed), ..change("1") }));
+    world.told("s", TASKS, &HostListUpdate::Change(Change { content: Some("b, better".into()), ..change("2") }));
+    world.told("s", TASKS, &HostListUpdate::Change(Change { status: Some(InProgress), ..change("7") }));
     assert_eq!(world.todos(), [("a".to_owned(), Status::Completed), ("b, better".to_owned(), Status::Pending)]);
-    world.told("s", TASKS, &Told::Change(Change { deleted: true, ..change("2") }));
+    world.told("s", TASKS, &HostListUpdate::Change(Change { deleted: true, ..change("2") }));
     assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
 }
 
@@ -190,7 +190,7 @@ fn two_tasks_of_one_name_are_two_todos() {
     let world = world();
     world.told("s", TASKS, &task("1", "test"));
     world.told("s", TASKS, &task("2", "test"));
-    world.told("s", TASKS, &Told::Change(Change { status: Some(Completed), ..change("2") }));
+    world.told("s", TASKS, &HostListUpdate::Change(Change { status: Some(Completed), ..change("2") }));
     assert_eq!(world.todos(), [("test".to_owned(), Status::Pending), ("test".to_owned(), Status::Completed)]);
 }
 
@@ -202,7 +202,7 @@ fn cycles_and_unknown_rows_are_no_reason_to_refuse() {
         blocked_by: Some(waits.iter().map(|key| (*key).to_owned()).collect()),
         ..row(&format!("row {key}"), Pending)
     };
-    let told = Told::List(vec![row("1", &["2", "1", "nobody"]), row("2", &["1"]), row("3", &["2"])]);
+    let told = HostListUpdate::List(vec![row("1", &["2", "1", "nobody"]), row("2", &["1"]), row("3", &["2"])]);
     assert!(world.told("s", Family { name: "todo_write", shared: false }, &told).is_some());
     assert_eq!(world.waits("row 3"), ["row 2"]);
     assert_eq!(world.todos().len(), 3);
@@ -211,7 +211,8 @@ fn cycles_and_unknown_rows_are_no_reason_to_refuse() {
 #[test]
 fn numbers_that_are_counted_anew_are_other_rows() {
     let world = world();
-    let told = |content: &str, status| Told::List(vec![Row { key: Some("1".into()), ..row(content, status) }]);
+    let told =
+        |content: &str, status| HostListUpdate::List(vec![Row { key: Some("1".into()), ..row(content, status) }]);
     world.told("s", LIST, &told("first", Completed));
     world.told("s", LIST, &told("second", Pending));
     let plan = world.engine.whole(world.plan).unwrap();
@@ -257,11 +258,11 @@ fn a_subagent_removes_nothing_from_the_list_it_shares_and_makes_no_list_of_its_o
     let world = world();
     world.told("s", TASKS, &task("1", "a"));
     let sub = caller("s", Some("sub"));
-    let tell = |family, told: &Told| {
+    let tell = |family, told: &HostListUpdate| {
         world.engine.mirror(world.plan, &TodoUse { caller: &sub, family, told, key: None }).unwrap()
     };
-    tell(TASKS, &Told::Change(Change { deleted: true, ..change("1") }));
-    tell(TASKS, &Told::Change(Change { status: Some(Completed), ..change("1") }));
+    tell(TASKS, &HostListUpdate::Change(Change { deleted: true, ..change("1") }));
+    tell(TASKS, &HostListUpdate::Change(Change { status: Some(Completed), ..change("1") }));
     tell(LIST, &list(&[("private", Pending)]));
     assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
 }
@@ -284,8 +285,8 @@ fn contents_are_cut_to_one_line_and_there_is_no_limit_of_twenty() {
     let long = format!("first\nsecond \u{1b}[31m {}", "x".repeat(5_000));
     let mut rows = vec![row(&long, Pending), row("   ", Pending)];
     rows.extend((0..100).map(|n| row(&format!("row {n}"), Pending)));
-    world.told("s", LIST, &Told::List(rows.clone()));
-    assert_eq!(world.told("s", LIST, &Told::List(rows)), None);
+    world.told("s", LIST, &HostListUpdate::List(rows.clone()));
+    assert_eq!(world.told("s", LIST, &HostListUpdate::List(rows)), None);
     let todos = world.todos();
     assert_eq!(todos.len(), 101);
     assert_eq!(todos[0].0.chars().count(), 500);
@@ -316,13 +317,13 @@ proptest! {
         for (n, told) in lists.iter().enumerate() {
             let rows: Vec<Row> = told.iter().map(|(n, word)| row(&format!("row {n}"), *word)).collect();
             let key = format!("call {n}");
-            let mirror = |told: &Told| {
+            let mirror = |told: &HostListUpdate| {
                 let used = TodoUse { caller: &caller("s", None), family: LIST, told, key: Some(&key) };
                 world.engine.mirror(world.plan, &used).unwrap()
             };
-            mirror(&Told::List(rows.clone()));
+            mirror(&HostListUpdate::List(rows.clone()));
             // Told again it changes nothing, whatever it says.
-            prop_assert_eq!(mirror(&Told::List(Vec::new())), None);
+            prop_assert_eq!(mirror(&HostListUpdate::List(Vec::new())), None);
             let mut listed = told.iter().map(|(n, word)| (format!("row {n}"), status(*word))).peekable();
             for todo in world.todos() {
                 if listed.next_if_eq(&todo).is_none() {
@@ -352,14 +353,14 @@ proptest! {
                 }
                 2 => {
                     known.map(|at| model.remove(at));
-                    Told::Change(Change { deleted: true, ..change(&name) })
+                    HostListUpdate::Change(Change { deleted: true, ..change(&name) })
                 }
                 n => {
                     let word = [Pending, InProgress, Completed][usize::from(n - 3)];
                     if let Some(at) = known {
                         model[at].1 = status(word);
                     }
-                    Told::Change(Change { status: Some(word), ..change(&name) })
+                    HostListUpdate::Change(Change { status: Some(word), ..change(&name) })
                 }
             };
             world.told("s", TASKS, &told);

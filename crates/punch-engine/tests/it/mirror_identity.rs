@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
-use punch_core::dialect::mirror::{Row, Told, Word};
+use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
 use punch_core::{Note, Op, Ref, Status, Uid, Verify};
 use punch_engine::call::{Caller, Family, TodoUse};
 use punch_engine::config::{Config, Inputs};
@@ -31,7 +31,7 @@ impl World {
     fn list_of(&self, session: &str, rows: Vec<Row>) {
         let settings = Config::load(&Inputs::default()).unwrap().settings;
         let caller = Caller::under(&settings, SessionKey::new(session, None), "claude".into());
-        let (family, told) = (Family { name: "todo_write", shared: false }, Told::List(rows));
+        let (family, told) = (Family { name: "todo_write", shared: false }, HostListUpdate::List(rows));
         self.engine.mirror(self.plan, &TodoUse { caller: &caller, family, told: &told, key: None }).unwrap();
     }
 

@@ -18,7 +18,7 @@ fn add(engine: &Engine, plan: PlanId, size: Option<Complexity>) {
 
 fn take(engine: &Engine, plan: PlanId, id: &str, attempt: Option<u32>, tokens: u64) -> (u32, u64) {
     let uid = engine.resolve(plan, id).unwrap();
-    let (_, usage) = engine.use_up(plan, uid, attempt, Used { tokens, ms: 1_500 }).unwrap();
+    let (_, usage) = engine.record_usage(plan, uid, attempt, Used { tokens, ms: 1_500 }).unwrap();
     (usage.attempt, usage.tokens)
 }
 

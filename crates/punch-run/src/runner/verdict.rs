@@ -3,7 +3,7 @@
 use punch_core::drive::{Finish, HostEvent, again};
 use punch_core::{Footprint, Op, Ref, Status, Todo};
 use punch_engine::config::{Source, Sourced};
-use punch_engine::{Choice, EngineError, Moment, Request};
+use punch_engine::{Choice, EngineError, HostReport, Request};
 
 use super::check::Verdict;
 use super::seat::{EndReason, Job, Stage};
@@ -88,7 +88,7 @@ impl Runner<'_, '_> {
         };
         let mut settings = self.world.settings.clone();
         settings.owner = Sourced { value: Some(job.owner.clone()), source: Source::Flag };
-        let moment = Moment {
+        let report = HostReport {
             agent: self.options.specs[self.seats[at].spec].name().to_owned(),
             key: conversation.key.clone(),
             choice: Choice { name: Some(self.world.plan_name.clone()), ..Choice::default() },
@@ -101,7 +101,7 @@ impl Runner<'_, '_> {
             by_runner: true,
             upcoming: None,
         };
-        let effect = self.persist(|engine| engine.observe(&moment, &settings))?;
+        let effect = self.persist(|engine| engine.observe(&report, &settings))?;
         Ok(effect.go_on)
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use punch_core::drive::{Effect, HostEvent, ToolKind};
 use punch_engine::call::{Caller, Task, TodoUse, Work};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Code, Engine, EngineError, Mark, Moment, Observed, UpcomingCall, WorkTree, locate};
+use punch_engine::{Choice, Code, Engine, EngineError, HostReport, Mark, Observed, UpcomingCall, WorkTree, locate};
 use punch_store::SessionKey;
 
 use super::host::Naming;
@@ -65,7 +65,7 @@ impl Hook<'_> {
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        let moment = Moment {
+        let report = HostReport {
             agent: heard.host.name().to_owned(),
             key: heard.key.clone(),
             choice: self.choice(&engine, heard)?,
@@ -79,14 +79,14 @@ impl Hook<'_> {
             upcoming: upcoming(heard),
         };
         if heard.meaning == Meaning::TaskEnd {
-            match self.veto(&engine, heard, &moment.choice) {
+            match self.veto(&engine, heard, &report.choice) {
                 Ok(veto) => done.veto = veto,
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        if let (Some(context), Some(root)) = (moment.context, &self.root) {
+        if let (Some(context), Some(root)) = (report.context, &self.root) {
             let look = || Code::look(&WorkTree { root: root.clone(), git: None, consents: None });
-            match engine.checkpoint_at(&moment.choice, &heard.key, context, &look) {
+            match engine.checkpoint_at(&report.choice, &heard.key, context, &look) {
                 Ok(saved) => done.wrote |= saved.is_some(),
                 Err(error) => done.problems.push(error.into()),
             }
@@ -97,10 +97,10 @@ impl Hook<'_> {
                 let once = used.call.as_deref().map(|call| self.once(heard, &used.name, call));
                 let caller = self.caller(heard);
                 let used = TodoUse { caller: &caller, family, told: &told, key: once.as_deref() };
-                engine.observe_copying(&moment, self.settings, &used, Some(&read))
+                engine.observe_copying(&report, self.settings, &used, Some(&read))
             }
             _ => {
-                let effect = engine.observe_reading(&moment, self.settings, Some(&read));
+                let effect = engine.observe_reading(&report, self.settings, Some(&read));
                 effect.map(|effect| Observed { effect, ..Observed::default() })
             }
         };

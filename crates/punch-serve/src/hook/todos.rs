@@ -1,6 +1,6 @@
 //! The calls of hosts' own todo tools, read as far as they can be. A call that says nothing about todos is none.
 
-use punch_core::dialect::mirror::{Change, MAX_ROWS, Row, Told, Word};
+use punch_core::dialect::mirror::{Change, HostListUpdate, MAX_ROWS, Row, Word};
 use punch_engine::call::Family;
 use serde_json::Value;
 
@@ -14,15 +14,15 @@ const LONGEST: usize = 64 * 1024;
 const LOOKED_AT: usize = 1_000;
 
 /// What the host's todo tool did, and whose list it is about.
-pub fn told(heard: &Heard, name: &str) -> Option<(Family<'static>, Told)> {
+pub fn told(heard: &Heard, name: &str) -> Option<(Family<'static>, HostListUpdate)> {
     let family = tool::family(heard.host, name)?;
     // The host refused it itself.
     if heard.output.get("success").and_then(Value::as_bool) == Some(false) {
         return None;
     }
     let told = match name {
-        "TaskCreate" => Told::Create(created(&heard.input, &heard.output)?),
-        "TaskUpdate" => Told::Change(updated(&heard.input)?),
+        "TaskCreate" => HostListUpdate::Create(created(&heard.input, &heard.output)?),
+        "TaskUpdate" => HostListUpdate::Change(updated(&heard.input)?),
         _ => list(&heard.input)?,
     };
     Some((Family { name: family, shared: family == "Tasks" }, told))
@@ -39,15 +39,15 @@ pub fn receipt(output: &Value) -> Option<u64> {
     })
 }
 
-fn list(input: &Value) -> Option<Told> {
+fn list(input: &Value) -> Option<HostListUpdate> {
     let rows = input.get("todos").or_else(|| input.get("plan"))?.as_array()?;
     let mut rows: Vec<Row> = rows.iter().take(MAX_ROWS).filter_map(row).collect();
     if !truth(input, "merge") {
-        return Some(Told::List(rows));
+        return Some(HostListUpdate::List(rows));
     }
     // In a merge an empty field says nothing (rule 11).
     rows.iter_mut().for_each(|row| row.blocked_by = row.blocked_by.take().filter(|keys| !keys.is_empty()));
-    Some(Told::Merge(rows))
+    Some(HostListUpdate::Merge(rows))
 }
 
 fn row(item: &Value) -> Option<Row> {

@@ -127,7 +127,7 @@ impl<'a> Agent<'a> {
     /// `continue`, or the reason for which it was allowed to stop.
     fn stopped(&self) -> String {
         self.stop();
-        let told = self.engine().told(None, 1).unwrap();
+        let told = self.engine().decisions(None, 1).unwrap();
         let decision = &told[0].line["decision"];
         decision["reason"]["code"].as_str().unwrap_or_else(|| decision["do"].as_str().unwrap()).to_owned()
     }

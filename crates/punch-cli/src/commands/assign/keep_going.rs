@@ -20,7 +20,7 @@ pub fn keep_going(open: &Open, given: &Assignment, to: &To, first: ExitStatus) -
         let Some(conversation) = open.engine.linked(&given.key)?.filter(|_| ended.success() && rules.enabled) else {
             break;
         };
-        let told = open.engine.told(Some(&conversation), 1)?;
+        let told = open.engine.decisions(Some(&conversation), 1)?;
         let Some(last) = told.first().filter(|told| told.at > since) else { break };
         let Some((_, Decision::Continue { text, .. })) = &last.decided else { break };
         since = last.at;

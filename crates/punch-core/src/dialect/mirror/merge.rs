@@ -1,18 +1,18 @@
 //! From what a host's tool said to the host's list as a whole.
 
 use super::matching::starts_over;
-use super::{Change, Row, Told};
+use super::{Change, HostListUpdate, Row};
 
 /// The list after the call, before texts are cut.
-pub(super) fn next(before: &[Row], told: &Told) -> Vec<Row> {
+pub(super) fn next(before: &[Row], told: &HostListUpdate) -> Vec<Row> {
     match told {
-        Told::List(rows) => rows.iter().map(|row| Row { uid: None, unsaid: false, ..row.clone() }).collect(),
-        Told::Merge(rows) => {
+        HostListUpdate::List(rows) => rows.iter().map(|row| Row { uid: None, unsaid: false, ..row.clone() }).collect(),
+        HostListUpdate::Merge(rows) => {
             let mut out = before.to_vec();
             rows.iter().for_each(|row| put(&mut out, row));
             out
         }
-        Told::Create(row) => {
+        HostListUpdate::Create(row) => {
             let mut out = before.to_vec();
             // A task that is told twice is the same task.
             match row.key.is_some() && out.iter().any(|known| known.key == row.key) {
@@ -21,7 +21,7 @@ pub(super) fn next(before: &[Row], told: &Told) -> Vec<Row> {
             }
             out
         }
-        Told::Change(change) => changed(before, change),
+        HostListUpdate::Change(change) => changed(before, change),
     }
 }
 

@@ -126,7 +126,7 @@ pub struct Change {
 
 /// What a host's tool said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum HostListUpdate {
     /// The whole list.
     List(Vec<Row>),
     /// Some rows by their keys; the others stay.
@@ -187,7 +187,7 @@ impl Copied {
     }
 
     /// The list after what was told. Rows without a content are no todos; a key names the first row that has it.
-    pub fn next(&self, told: &Told, room: Room) -> Vec<Row> {
+    pub fn next(&self, told: &HostListUpdate, room: Room) -> Vec<Row> {
         let mut rows = merge::next(&self.rows, told);
         let mut seen = HashSet::new();
         rows.retain_mut(|row| {
@@ -198,7 +198,7 @@ impl Copied {
             row.key = row.key.take().filter(|key| key.chars().count() <= MAX_KEY && seen.insert(key.clone()));
             !row.content.is_empty()
         });
-        if let Told::List(_) = told {
+        if let HostListUpdate::List(_) = told {
             let contents: HashSet<&str> = rows.iter().map(|row| row.content.as_str()).collect();
             let unshown = self.rows.iter().filter(|row| row.unshown && !contents.contains(row.content.as_str()));
             // A number that the model now gives to another row is not this one's.

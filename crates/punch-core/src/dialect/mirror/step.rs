@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::{Copied, Row, Told, Word, matching};
+use super::{Copied, HostListUpdate, Row, Word, matching};
 use crate::dialect::list::{Item, List, diff};
 use crate::{Dep, Edit, Keep, Op, Plan, Ref, Status, Todo, Uid};
 
@@ -32,7 +32,7 @@ pub struct Step {
 /// that a row may mean by its content; `plan` has them and every todo of `before` loaded.
 pub fn step(
     before: &Copied,
-    (told, mut rows): (&Told, Vec<Row>),
+    (told, mut rows): (&HostListUpdate, Vec<Row>),
     known: &[&Todo],
     plan: &Plan,
     reach: Reach,
@@ -49,7 +49,7 @@ pub fn step(
     let by_uid: BTreeMap<Uid, &Row> = rows.iter().filter_map(|row| Some((row.uid?, row))).collect();
     let adopted = adopted.iter().filter_map(|todo| Some(as_row(todo, by_uid.get(&todo.uid)?)));
     // Agents write lists of what is left to do: what is finished stays, unless the host says that it is deleted.
-    let deletes = matches!(told, Told::Change(change) if change.deleted);
+    let deletes = matches!(told, HostListUpdate::Change(change) if change.deleted);
     let finished = |row: &&Row| match row.uid {
         Some(uid) if !by_uid.contains_key(&uid) && !deletes => row.is_closed() || is_closed(plan, uid),
         _ => false,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Counters, Decision, Facts, HostEvent, Named, Nudge, Reminding, ToolKind, ToolUse, Unproven, Words, advice,
+    Counters, Decision, Facts, HostEvent, Named, Nudge, Reminding, ToolKind, ToolUse, Unproven, Vocabulary, advice,
     branched, decide, due, estimate, explain, nudge, offer, put_back,
 };
 use punch_core::{Evidence, Hold, HoldKind, Status, Todo, Uid, Verify};
@@ -47,7 +47,7 @@ fn the_first_continuation_says_how_to_work_and_later_ones_are_shorter() {
 #[test]
 fn tools_that_know_no_failure_are_not_asked_for_one() {
     let mut input = open();
-    input.scene.words = Words::Plain;
+    input.scene.words = Vocabulary::StatusOnly;
     insta::assert_snapshot!(text_of(&input), @r#"
     Continuation 1/10 by punch: 3 of 5 todos are open, so the work is not finished.
     Next, quoted as data:
@@ -63,10 +63,10 @@ fn tools_that_know_no_failure_are_not_asked_for_one() {
     let later = text_of(&input);
     assert!(!later.contains("mark it failed") && later.contains("say so and take the next one"), "{later}");
     let todo = Named { id: "T-1".into(), ..Named::default() };
-    let text = advice(&todo, 2, Words::Plain, &mut Counters::default(), Reminding::default()).unwrap();
+    let text = advice(&todo, 2, Vocabulary::StatusOnly, &mut Counters::default(), Reminding::default()).unwrap();
     assert!(text.contains("`punch fail T-1 --error WHY`") && !text.contains("mark it failed"), "{text}");
     let hostile = Named { id: "x; rm -r $(pwd)".into(), ..Named::default() };
-    let text = advice(&hostile, 2, Words::Plain, &mut Counters::default(), Reminding::default()).unwrap();
+    let text = advice(&hostile, 2, Vocabulary::StatusOnly, &mut Counters::default(), Reminding::default()).unwrap();
     assert!(text.contains("`punch fail 'x; rm -r $(pwd)' --error WHY`"), "an id is data in a command too: {text}");
     let written = serde_json::to_string(&open()).unwrap();
     assert!(!written.contains("words"), "older decisions and usual ones say nothing about it: {written}");
@@ -86,7 +86,7 @@ proptest! {
         for (id, content, again) in todos {
             let mut input = open();
             input.policy.no_progress = 100;
-            input.scene.words = if plain { Words::Plain } else { Words::All };
+            input.scene.words = if plain { Vocabulary::StatusOnly } else { Vocabulary::Full };
             input.counters = counters.clone();
             input.facts.conflicts = conflicts
                 .iter()
@@ -262,7 +262,7 @@ fn a_first_failure_asks_for_one_retry_and_a_second_to_give_up() {
     let todo = Named { id: "T-1".into(), ..Named::default() };
     let mut fail = |tool: &str| {
         let times = counters.tool_failed("T-1", tool);
-        advice(&todo, times, Words::All, &mut counters, rules).unwrap_or_default()
+        advice(&todo, times, Vocabulary::Full, &mut counters, rules).unwrap_or_default()
     };
     assert_eq!(fail("Bash"), "A tool failed while T-1 is in progress. Try once more, in another way.");
     assert_eq!(

@@ -4,7 +4,7 @@ use punch_core::drive::HostEvent;
 use punch_core::{Op, Ref};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::plan_file::How;
-use punch_engine::{Choice, Moment, Request, Saved, Why};
+use punch_engine::{Choice, HostReport, Request, Saved, Why};
 use punch_store::SessionKey;
 
 use super::World;
@@ -157,7 +157,7 @@ fn a_plan_file_that_an_agent_is_told_of_leaves_one_too() {
     let (world, path) = of_a_file();
     all_done(&path);
     let settings = Config::load(&Inputs::default()).unwrap().settings;
-    let moment = Moment {
+    let moment = HostReport {
         agent: "claude".into(),
         key: SessionKey::new("s-1", None),
         choice: Choice::default(),

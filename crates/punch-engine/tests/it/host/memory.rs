@@ -1,10 +1,10 @@
 //! What a conversation is given back, offered and told.
 
 use punch_core::Op;
-use punch_core::dialect::mirror::{Row, Told, Word};
+use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
 use punch_core::drive::{Before, HostEvent, Start, ToolKind, ToolUse, estimate};
 use punch_engine::call::{Caller, Family, Surface, TodoUse, Tool};
-use punch_engine::{Earlier, Find, Moment};
+use punch_engine::{Earlier, Find, HostReport};
 use punch_store::SessionKey;
 use serde_json::json;
 
@@ -66,7 +66,7 @@ impl super::World {
             status: Word::read(status),
             ..Row::default()
         };
-        let told = Told::List(rows.iter().map(row).collect());
+        let told = HostListUpdate::List(rows.iter().map(row).collect());
         let family = Family { name: "TodoWrite", shared: false };
         self.engine.mirror(self.plan, &TodoUse { caller: &caller, family, told: &told, key: None }).unwrap();
     }
@@ -169,7 +169,7 @@ impl super::World {
     fn in_turn(&self, turn: &str, earlier: Earlier, event: HostEvent) -> Option<String> {
         self.pass(1);
         let moment = self.moment(SessionKey::new("s", None), event);
-        let moment = Moment { turn: Some(turn.to_owned()), earlier, ..moment };
+        let moment = HostReport { turn: Some(turn.to_owned()), earlier, ..moment };
         self.engine.observe(&moment, &self.settings).unwrap().context
     }
 }

@@ -15,7 +15,7 @@ use punch_core::drive::{Decision, Effect, Finish, HostEvent, ToolKind, ToolUse};
 use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
 use punch_engine::call::{Answer, Caller, Surface, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
-use punch_engine::{Choice, Engine, Moment, Request};
+use punch_engine::{Choice, Engine, HostReport, Request};
 use punch_store::{MemoryStore, PlanId, SessionKey, Store};
 use serde_json::{Value, json};
 
@@ -92,9 +92,9 @@ impl World {
         self.engine.submit(self.plan, &Request::by("user", None), ops).unwrap();
     }
 
-    pub fn moment(&self, key: SessionKey, event: HostEvent) -> Moment {
+    pub fn moment(&self, key: SessionKey, event: HostEvent) -> HostReport {
         let choice = Choice::default();
-        Moment {
+        HostReport {
             agent: "claude".into(),
             key,
             choice,
@@ -116,7 +116,7 @@ impl World {
 
     /// `continue`, or the code of the reason, of the last decision.
     pub fn decided(&self, session: &str) -> String {
-        let told = self.engine.told(Some(&SessionKey::new(session, None)), 1).unwrap();
+        let told = self.engine.decisions(Some(&SessionKey::new(session, None)), 1).unwrap();
         match &told[0].decided {
             Some((_, Decision::Continue { .. })) => "continue".into(),
             Some((_, Decision::Allow { reason })) => reason.code().into(),

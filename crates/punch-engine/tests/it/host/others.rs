@@ -54,7 +54,7 @@ fn a_subagent_with_an_assignment_sees_and_reports_on_that_alone() {
     assert!(!done("T-2").is_error);
     let stop = |settings: &punch_engine::config::Settings| {
         world.engine.observe(&world.moment(sub.clone(), stop()), settings).unwrap();
-        world.engine.told(Some(&sub), 1).unwrap()[0].line["decision"]["reason"]["code"].clone()
+        world.engine.decisions(Some(&sub), 1).unwrap()[0].line["decision"]["reason"]["code"].clone()
     };
     assert_eq!(stop(&world.settings), "subagent", "off for subagents");
     assert_eq!(stop(&super::settings(&[("keep_going.subagents", "true")])), "finished", "it answers for its own");

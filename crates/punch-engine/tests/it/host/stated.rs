@@ -94,7 +94,7 @@ fn the_schedule_view_knows_what_other_plans_have_taught() {
     let done = punch_core::Op::Done { target: super::id("T-1"), evidence: None, fence: None };
     world.engine.submit(other, &request, &[done]).unwrap();
     let uid = world.engine.resolve(other, "T-1").unwrap();
-    world.engine.use_up(other, uid, None, Used { tokens: 140_000, ms: 0 }).unwrap();
+    world.engine.record_usage(other, uid, None, Used { tokens: 140_000, ms: 0 }).unwrap();
     let ratio = world.engine.calibration().unwrap();
     assert_eq!((ratio, batch()), (1.2, 60_000));
 }

@@ -124,7 +124,7 @@ fn others_leases_and_given_up_dependencies_are_named() {
     );
     world.write("other", Surface::Native, json!({"ops": [{"op": "start", "id": "T-3"}]}));
     assert_eq!(world.stopped("s"), "nothing_actionable");
-    let told = world.engine.told(None, 1).unwrap();
+    let told = world.engine.decisions(None, 1).unwrap();
     let Some((_, Decision::Allow { reason })) = &told[0].decided else { panic!("it stops") };
     assert_eq!(
         reason.text(),
@@ -139,7 +139,7 @@ fn sessions_that_wrote_nothing_are_left_alone() {
     assert_eq!(world.report("second", stop()), Default::default());
     assert_eq!(world.decided("second"), "unbound");
     assert_eq!(world.report("", stop()), Default::default());
-    assert_eq!(world.engine.told(Some(&SessionKey::new("", None)), 9).unwrap(), [], "an empty id is nobody");
+    assert_eq!(world.engine.decisions(Some(&SessionKey::new("", None)), 9).unwrap(), [], "an empty id is nobody");
     let sub = world.moment(SessionKey::new("s", Some("helper")), stop());
     assert_eq!(world.engine.observe(&sub, &world.settings).unwrap(), Default::default());
     assert_eq!(world.stopped("s"), "continue");
@@ -200,7 +200,7 @@ fn a_decision_is_reused_within_the_interval_at_the_same_revision() {
     world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     let first = world.report("s", stop());
     assert_eq!(world.report("s", stop()), first);
-    assert_eq!(world.engine.told(None, 9).unwrap().len(), 1, "decided once");
+    assert_eq!(world.engine.decisions(None, 9).unwrap().len(), 1, "decided once");
     world.pass(1_000);
     let later = world.report("s", stop());
     assert!(later.go_on.unwrap().starts_with("Continuation 2/10"));
@@ -229,7 +229,7 @@ fn stored_decisions_replay_to_themselves_and_are_bounded() {
     for _ in 0..6 {
         world.report("s", stop());
     }
-    for told in world.engine.told(None, 99).unwrap() {
+    for told in world.engine.decisions(None, 99).unwrap() {
         let reply = punch_core::replay::line(punch_core::replay::Dialect::Drive, told.line.to_string().as_bytes());
         let mut again = reply.json["results"][0].clone();
         again.as_object_mut().unwrap().remove("sentence");
@@ -240,7 +240,7 @@ fn stored_decisions_replay_to_themselves_and_are_bounded() {
 
 /// The facts that were stored with the last decision.
 fn facts(world: &World) -> Facts {
-    world.engine.told(Some(&SessionKey::new("s", None)), 1).unwrap()[0].decided.clone().unwrap().0.facts
+    world.engine.decisions(Some(&SessionKey::new("s", None)), 1).unwrap()[0].decided.clone().unwrap().0.facts
 }
 
 fn ops(choices: &[(u8, u8, u8)]) -> Vec<serde_json::Value> {
@@ -322,7 +322,7 @@ fn background_work_and_aborts_are_waited_for_and_obeyed() {
     assert_eq!(world.stopped("s"), "continue");
     world.report("s", HostEvent::Interrupted);
     assert_eq!(world.decided("s"), "interrupted");
-    let noted = &world.engine.told(None, 1).unwrap()[0].line;
+    let noted = &world.engine.decisions(None, 1).unwrap()[0].line;
     assert_eq!((&noted["noted"], &noted["todo"]), (&json!("interrupted"), &json!("T-1")));
     assert_eq!(world.stopped("s"), "interrupted");
 }

@@ -1,6 +1,6 @@
 //! What the user adds, changes and removes while an agent works.
 
-use punch_core::dialect::mirror::{Row, Told, Word};
+use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
 use punch_core::drive::{HostEvent, Start};
 use punch_core::{Edit, Keep, Op, Status};
 use punch_engine::call::{Caller, Family, Surface, TodoUse};
@@ -50,7 +50,7 @@ fn mirrored(world: &World, rows: &[(&str, bool)]) {
         status: if *done { Word::Completed } else { Word::Pending },
         ..Row::default()
     };
-    let told = Told::List(rows.iter().map(row).collect());
+    let told = HostListUpdate::List(rows.iter().map(row).collect());
     let family = Family { name: "TodoWrite", shared: false };
     world.engine.mirror(world.plan, &TodoUse { caller: &caller, family, told: &told, key: None }).unwrap();
 }

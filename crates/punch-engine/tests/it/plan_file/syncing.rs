@@ -5,7 +5,7 @@ use punch_core::{Edit, Keep, Op};
 use punch_engine::call::{Caller, Surface, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::plan_file::How;
-use punch_engine::{Choice, Moment, Request};
+use punch_engine::{Choice, HostReport, Request};
 use punch_store::SessionKey;
 use serde_json::json;
 
@@ -103,7 +103,7 @@ fn phases_come_in_with_their_todos() {
 fn report(world: &World, event: HostEvent) -> Option<String> {
     let settings = Config::load(&Inputs::default()).unwrap().settings;
     let key = SessionKey::new("s-1", None);
-    let moment = Moment {
+    let moment = HostReport {
         agent: "claude".into(),
         key,
         choice: Choice::default(),

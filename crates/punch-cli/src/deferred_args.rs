@@ -7,9 +7,9 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Id};
 use crate::arguments::Global;
 
 /// Arguments that are described late.
-pub struct Later<T>(pub T);
+pub struct DeferredArgs<T>(pub T);
 
-impl<T: FromArgMatches> FromArgMatches for Later<T> {
+impl<T: FromArgMatches> FromArgMatches for DeferredArgs<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         T::from_arg_matches(matches).map(Self)
     }
@@ -23,7 +23,7 @@ impl<T: FromArgMatches> FromArgMatches for Later<T> {
     }
 }
 
-impl<T: Args> Args for Later<T> {
+impl<T: Args> Args for DeferredArgs<T> {
     fn group_id() -> Option<Id> {
         T::group_id()
     }
