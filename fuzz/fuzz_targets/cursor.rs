@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use punch_core::replay::{Dialect, line};
+use punch_core::dialect::Dialect;
+use punch_core::replay::line;
 
 fuzz_target!(|bytes: &[u8]| punch_testkit::fuzz::body("cursor", bytes, &|l| line(Dialect::Cursor, l).json));

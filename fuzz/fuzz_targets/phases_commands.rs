@@ -2,6 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use punch_core::replay::{Dialect, line};
+use punch_core::replay::{Recording, line};
 
-fuzz_target!(|bytes: &[u8]| punch_testkit::fuzz::body("phases-commands", bytes, &|l| line(Dialect::PhasesCommands, l).json));
+fuzz_target!(|bytes: &[u8]| punch_testkit::fuzz::body("phases-commands", bytes, &|l| line(Recording::PhasesCommands, l).json));

@@ -3,7 +3,7 @@
 use punch_core::schema::{
     self, about, any_of, count, document, list, object, only, or_null, plan_file, shown, text, time, titled,
 };
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use punch_engine::schema::{checkpoint, decision, differs, judged, tools};
 use serde_json::Value;
 
@@ -33,11 +33,11 @@ pub const ALL: &[Schema] = &[
     row("extended", "a plan in the extended format: `punch export`, `punch import`, `punch edit`", document),
     row("plan-file", "the YAML front matter of a plan file, as a mapping", plan_file),
     row("decision", "a decision about an agent that wanted to stop: `punch why-stop --line`", decision),
-    row("tools-native", "arguments of the tools of the dialect native", || tools(Surface::Native)),
-    row("tools-cursor", "arguments of the tools of the dialect cursor", || tools(Surface::Cursor)),
-    row("tools-phases", "arguments of the tools of the dialect phases", || tools(Surface::Phases)),
-    row("tools-todowrite", "arguments of the tools of the dialect todowrite", || tools(Surface::Todowrite)),
-    row("tools-extended", "arguments of the tools of the dialect extended", || tools(Surface::Extended)),
+    row("tools-native", "arguments of the tools of the dialect native", || tools(Dialect::Native)),
+    row("tools-cursor", "arguments of the tools of the dialect cursor", || tools(Dialect::Cursor)),
+    row("tools-phases", "arguments of the tools of the dialect phases", || tools(Dialect::Phases)),
+    row("tools-todowrite", "arguments of the tools of the dialect todowrite", || tools(Dialect::Todowrite)),
+    row("tools-extended", "arguments of the tools of the dialect extended", || tools(Dialect::Extended)),
     row("answer-list", "the answer of `punch list --json`", todos),
     row("answer-ready", "the answer of `punch ready --json`", todos),
     row("answer-add", "the answer of `punch add --json`, and of every verb that changes todos", changed),

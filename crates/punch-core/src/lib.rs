@@ -33,6 +33,7 @@ pub mod view;
 pub use actor::{Actor, ActorKind, WorkerId};
 pub use apply::{Context, Fate, Outcome, Standing, Stop, Undone, apply};
 pub use checkpoint::{Lists, Work};
+pub use dialect::Dialect;
 pub use event::{Event, Kind, Patch};
 pub use field::{Change, Fields, Splice, Swap};
 pub use footprint::{Footprint, Need};

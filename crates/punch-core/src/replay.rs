@@ -6,61 +6,55 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::dialect::native::Limits;
-use crate::dialect::{cursor, extended, list, native, phases, todowrite};
+use crate::dialect::{Dialect, cursor, extended, list, native, phases, todowrite};
 use crate::drive;
 use crate::{Actor, Context, Event, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, apply};
 
-/// A dialect that can be replayed.
+/// What the lines of a recording hold: calls of a dialect, or one of the forms that only a recording has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// Seed 001, tool calls.
-    Phases,
-    /// Seed 001, Markdown in and out.
+pub enum Recording {
+    /// Tool calls of a dialect.
+    Calls(Dialect),
+    /// Lists in phases as Markdown, read or written.
     PhasesMarkdown,
-    /// Seed 001, `/todo` commands.
+    /// `/todo` commands on a list in phases.
     PhasesCommands,
-    /// Seed 000.
-    Cursor,
-    /// Seed 002.
-    Todowrite,
-    /// Seed 003.
-    Extended,
-    /// Ops.
-    Native,
-    /// Seed 004: decisions about agents that want to stop.
+    /// Facts about agents that want to stop; the answers are decisions.
     Drive,
 }
 
-impl Dialect {
-    /// Every dialect.
+impl Recording {
+    /// Every kind of recording.
     pub const ALL: &'static [Self] = &[
-        Self::Phases,
+        Self::Calls(Dialect::Phases),
         Self::PhasesMarkdown,
         Self::PhasesCommands,
-        Self::Cursor,
-        Self::Todowrite,
-        Self::Extended,
-        Self::Native,
+        Self::Calls(Dialect::Cursor),
+        Self::Calls(Dialect::Todowrite),
+        Self::Calls(Dialect::Extended),
+        Self::Calls(Dialect::Native),
         Self::Drive,
     ];
 
-    /// The name on the command line.
+    /// The name of the recording on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Phases => "phases",
+            Self::Calls(dialect) => dialect.name(),
             Self::PhasesMarkdown => "phases-markdown",
             Self::PhasesCommands => "phases-commands",
-            Self::Cursor => "cursor",
-            Self::Todowrite => "todowrite",
-            Self::Extended => "extended",
-            Self::Native => "native",
             Self::Drive => "drive",
         }
     }
 
-    /// Reads a name.
+    /// Returns the kind of recording of that name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|d| d.name() == name)
+        Self::ALL.iter().copied().find(|recording| recording.name() == name)
+    }
+}
+
+impl From<Dialect> for Recording {
+    fn from(dialect: Dialect) -> Self {
+        Self::Calls(dialect)
     }
 }
 
@@ -74,8 +68,8 @@ pub struct Reply {
 }
 
 /// Replays one line.
-pub fn line(dialect: Dialect, line: &[u8]) -> Reply {
-    match read(line).and_then(|value| run(dialect, &value).map(|results| (value, results))) {
+pub fn line(recording: impl Into<Recording>, line: &[u8]) -> Reply {
+    match read(line).and_then(|value| run(recording.into(), &value).map(|results| (value, results))) {
         Ok((value, results)) => {
             let id = value.get("id").cloned().unwrap_or(Value::Null);
             Reply { json: json!({"id": id, "results": results}), readable: true }
@@ -155,32 +149,32 @@ impl Memory {
     }
 }
 
-fn run(dialect: Dialect, line: &Value) -> Result<Value, Refusal> {
+fn run(recording: Recording, line: &Value) -> Result<Value, Refusal> {
     let mut memory = Memory::default();
     let memory = &mut memory;
-    match dialect {
-        Dialect::Cursor => {
+    match recording {
+        Recording::Calls(Dialect::Cursor) => {
             let mode = line.get("mode").and_then(Value::as_str).unwrap_or("conservative");
             let mode = cursor::Mode::parse(mode)
                 .ok_or_else(|| unreadable("mode is off, conservative or aggressive".into()))?;
             each(line, "calls", |call| cursor_call(memory, call, mode))
         }
-        Dialect::Todowrite => each(line, "calls", |call| todowrite_call(memory, call)),
-        Dialect::Extended => each(line, "calls", |call| extended_call(memory, call)),
-        Dialect::Native => each(line, "calls", |call| native_call(memory, call)),
-        Dialect::Drive if line.get("calls").is_some() => {
+        Recording::Calls(Dialect::Todowrite) => each(line, "calls", |call| todowrite_call(memory, call)),
+        Recording::Calls(Dialect::Extended) => each(line, "calls", |call| extended_call(memory, call)),
+        Recording::Calls(Dialect::Native) => each(line, "calls", |call| native_call(memory, call)),
+        Recording::Drive if line.get("calls").is_some() => {
             each(line, "calls", |call| decision(call).unwrap_or_else(|refusal| json!({"error": error(&refusal)})))
         }
-        Dialect::Drive => Ok(json!([decision(line)?])),
-        Dialect::Phases => {
+        Recording::Drive => Ok(json!([decision(line)?])),
+        Recording::Calls(Dialect::Phases) => {
             phases_initial(memory, line)?;
             each(line, "batches", |batch| phases_batch(memory, batch))
         }
-        Dialect::PhasesCommands => {
+        Recording::PhasesCommands => {
             phases_initial(memory, line)?;
             each(line, "commands", |command| phases_command(memory, command))
         }
-        Dialect::PhasesMarkdown => {
+        Recording::PhasesMarkdown => {
             let kind = line.get("kind").and_then(Value::as_str).unwrap_or_default();
             Ok(json!([phases::markdown_answer(kind, line.get("input").unwrap_or(&Value::Null))?]))
         }

@@ -1,6 +1,6 @@
 //! The few lines about the list that every model gets. One source for all clients.
 
-use crate::call::Surface;
+use crate::call::Dialect;
 
 /// When a list is worth it, and when it is not.
 pub const WHEN: &str = "Use it for work with three or more steps, or when several things are asked for; not for a single \
@@ -11,20 +11,20 @@ pub const ALWAYS: &str =
     "Add what you find on the way. When earlier work goes on, read the list first and keep its todos.";
 
 /// The text for a model that has the tools of a dialect.
-pub fn instructions(surface: Surface) -> String {
-    let how = how(surface);
+pub fn instructions(dialect: Dialect) -> String {
+    let how = how(dialect);
     format!("A todo list that outlives this conversation. {WHEN} {how} {ALWAYS}")
 }
 
 /// How the tools of a dialect are used.
-pub const fn how(surface: Surface) -> &'static str {
-    match surface {
-        Surface::Native => {
+pub const fn how(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Native => {
             "Add all steps in one todo_write call, start a todo before you work on it, done right after."
         }
-        Surface::Cursor | Surface::Todowrite | Surface::Extended => {
+        Dialect::Cursor | Dialect::Todowrite | Dialect::Extended => {
             "Mark a todo in_progress before you work on it, completed right after, never before it really is."
         }
-        Surface::Phases => "Mark a task done right after it really is; the next one starts by itself.",
+        Dialect::Phases => "Mark a task done right after it really is; the next one starts by itself.",
     }
 }

@@ -170,7 +170,7 @@ impl Written<'_> {
         if old.role == Role::Worker && self.is_anonymous() {
             new.role = Role::Worker;
         }
-        new.dialect = old.dialect.clone().or(new.dialect);
+        new.dialect = old.dialect.or(new.dialect);
         new.server = Some(self.server.host().to_owned());
         old.more.shift_remove(RECEIPT);
         if let Some(revision) = self.hand_over(tx, &touched, now)? {

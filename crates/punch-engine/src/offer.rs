@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::call::{Surface, Tool};
+use crate::call::{Dialect, Tool};
 
 /// Tools beyond a dialect's own, on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,20 +49,20 @@ pub struct Offered {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     /// Their dialect.
-    pub surface: Surface,
+    pub dialect: Dialect,
     /// In the order in which they are listed.
     pub tools: Vec<Offered>,
 }
 
 impl Offer {
     /// The tools of a dialect, with groups.
-    pub fn new(surface: Surface, groups: &[Group]) -> Self {
-        let mut tools = read(match surface {
-            Surface::Native => include_str!("../tools/native.json"),
-            Surface::Cursor => include_str!("../tools/cursor.json"),
-            Surface::Phases => include_str!("../tools/phases.json"),
-            Surface::Todowrite => include_str!("../tools/todowrite.json"),
-            Surface::Extended => include_str!("../tools/extended.json"),
+    pub fn new(dialect: Dialect, groups: &[Group]) -> Self {
+        let mut tools = read(match dialect {
+            Dialect::Native => include_str!("../tools/native.json"),
+            Dialect::Cursor => include_str!("../tools/cursor.json"),
+            Dialect::Phases => include_str!("../tools/phases.json"),
+            Dialect::Todowrite => include_str!("../tools/todowrite.json"),
+            Dialect::Extended => include_str!("../tools/extended.json"),
         });
         if groups.contains(&Group::Claim) {
             tools.extend(read(include_str!("../tools/claim.json")));
@@ -70,12 +70,12 @@ impl Offer {
         if groups.contains(&Group::Checkpoint) {
             tools.extend(read(include_str!("../tools/checkpoint.json")));
         }
-        Self { surface, tools }
+        Self { dialect, tools }
     }
 
     /// No tools at all: they are switched off, or the caller's role has none.
-    pub const fn none(surface: Surface) -> Self {
-        Self { surface, tools: Vec::new() }
+    pub const fn none(dialect: Dialect) -> Self {
+        Self { dialect, tools: Vec::new() }
     }
 
     /// The tool of that name.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use punch_core::Uid;
 use punch_core::drive::Counters;
+use punch_core::{Dialect, Uid};
 use punch_store::{PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::host::Meter;
@@ -31,8 +31,9 @@ pub enum Role {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// The dialect it speaks.
-    pub dialect: Option<String>,
+    /// The dialect of its last write.
+    #[serde(deserialize_with = "known_dialect")]
+    pub dialect: Option<Dialect>,
     /// What it may do.
     pub role: Role,
     /// The todos it was shown: written by it, put back for it, or assigned to it. A replacement archives only these
@@ -80,6 +81,11 @@ pub struct SessionState {
     /// What a newer version keeps.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// Reads the name of a dialect; a name that only a newer version knows must not cost the rest of the session.
+fn known_dialect<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Dialect>, D::Error> {
+    Ok(Option::<String>::deserialize(from)?.and_then(|name| Dialect::parse(&name)))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

@@ -1,6 +1,6 @@
-//! What a surface costs, by bytes: a tokenizer would be larger than the rest of the program.
+//! What a dialect costs, by bytes: a tokenizer would be larger than the rest of the program.
 
-use punch_engine::call::{Caller, Surface, Tool, budget};
+use punch_engine::call::{Caller, Dialect, Tool, budget};
 use punch_engine::{Choice, Engine};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ impl Price {
     /// The price of an offer.
     pub fn of(offer: &Offer) -> Self {
         let tools = offer.tools.iter().map(|tool| (tool.name.clone(), tokens(&tool.priced()))).collect();
-        Self { tools, instructions: tokens(&guide::instructions(offer.surface)) }
+        Self { tools, instructions: tokens(&guide::instructions(offer.dialect)) }
     }
 
     /// All tools.
@@ -46,7 +46,7 @@ pub struct Spent {
 }
 
 /// Runs the calls of one recording, in the form that `punch replay` reads, on a plan in memory and counts.
-pub fn replay(surface: Surface, recording: &Value, spent: &mut Spent) -> Result<(), Problem> {
+pub fn replay(dialect: Dialect, recording: &Value, spent: &mut Spent) -> Result<(), Problem> {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 0));
     let plan = engine.choose_or_create(&Choice::default())?;
     let caller = Caller {
@@ -70,9 +70,9 @@ pub fn replay(surface: Surface, recording: &Value, spent: &mut Spent) -> Result<
     };
     for call in list.as_array().ok_or_else(unreadable)? {
         let arguments = if batches { json!({"ops": call}) } else { call.clone() };
-        let reads = surface != Surface::Todowrite && arguments.get("view").is_some();
+        let reads = dialect != Dialect::Todowrite && arguments.get("view").is_some();
         let tool = if reads { Tool::Read } else { Tool::Write };
-        let answer = engine.call(plan, &caller, surface, tool, &arguments, None)?;
+        let answer = engine.call(plan, &caller, dialect, tool, &arguments, None)?;
         spent.calls += 1;
         spent.arguments += tokens(&arguments.to_string());
         spent.results += tokens(&budget::text(&answer.text, Some(answer.revision)));
@@ -92,9 +92,9 @@ mod tests {
             {"view": "next"},
             {"ops": [{"op": "done", "id": "nothing"}]},
         ]});
-        replay(Surface::Native, &recording, &mut spent).unwrap();
+        replay(Dialect::Native, &recording, &mut spent).unwrap();
         assert_eq!(spent.calls, 3);
         assert!(spent.arguments > 10 && spent.results > 10, "{spent:?}");
-        assert_eq!(replay(Surface::Native, &json!({}), &mut spent).unwrap_err().code, "invalid");
+        assert_eq!(replay(Dialect::Native, &json!({}), &mut spent).unwrap_err().code, "invalid");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Dialect, Tool};
 use punch_engine::{Proof, Proofs};
 use punch_store::{Changes, SessionKey};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::Problem;
 #[derive(Clone, Debug)]
 pub struct Ask {
     /// The dialect.
-    pub surface: Surface,
+    pub dialect: Dialect,
     /// Write, read or claim.
     pub tool: Tool,
     /// What the model sent.
@@ -37,7 +37,7 @@ pub struct Ask {
 impl Ask {
     /// The same question by the same caller.
     pub fn asks_same(&self, other: &Self) -> bool {
-        (self.surface, self.tool, self.structured) == (other.surface, other.tool, other.structured)
+        (self.dialect, self.tool, self.structured) == (other.dialect, other.tool, other.structured)
             && (&self.session, &self.plan, &self.by) == (&other.session, &other.plan, &other.by)
             && self.arguments == other.arguments
     }
@@ -48,14 +48,14 @@ impl Ask {
         let view = self.arguments.get("view").and_then(Value::as_str).unwrap_or("plan");
         let far = self.arguments.get("offset").and_then(Value::as_u64).unwrap_or(0) > 1_000;
         // What a conversation in this dialect is shown is noted with its session.
-        let noted = self.surface == Surface::Extended;
+        let noted = self.dialect == Dialect::Extended;
         self.tool == Tool::Read && matches!(view, "plan" | "next" | "ready") && !far && !noted
     }
 
     /// A reading that no conversation makes.
     pub fn reading(arguments: Value) -> Self {
         Self {
-            surface: Surface::Native,
+            dialect: Dialect::Native,
             tool: Tool::Read,
             arguments,
             session: SessionKey::new("", None),

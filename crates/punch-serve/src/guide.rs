@@ -1,6 +1,6 @@
 //! The few lines about the list where it stands alone, and what `continue` says.
 
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 pub use punch_engine::guide::instructions;
 use punch_engine::guide::{ALWAYS, WHEN, how};
 
@@ -14,7 +14,7 @@ pub fn standing(host: Option<Host>) -> String {
         Some(Host::Opencode) => "`punch_todo_write` and `punch_todo_read`",
         Some(Host::Codex | Host::Cursor) | None => "`todo_write` and `todo_read` of the MCP server `punch`",
     };
-    let how = how(Surface::Native);
+    let how = how(Dialect::Native);
     format!(
         "## Todo list\n\n\
          punch keeps this project's plan outside the conversation, for two reasons: it is your memory when the \

@@ -1,7 +1,7 @@
 //! Why a call could not be answered, in the form a model can act on.
 
 use punch_engine::EngineError;
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 
 /// A code that stays, what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,6 @@ impl Problem {
 
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
-        Self::new(error.code(), error.message(), error.tool_hint(Surface::Native))
+        Self::new(error.code(), error.message(), error.tool_hint(Dialect::Native))
     }
 }

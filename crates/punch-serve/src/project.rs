@@ -139,7 +139,7 @@ impl PlanDesk {
             };
             (choose(&ask), self.caller(&ask))
         };
-        let read = engine.call_read(&ask.session, unnamed(ask).as_ref(), last, ask.surface, &ask.arguments, who)?;
+        let read = engine.call_read(&ask.session, unnamed(ask).as_ref(), last, ask.dialect, &ask.arguments, who)?;
         let Some(read) = read else { return Ok(None) };
         self.last.store(read.plan.0, Ordering::Relaxed);
         let answer = read.answer.clone();
@@ -154,7 +154,7 @@ impl PlanDesk {
         let (caller, choice) = (self.caller(ask), self.choice(Some(ask)));
         let once = ask.id.as_ref().map(|id| idempotency(&ask.session, name_of(ask.tool), id, &ask.arguments));
         let run = |engine: &Engine, plan: PlanId| {
-            engine.call_or_check(plan, &caller, ask.surface, ask.tool, &ask.arguments, once.as_deref())
+            engine.call_or_check(plan, &caller, ask.dialect, ask.tool, &ask.arguments, once.as_deref())
         };
         if ask.tool == Tool::Claim {
             return self.on_plan(&choice, run);
@@ -204,7 +204,7 @@ impl Desk for PlanDesk {
             match proven {
                 Ok(proof) => Ok(Checked::Passed(Box::new(proof))),
                 Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-                Err(error) => Ok(Checked::Answered(engine.refused(plan, ask.surface, &error)?.into())),
+                Err(error) => Ok(Checked::Answered(engine.refused(plan, ask.dialect, &error)?.into())),
             }
         })?;
         Ok(checked.unwrap_or_else(|| Checked::Answered(empty(ask.tool))))
@@ -222,7 +222,7 @@ impl Desk for PlanDesk {
         let found = self.on_plan(&choice, |engine, plan| {
             // Only by its id: a resource is no search.
             match engine.read(plan, |snapshot| Ok(snapshot.find(id)?))? {
-                Some(_) => engine.call(plan, &caller, ask.surface, ask.tool, &ask.arguments, None).map(Some),
+                Some(_) => engine.call(plan, &caller, ask.dialect, ask.tool, &ask.arguments, None).map(Some),
                 None => Ok(None),
             }
         })?;

@@ -82,7 +82,7 @@ impl Server {
         };
         let by = context.client_info().map(|client| punch_core::text::clip(&client.name, 40).into_owned());
         Ask {
-            surface: self.settings.offer.surface,
+            dialect: self.settings.offer.dialect,
             tool: tool.tool,
             arguments,
             session,
@@ -170,7 +170,7 @@ impl ServerHandler for Server {
         let config = config.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
         match self.settings.offer.tools.is_empty() {
             true => config,
-            false => config.with_instructions(guide::instructions(self.settings.offer.surface)),
+            false => config.with_instructions(guide::instructions(self.settings.offer.dialect)),
         }
     }
 

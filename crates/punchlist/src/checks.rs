@@ -15,13 +15,13 @@ impl Session {
         loop {
             let mut caller = self.caller(arguments);
             caller.work.proofs = proofs.clone();
-            let surface = self.offer.surface;
-            match self.engine.call_or_check(self.plan, &caller, surface, offered.tool, arguments, key)? {
+            let dialect = self.offer.dialect;
+            match self.engine.call_or_check(self.plan, &caller, dialect, offered.tool, arguments, key)? {
                 Called::Answered(answer) => return Ok(answer),
                 Called::Wants(id) => match self.prove(&id) {
                     Ok(proof) => proofs.push(proof),
                     Err(EngineError::Store(error)) => return Err(error.into()),
-                    Err(error) => return Ok(self.engine.refused(self.plan, surface, &error)?),
+                    Err(error) => return Ok(self.engine.refused(self.plan, dialect, &error)?),
                 },
             }
         }

@@ -58,6 +58,5 @@ pub use views::View;
 
 pub use punch_core::drive::{ContextUse, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
 pub use punch_core::view::Progress;
-pub use punch_core::{Kind, Record, Status};
-pub use punch_engine::call::Surface as Dialect;
+pub use punch_core::{Dialect, Kind, Record, Status};
 pub use punch_engine::{Clock, Group, Role};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use punch_engine::{Clock, Group, Role};
 
 /// What a session needs to know.
@@ -21,7 +21,7 @@ pub struct Options {
     pub(crate) session: Option<String>,
     pub(crate) subagent: Option<String>,
     pub(crate) plan: Option<String>,
-    pub(crate) dialect: Option<Surface>,
+    pub(crate) dialect: Option<Dialect>,
     pub(crate) groups: Vec<Group>,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) user_file: Option<PathBuf>,
@@ -62,7 +62,7 @@ impl Options {
 
     /// The dialect of the tools; native unless said otherwise.
     #[must_use]
-    pub fn dialect(mut self, dialect: Surface) -> Self {
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
     }

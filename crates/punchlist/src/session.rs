@@ -94,7 +94,7 @@ impl Session {
             }
             _ => None,
         };
-        let dialect = options.dialect.unwrap_or(punch_engine::call::Surface::Native);
+        let dialect = options.dialect.unwrap_or(punch_engine::call::Dialect::Native);
         let offered = settings.tools_enabled.value && options.role != Some(Role::None);
         Ok(Self {
             engine,

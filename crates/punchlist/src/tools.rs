@@ -1,6 +1,6 @@
 //! Tool definitions in the forms that model providers take.
 
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Dialect, Tool};
 use punch_engine::{Group, Offer, Offered, guide};
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ impl Shape {
 /// assert_eq!(tools[0]["name"], "TodoWrite");
 /// assert_eq!(tools[0]["input_schema"]["type"], "object");
 /// ```
-pub fn tools(dialect: Surface, groups: &[Group], shape: Shape) -> Vec<Value> {
+pub fn tools(dialect: Dialect, groups: &[Group], shape: Shape) -> Vec<Value> {
     Offer::new(dialect, groups).tools.iter().map(|tool| shape.of(tool)).collect()
 }
 
@@ -74,6 +74,6 @@ impl Session {
 
     /// The few lines about the list for a system prompt.
     pub fn instructions(&self) -> String {
-        guide::instructions(self.offer.surface)
+        guide::instructions(self.offer.dialect)
     }
 }

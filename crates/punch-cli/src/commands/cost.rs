@@ -1,14 +1,14 @@
-//! `punch cost`: what a surface and a recorded session cost a model, estimated.
+//! `punch cost`: what a dialect and a recorded session cost a model, estimated.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use punch_serve::cost::{Price, Spent, replay};
 use punch_serve::{Group, Offer};
 use serde_json::{Value, json};
 
-use super::mcp::surfaces;
+use super::mcp::dialects;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::project::Project;
@@ -25,8 +25,8 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Cost {
     /// One dialect instead of all
-    #[arg(long, value_name = "NAME", value_parser = surfaces())]
-    dialect: Option<Surface>,
+    #[arg(long, value_name = "NAME", value_parser = dialects())]
+    dialect: Option<Dialect>,
     /// Recorded calls as `punch replay` reads them; needs --dialect
     #[arg(long, value_name = "FILE", requires = "dialect")]
     replay: Option<PathBuf>,
@@ -35,23 +35,23 @@ pub struct Cost {
 impl Cost {
     /// Counts.
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
-        let chosen: &[Surface] = self.dialect.as_ref().map_or(Surface::ALL, std::slice::from_ref);
+        let chosen: &[Dialect] = self.dialect.as_ref().map_or(Dialect::ALL, std::slice::from_ref);
         let (mut lines, mut rows) = (Vec::new(), Vec::new());
-        for surface in chosen {
-            let price = Price::of(&Offer::new(*surface, &[]));
+        for dialect in chosen {
+            let price = Price::of(&Offer::new(*dialect, &[]));
             let tools: Vec<String> = price.tools.iter().map(|(name, tokens)| format!("{name} {tokens}")).collect();
             lines.push(format!(
                 "{:<10} {:>5} tokens: {}; instructions {}",
-                surface.name(),
+                dialect.name(),
                 price.offered() + price.instructions,
                 tools.join(", "),
                 price.instructions
             ));
-            rows.push(row(*surface, &price));
+            rows.push(row(*dialect, &price));
         }
-        if chosen.contains(&Surface::Native) {
-            let more = Price::of(&Offer::new(Surface::Native, Group::ALL));
-            let extra = more.offered() - Price::of(&Offer::new(Surface::Native, &[])).offered();
+        if chosen.contains(&Dialect::Native) {
+            let more = Price::of(&Offer::new(Dialect::Native, Group::ALL));
+            let extra = more.offered() - Price::of(&Offer::new(Dialect::Native, &[])).offered();
             lines.push(format!("{:<10} {extra:>5} tokens more with --tools claim", ""));
         }
         let mut json = json!({"estimate": "bytes / 4", "surfaces": rows});
@@ -67,8 +67,8 @@ impl Cost {
             json["spent"] = json!({"sessions": spent.sessions, "reminders": spent.reminders,
                 "continuations": spent.continuations});
         }
-        if let (Some(path), Some(surface)) = (&self.replay, self.dialect) {
-            let spent = recorded(path, surface)?;
+        if let (Some(path), Some(dialect)) = (&self.replay, self.dialect) {
+            let spent = recorded(path, dialect)?;
             lines.push(format!(
                 "{} calls: {} tokens written, {} tokens read",
                 spent.calls, spent.arguments, spent.results
@@ -80,12 +80,12 @@ impl Cost {
     }
 }
 
-fn row(surface: Surface, price: &Price) -> Value {
+fn row(dialect: Dialect, price: &Price) -> Value {
     let tools: Value = price.tools.iter().map(|(name, tokens)| json!({"name": name, "tokens": tokens})).collect();
-    json!({"dialect": surface.name(), "tokens": price.offered(), "instructions": price.instructions, "tools": tools})
+    json!({"dialect": dialect.name(), "tokens": price.offered(), "instructions": price.instructions, "tools": tools})
 }
 
-fn recorded(path: &PathBuf, surface: Surface) -> Result<Spent, Failure> {
+fn recorded(path: &PathBuf, dialect: Dialect) -> Result<Spent, Failure> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|cause| Failure::File(shown.clone(), cause))?;
     let mut spent = Spent::default();
@@ -94,7 +94,7 @@ fn recorded(path: &PathBuf, surface: Surface) -> Result<Spent, Failure> {
         let value: Value = serde_json::from_str(line).map_err(|error| {
             at(&format!("not JSON: {error}"), "every line is one recording, see `punch replay --help`")
         })?;
-        replay(surface, &value, &mut spent).map_err(|problem| at(&problem.message, &problem.hint))?;
+        replay(dialect, &value, &mut spent).map_err(|problem| at(&problem.message, &problem.hint))?;
     }
     Ok(spent)
 }

@@ -9,7 +9,7 @@ use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use punch_engine::{Engine, Role, SessionFile};
 use punch_serve::{
     Group, Http, Identity, Log, Offer, Opened, PlanDesk, Problem, Project as Source, Server, Settings, Tag, Token,
@@ -50,8 +50,8 @@ const COPY_LOOK: Duration = Duration::from_secs(60);
 #[command(after_help = EXAMPLES)]
 pub struct Mcp {
     /// The form of the tools
-    #[arg(long, value_name = "NAME", default_value = "native", value_parser = surfaces())]
-    dialect: Surface,
+    #[arg(long, value_name = "NAME", default_value = "native", value_parser = dialects())]
+    dialect: Dialect,
     /// Offer more tools: claim, checkpoint
     #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = groups())]
     tools: Vec<Group>,
@@ -87,9 +87,9 @@ enum RoleName {
 }
 
 /// Clap lists the names in help and in the error.
-pub fn surfaces() -> impl TypedValueParser<Value = Surface> {
-    PossibleValuesParser::new(Surface::ALL.iter().map(|surface| surface.name()))
-        .try_map(|name| Surface::parse(&name).ok_or("no such dialect"))
+pub fn dialects() -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(Dialect::ALL.iter().map(|dialect| dialect.name()))
+        .try_map(|name| Dialect::parse(&name).ok_or("no such dialect"))
 }
 
 fn groups() -> impl TypedValueParser<Value = Group> {

@@ -6,7 +6,7 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use punch_core::replay::{self, Dialect};
+use punch_core::replay::{self, Recording};
 
 use crate::{
     failure::{Exit, Failure},
@@ -33,14 +33,14 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Replay {
     /// The format of the calls
-    #[arg(long, value_name = "NAME", value_parser = dialects())]
-    dialect: Dialect,
+    #[arg(long, value_name = "NAME", value_parser = recordings())]
+    dialect: Recording,
 }
 
 /// Clap lists the names in help and in the error, and points out the nearest one.
-fn dialects() -> impl TypedValueParser<Value = Dialect> {
-    PossibleValuesParser::new(Dialect::ALL.iter().map(|dialect| dialect.name()))
-        .try_map(|name| Dialect::parse(&name).ok_or("no such dialect"))
+fn recordings() -> impl TypedValueParser<Value = Recording> {
+    PossibleValuesParser::new(Recording::ALL.iter().map(|recording| recording.name()))
+        .try_map(|name| Recording::parse(&name).ok_or("no such dialect"))
 }
 
 impl Replay {

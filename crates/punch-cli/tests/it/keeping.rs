@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use punch_core::drive::{ContextUse, Finish, HostEvent};
-use punch_engine::call::{Caller, Surface, Tool};
+use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine, HostReport};
 use punch_store::{OpenMode, SessionKey, SqliteStore};
@@ -58,7 +58,7 @@ fn world() -> World {
         server: None,
     };
     let ops = json!({"ops": [{"op": "add", "content": "Write it"}, {"op": "start", "id": "T-2"}]});
-    engine.call(plan, &caller, Surface::Native, Tool::Write, &ops, None).unwrap();
+    engine.call(plan, &caller, Dialect::Native, Tool::Write, &ops, None).unwrap();
     world
 }
 

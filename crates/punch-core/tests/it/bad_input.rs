@@ -1,7 +1,8 @@
 //! Bad input is refused with a code, a message and a hint, and nothing changes. No bytes lead to a panic.
 
 use proptest::prelude::*;
-use punch_core::replay::{Dialect, line};
+use punch_core::dialect::Dialect;
+use punch_core::replay::{Recording, line};
 use punch_testkit::fuzz::presentable;
 use serde_json::{Map, Value, json};
 
@@ -149,13 +150,13 @@ fn lines_that_cannot_be_read_are_answered_with_an_error() {
         deep,
         nested,
     ];
-    for dialect in Dialect::ALL {
+    for recording in Recording::ALL {
         for text in &lines {
-            let reply = line(*dialect, text);
-            if *dialect == Dialect::PhasesMarkdown && reply.readable {
+            let reply = line(*recording, text);
+            if *recording == Recording::PhasesMarkdown && reply.readable {
                 continue;
             }
-            assert!(!reply.readable, "{dialect:?} read {:.80}", String::from_utf8_lossy(text));
+            assert!(!reply.readable, "{recording:?} read {:.80}", String::from_utf8_lossy(text));
             assert_eq!(reply.json["id"], Value::Null);
             presentable(&reply.json["error"]);
         }
@@ -264,22 +265,22 @@ proptest! {
 
     #[test]
     fn any_json_is_answered_by_every_dialect(call in any_json(), more in any_json(), initial in prop::option::of(any_json())) {
-        for dialect in Dialect::ALL {
+        for recording in Recording::ALL {
             let mut text = json!({"id": 1, "kind": "md", "input": call, "calls": [call, more], "batches": [call, more], "commands": [call, more]});
             if let Some(initial) = &initial {
                 text["initial"] = initial.clone();
             }
-            let reply = line(*dialect, text.to_string().as_bytes());
+            let reply = line(*recording, text.to_string().as_bytes());
             prop_assert!(reply.json.is_object());
-            let bare = line(*dialect, call.to_string().as_bytes());
+            let bare = line(*recording, call.to_string().as_bytes());
             prop_assert!(bare.json.is_object());
         }
     }
 
     #[test]
     fn any_bytes_are_answered_by_every_dialect(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-        for dialect in Dialect::ALL {
-            prop_assert!(line(*dialect, &bytes).json.is_object());
+        for recording in Recording::ALL {
+            prop_assert!(line(*recording, &bytes).json.is_object());
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use punch_core::replay::{Dialect, line};
+use punch_core::dialect::Dialect;
+use punch_core::replay::line;
 use serde_json::{Value, json};
 
 const MANY: usize = 100_000;

@@ -2,11 +2,11 @@
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use punch_core::replay::{Dialect, line};
+use punch_core::replay::{Recording, line};
 use punch_testkit::fuzz::{body, mutated};
 
-fn answer(dialect: Dialect) -> impl Fn(&[u8]) -> serde_json::Value {
-    move |bytes| line(dialect, bytes).json
+fn answer(recording: Recording) -> impl Fn(&[u8]) -> serde_json::Value {
+    move |bytes| line(recording, bytes).json
 }
 
 /// Strings of random bytes, always the same ones.
@@ -19,8 +19,8 @@ fn random(count: usize) -> Vec<Vec<u8>> {
 #[test]
 fn random_bytes_are_answered_in_every_dialect() {
     for bytes in random(400) {
-        for dialect in Dialect::ALL {
-            body(dialect.name(), &bytes, &answer(*dialect));
+        for recording in Recording::ALL {
+            body(recording.name(), &bytes, &answer(*recording));
         }
     }
 }
@@ -28,14 +28,14 @@ fn random_bytes_are_answered_in_every_dialect() {
 #[test]
 fn mutated_examples_are_answered_in_every_dialect() {
     let choices = random(40);
-    for dialect in Dialect::ALL {
-        let file = format!("{}/../../examples/{}.jsonl", env!("CARGO_MANIFEST_DIR"), dialect.name());
+    for recording in Recording::ALL {
+        let file = format!("{}/../../examples/{}.jsonl", env!("CARGO_MANIFEST_DIR"), recording.name());
         let text = std::fs::read_to_string(&file).unwrap();
         for example in text.split('\n').filter(|line| !line.is_empty()).take(6) {
-            assert!(line(*dialect, example.as_bytes()).readable, "{file}: {example}");
+            assert!(line(*recording, example.as_bytes()).readable, "{file}: {example}");
             for bytes in &choices {
                 let bytes = mutated(example.as_bytes(), &bytes[..bytes.len().min(24)]);
-                body(dialect.name(), &bytes, &answer(*dialect));
+                body(recording.name(), &bytes, &answer(*recording));
             }
         }
     }

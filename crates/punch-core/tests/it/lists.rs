@@ -3,8 +3,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use punch_core::dialect::Dialect;
 use punch_core::dialect::{cursor, list, phases, todowrite};
-use punch_core::replay::{Dialect, Memory, line};
+use punch_core::replay::{Memory, line};
 use punch_core::{Actor, Context, Outcome, Plan, Policy, Refusal, Status};
 use punch_testkit::ask::Ask;
 use punch_testkit::batches::{batch, sequences};

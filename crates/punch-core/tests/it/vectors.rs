@@ -1,6 +1,6 @@
 //! Every recorded answer of the reference implementations, replayed the way `punch replay` does it.
 
-use punch_core::replay::{Dialect, line};
+use punch_core::replay::{Recording, line};
 use serde_json::Value;
 
 /// Free by agreement: the message of a refused shape.
@@ -26,7 +26,7 @@ fn sort_edges(todo: &mut Value) {
 }
 
 fn check(dialect: &str, file: &str) {
-    let dialect = Dialect::parse(dialect).unwrap();
+    let dialect = Recording::parse(dialect).unwrap();
     let text = std::fs::read_to_string(format!("{}/tests/vectors/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let mut lines = 0;
     for raw in text.split('\n').filter(|l| !l.is_empty()) {

@@ -1,6 +1,7 @@
 //! Single writes that once went wrong, told as calls.
 
-use punch_core::replay::{Dialect, line};
+use punch_core::dialect::Dialect;
+use punch_core::replay::line;
 use punch_core::{Actor, Context, Op, Plan, Policy, Ref, Stop, Uid, apply};
 use punch_testkit::ask::{Ask, Batch, Fields, Name, New};
 use punch_testkit::rules::Rules;

@@ -1,4 +1,4 @@
-//! The extended surface: replace or patch, with sizes and groups.
+//! The extended dialect: replace or patch, with sizes and groups.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::names::{Mention, Names};
 use super::reach::WHOLE;
 use super::render::{self, capped};
 use super::worker::Report;
-use super::{Answer, Caller, native, pack, stated, unpack};
+use super::{Answer, Caller, Dialect, native, pack, stated, unpack};
 use crate::submit::settle_on;
 use crate::{Changed, Engine, EngineError, Role, SessionState, claim, link, session};
 
@@ -64,7 +64,7 @@ impl Engine {
             state.beside.retain(|uid| !uids.contains(uid));
             state.scope = uids.into_iter().collect();
             state.wrote(before, changed.outcome.plan.revision);
-            state.dialect = Some("extended".into());
+            state.dialect = Some(Dialect::Extended);
             let warnings = extended::group_warnings(&changed.plan, &call);
             let group = |t: &&Todo| {
                 let t = names.labelled((*t).clone());

@@ -1,28 +1,28 @@
 //! What a model can do about a refusal: a tool call, not a command. The one place where hints are put in the words of a
-//! surface.
+//! dialect.
 
 use punch_core::{Refusal, Status, text};
 
-use super::Surface;
+use super::Dialect;
 use crate::{CheckpointError, EngineError, VerifyError};
 
 impl EngineError {
-    /// The hint for callers of a surface.
-    pub fn tool_hint(&self, surface: Surface) -> String {
-        let reads = matches!(surface, Surface::Native | Surface::Extended);
+    /// The hint for callers of a dialect.
+    pub fn tool_hint(&self, dialect: Dialect) -> String {
+        let reads = matches!(dialect, Dialect::Native | Dialect::Extended);
         let known = || match reads {
             true => "use an id from the list; todo_read shows it".to_owned(),
             false => "use one from the list in the last result".to_owned(),
         };
         match self {
             Self::Refused(refusals) => match refusals.first() {
-                Some(refusal) => refused(refusal, surface, reads).unwrap_or_else(|| self.hint()),
+                Some(refusal) => refused(refusal, dialect, reads).unwrap_or_else(|| self.hint()),
                 None => String::new(),
             },
             Self::NotFound { .. } => known(),
             Self::UnknownPlan { .. } => "leave `plan` out to use the plan of this project".into(),
             Self::ArchivedPlan { .. } => "leave `plan` out to use the plan of this project, or name another".into(),
-            Self::Verify(error) => unproven(error, surface),
+            Self::Verify(error) => unproven(error, dialect),
             Self::Checkpoint(error) => uncheckpointed(error),
             Self::Store(_)
             | Self::PlanExists { .. }
@@ -36,10 +36,10 @@ impl EngineError {
 }
 
 /// A check is the one thing for which a model is sent to a shell: it may take longer than a tool call.
-fn unproven(error: &VerifyError, surface: Surface) -> String {
-    let again = match surface {
-        Surface::Native => "send done again",
-        Surface::Cursor | Surface::Phases | Surface::Todowrite | Surface::Extended => "send the same call again",
+fn unproven(error: &VerifyError, dialect: Dialect) -> String {
+    let again = match dialect {
+        Dialect::Native => "send done again",
+        Dialect::Cursor | Dialect::Phases | Dialect::Todowrite | Dialect::Extended => "send the same call again",
     };
     match error {
         VerifyError::NoCommand { .. } => "give it a verifyCommand with edit".into(),
@@ -67,9 +67,9 @@ fn uncheckpointed(error: &CheckpointError) -> String {
 }
 
 /// `None` where the hint names no command anyway.
-fn refused(refusal: &Refusal, surface: Surface, reads: bool) -> Option<String> {
+fn refused(refusal: &Refusal, dialect: Dialect, reads: bool) -> Option<String> {
     let name = |id: &str| format!("`{}`", text::clip(&text::neutral(id), 80));
-    let ops = surface == Surface::Native;
+    let ops = dialect == Dialect::Native;
     Some(match refusal {
         Refusal::UnknownTodo { .. } if reads => "use an id from the list; todo_read shows it".into(),
         Refusal::UnknownTodo { .. } => "use one from the list in the last result".into(),
@@ -149,13 +149,13 @@ mod tests {
             Refusal::NeedsEvidence { id: id.clone() },
         ];
         for refusal in refusals {
-            for surface in Surface::ALL {
-                let hint = EngineError::from(refusal.clone()).tool_hint(*surface);
+            for dialect in Dialect::ALL {
+                let hint = EngineError::from(refusal.clone()).tool_hint(*dialect);
                 assert!(!hint.is_empty() && !hint.contains("punch "), "{hint}");
             }
         }
-        for surface in Surface::ALL {
-            let lost = EngineError::NotFound { given: id.clone(), near: Vec::new() }.tool_hint(*surface);
+        for dialect in Dialect::ALL {
+            let lost = EngineError::NotFound { given: id.clone(), near: Vec::new() }.tool_hint(*dialect);
             assert!(!lost.contains("punch "), "{lost}");
         }
     }

@@ -15,7 +15,7 @@ use super::names::Names;
 use super::reach::Reach;
 use super::step::{Step, adopt, answer, step};
 use super::worker::Report;
-use super::{Answer, Caller, Surface, pack, render, unpack};
+use super::{Answer, Caller, Dialect, pack, render, unpack};
 use crate::submit::settle_on;
 use crate::{Engine, EngineError, Role, SessionState, claim, link, offers, session};
 
@@ -27,10 +27,10 @@ pub(super) enum Call {
 }
 
 impl Call {
-    fn read(surface: Surface, arguments: &Value) -> Result<Self, EngineError> {
-        Ok(match surface {
-            Surface::Cursor => Self::Cursor(cursor::read(arguments)?),
-            Surface::Phases => Self::Phases(phases::parse_params(&phases::coerce(arguments.clone()))?),
+    fn read(dialect: Dialect, arguments: &Value) -> Result<Self, EngineError> {
+        Ok(match dialect {
+            Dialect::Cursor => Self::Cursor(cursor::read(arguments)?),
+            Dialect::Phases => Self::Phases(phases::parse_params(&phases::coerce(arguments.clone()))?),
             _ => Self::Todowrite(todowrite::read(arguments).map_err(|reject| match reject {
                 todowrite::Reject::Invalid(refusal) => refusal,
                 todowrite::Reject::ManyInProgress => {
@@ -40,11 +40,11 @@ impl Call {
         })
     }
 
-    pub fn surface(&self) -> Surface {
+    pub fn dialect(&self) -> Dialect {
         match self {
-            Self::Cursor(_) => Surface::Cursor,
-            Self::Phases(_) => Surface::Phases,
-            Self::Todowrite(_) => Surface::Todowrite,
+            Self::Cursor(_) => Dialect::Cursor,
+            Self::Phases(_) => Dialect::Phases,
+            Self::Todowrite(_) => Dialect::Todowrite,
         }
     }
 
@@ -99,11 +99,11 @@ impl Engine {
         &self,
         plan: PlanId,
         caller: &Caller<'_>,
-        surface: Surface,
+        dialect: Dialect,
         arguments: &Value,
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
-        let call = Call::read(surface, arguments)?;
+        let call = Call::read(dialect, arguments)?;
         self.write_for(plan, &caller.request(call.preset()), |tx, now| {
             if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(unpack(&body));
@@ -186,7 +186,7 @@ fn run(
     let scope: HashSet<Uid> = state.scope.iter().copied().collect();
     state.beyond.retain(|uid| !scope.contains(uid));
     state.beside.retain(|uid| !scope.contains(uid));
-    if call.surface() == Surface::Cursor && !call.replaces() {
+    if call.dialect() == Dialect::Cursor && !call.replaces() {
         let window = Reach::window(tx, now, &mut changed.plan)?;
         shown.extend(window);
     }
@@ -200,6 +200,6 @@ fn run(
     }
     names.store(state);
     state.wrote(before, changed.outcome.plan.revision);
-    state.dialect = Some(call.surface().name().to_owned());
+    state.dialect = Some(call.dialect());
     Ok(answer)
 }

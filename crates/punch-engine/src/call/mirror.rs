@@ -8,7 +8,7 @@ use punch_core::dialect::mirror::{self, Copied, HostListUpdate, Reach, Room, Row
 use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
-use super::{Caller, Surface};
+use super::{Caller, Dialect};
 use crate::submit::{settle, settle_on};
 use crate::{Changed, Engine, EngineError, Request, Role, SessionState, offers, session};
 
@@ -131,7 +131,7 @@ impl TodoUse<'_> {
         if copied.family.is_empty() && reach != Reach::Echo {
             copied.family = family.name.to_owned();
             // It thinks in lists, and answers for its own.
-            state.dialect.get_or_insert_with(|| Surface::Todowrite.name().to_owned());
+            state.dialect.get_or_insert(Dialect::Todowrite);
         }
         scope(&mut state, &old, &copied, &step.finished);
         if after > before || reach != Reach::Echo {

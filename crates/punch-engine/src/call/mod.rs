@@ -1,4 +1,4 @@
-//! Tool calls: one call of a surface in, a short text and a structured answer out. Every write goes the one road:
+//! Tool calls: one call of a dialect in, a short text and a structured answer out. Every write goes the one road:
 //! project, step, diff, apply, in one transaction with the session's state.
 
 pub mod budget;
@@ -36,44 +36,9 @@ use read::Display;
 
 pub use mirror::{Family, TodoUse};
 pub(crate) use mirror::{Made, Notes, is_mirrored, left_out};
+pub use punch_core::Dialect;
 pub use render::TEXT_CAP;
 pub use veto::Task;
-
-/// A set of tools in one dialect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Surface {
-    /// Ops and views.
-    Native,
-    /// Merge or replace.
-    Cursor,
-    /// Phases and ops.
-    Phases,
-    /// Full replacement.
-    Todowrite,
-    /// Replace or patch, with sizes and groups.
-    Extended,
-}
-
-impl Surface {
-    /// Every surface.
-    pub const ALL: &'static [Self] = &[Self::Native, Self::Cursor, Self::Phases, Self::Todowrite, Self::Extended];
-
-    /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Cursor => "cursor",
-            Self::Phases => "phases",
-            Self::Todowrite => "todowrite",
-            Self::Extended => "extended",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|surface| surface.name() == name)
-    }
-}
 
 /// Who calls.
 #[derive(Clone, Debug)]
@@ -210,16 +175,16 @@ impl Engine {
         &self,
         plan: PlanId,
         caller: &Caller<'_>,
-        surface: Surface,
+        dialect: Dialect,
         tool: Tool,
         arguments: &Value,
         key: Option<&str>,
     ) -> Result<Answer, EngineError> {
-        match self.call_or_check(plan, caller, surface, tool, arguments, key)? {
+        match self.call_or_check(plan, caller, dialect, tool, arguments, key)? {
             Called::Answered(answer) => Ok(answer),
             Called::Wants(id) => {
                 self.note_unproven(plan, &caller.session, &id);
-                self.refused(plan, surface, &Refusal::NeedsVerification { id }.into())
+                self.refused(plan, dialect, &Refusal::NeedsVerification { id }.into())
             }
         }
     }
@@ -229,26 +194,26 @@ impl Engine {
         &self,
         plan: PlanId,
         caller: &Caller<'_>,
-        surface: Surface,
+        dialect: Dialect,
         tool: Tool,
         arguments: &Value,
         key: Option<&str>,
     ) -> Result<Called, EngineError> {
-        let done = match (tool, surface) {
+        let done = match (tool, dialect) {
             (Tool::Read, _) => {
                 let calibration = self.calibration_for(arguments)?;
-                let read = |snapshot: &dyn Snapshot| self.reading(snapshot, caller, surface, arguments, calibration);
+                let read = |snapshot: &dyn Snapshot| self.reading(snapshot, caller, dialect, arguments, calibration);
                 self.read(plan, read).map(|(answer, display)| {
-                    self.note_display(plan, caller, surface, &display);
+                    self.note_display(plan, caller, dialect, &display);
                     self.handed_out(plan, caller, arguments, answer)
                 })
             }
             (Tool::Claim, _) => self.call_claim(plan, caller, arguments),
             (Tool::Checkpoint, _) => self.call_checkpoint(plan, caller, arguments),
-            (Tool::Write, Surface::Native) => self.call_native(plan, caller, arguments, key),
-            (Tool::Write, Surface::Extended) => self.call_extended(plan, caller, arguments, key),
-            (Tool::Write, Surface::Cursor | Surface::Phases | Surface::Todowrite) => {
-                self.call_list(plan, caller, surface, arguments, key)
+            (Tool::Write, Dialect::Native) => self.call_native(plan, caller, arguments, key),
+            (Tool::Write, Dialect::Extended) => self.call_extended(plan, caller, arguments, key),
+            (Tool::Write, Dialect::Cursor | Dialect::Phases | Dialect::Todowrite) => {
+                self.call_list(plan, caller, dialect, arguments, key)
             }
         };
         match done {
@@ -257,7 +222,7 @@ impl Engine {
                 Some(id) => Ok(Called::Wants(id)),
                 None => {
                     self.record_passed(plan, &caller.work.proofs);
-                    self.refused(plan, surface, &error).map(Called::Answered)
+                    self.refused(plan, dialect, &error).map(Called::Answered)
                 }
             },
             Ok(answer) => Ok(Called::Answered(answer)),
@@ -265,8 +230,8 @@ impl Engine {
     }
 
     /// A refusal as the model reads it.
-    pub fn refused(&self, plan: PlanId, surface: Surface, error: &EngineError) -> Result<Answer, EngineError> {
-        Ok(render::refused(error, surface, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
+    pub fn refused(&self, plan: PlanId, dialect: Dialect, error: &EngineError) -> Result<Answer, EngineError> {
+        Ok(render::refused(error, dialect, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
     }
 }
 
@@ -279,7 +244,7 @@ impl Engine {
         session: &SessionKey,
         unnamed: Option<&UnnamedCall<'_>>,
         guess: Option<PlanId>,
-        surface: Surface,
+        dialect: Dialect,
         arguments: &Value,
         who: impl Fn(&SessionKey) -> (Choice, Caller<'a>),
     ) -> Result<Option<Read>, EngineError> {
@@ -302,7 +267,7 @@ impl Engine {
         let found = self.read_meant(guess, choose, |snapshot| {
             let caller = caller.borrow();
             let Some(caller) = caller.as_ref() else { return Err(StoreError::Abort.into()) };
-            Ok((self.reading(snapshot, caller, surface, arguments, calibration)?, snapshot.next_moment(from)?))
+            Ok((self.reading(snapshot, caller, dialect, arguments, calibration)?, snapshot.next_moment(from)?))
         })?;
         if let Some(call) = unnamed {
             self.met(call.server, announced.into_inner().as_ref());
@@ -311,7 +276,7 @@ impl Engine {
             let caller = caller.borrow();
             let answer = match caller.as_ref() {
                 Some(caller) => {
-                    self.note_display(plan, caller, surface, &display);
+                    self.note_display(plan, caller, dialect, &display);
                     self.handed_out(plan, caller, arguments, answer)
                 }
                 None => answer,
@@ -347,26 +312,26 @@ impl Engine {
         &self,
         snapshot: &dyn Snapshot,
         caller: &Caller<'_>,
-        surface: Surface,
+        dialect: Dialect,
         arguments: &Value,
         calibration: f64,
     ) -> Result<(Answer, Display), EngineError> {
         // Ops of the native tools name todos by their ids, whoever was shown them.
-        let state = match surface {
-            Surface::Extended => session::load(snapshot, &caller.session, snapshot.info()?.id)?,
+        let state = match dialect {
+            Dialect::Extended => session::load(snapshot, &caller.session, snapshot.info()?.id)?,
             _ => SessionState::default(),
         };
         let mut display = Display { names: Names::of(&state), todos: Vec::new() };
-        match read::answer(snapshot, caller, surface, arguments, &mut display, (calibration, self.now())) {
+        match read::answer(snapshot, caller, dialect, arguments, &mut display, (calibration, self.now())) {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-            Err(error) => Ok((render::refused(&error, surface, snapshot.row()?.revision), display)),
+            Err(error) => Ok((render::refused(&error, dialect, snapshot.row()?.revision), display)),
             Ok(answer) => Ok((answer, display)),
         }
     }
 
     /// What a reading displayed may be named in the next list. A session that has it noted already is not written.
-    fn note_display(&self, plan: PlanId, caller: &Caller<'_>, surface: Surface, display: &Display) {
-        if surface != Surface::Extended || display.todos.is_empty() || caller.session.host().is_empty() {
+    fn note_display(&self, plan: PlanId, caller: &Caller<'_>, dialect: Dialect, display: &Display) {
+        if dialect != Dialect::Extended || display.todos.is_empty() || caller.session.host().is_empty() {
             return;
         }
         let note = |session: &mut SessionState| session.displayed(display.todos.iter().copied());

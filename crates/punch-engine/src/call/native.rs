@@ -1,4 +1,4 @@
-//! The native surface: ops in one batch, and claims.
+//! The native dialect: ops in one batch, and claims.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use punch_store::{Durability, PlanId, Snapshot, Tx, Which};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
-use super::{Answer, Caller, pack, stated, unpack, worker};
+use super::{Answer, Caller, Dialect, pack, stated, unpack, worker};
 use crate::submit::settle;
 use crate::{Changed, Engine, EngineError, Role, SessionState, claim, link, offers, session};
 
@@ -229,7 +229,7 @@ pub(super) fn structured(changed: &Changed, next: &[Todo]) -> Value {
 /// The session has written: it is bound, and what it made or touched is its own.
 fn bind(state: &mut SessionState, changed: &Changed, before: u64) {
     state.wrote(before, changed.outcome.plan.revision);
-    state.dialect = Some("native".into());
+    state.dialect = Some(Dialect::Native);
     let touched = changed.outcome.events.iter().filter_map(|event| match &event.patch {
         punch_core::Patch::Todo(uid, _) => Some(*uid),
         punch_core::Patch::Phases(_) | punch_core::Patch::Policy(_) => None,

@@ -10,7 +10,7 @@ use punch_store::{ListMark, Snapshot, StoreError, Which};
 
 use super::list::Call;
 use super::names::Names;
-use super::{Caller, Surface};
+use super::{Caller, Dialect};
 use crate::{SessionState, history};
 
 /// Todos up to which a plan is loaded as a whole.
@@ -49,7 +49,7 @@ impl Reach {
         }
         let mut wanted = Footprint { ids: call.ids(), ..Footprint::default() };
         wanted.ids.extend(call.ids().iter().map(|name| names.id(name).to_owned()));
-        if call.replaces() || whole || (call.surface() != Surface::Cursor && state.scope.len() <= WHOLE) {
+        if call.replaces() || whole || (call.dialect() != Dialect::Cursor && state.scope.len() <= WHOLE) {
             // Also those that others removed meanwhile.
             wanted.todos.extend(state.scope.iter().copied().filter(|uid| reach.part.get(*uid).is_none()));
         }
@@ -61,7 +61,7 @@ impl Reach {
         if !whole {
             reach.narrow(tx, state, call)?;
         }
-        if call.surface() == Surface::Cursor {
+        if call.dialect() == Dialect::Cursor {
             reach.load_dependencies(tx)?;
         }
         Ok(reach)

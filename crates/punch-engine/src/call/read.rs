@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::names::Names;
 use super::render::{self, capped};
-use super::{Answer, Caller, Surface, detail, native, worker};
+use super::{Answer, Caller, Dialect, detail, native, worker};
 use crate::{EngineError, history, host, reference};
 
 /// Todos on a page, if the call does not say: about 500 tokens.
@@ -40,7 +40,7 @@ impl Display {
 pub(super) fn answer(
     snapshot: &dyn Snapshot,
     caller: &Caller<'_>,
-    surface: Surface,
+    dialect: Dialect,
     arguments: &Value,
     display: &mut Display,
     (calibration, now): (f64, i64),
@@ -58,7 +58,7 @@ pub(super) fn answer(
         "plan" => {
             let which = if arguments["all"] == json!(true) { Which::Live } else { Which::Open };
             let page = (number("offset").unwrap_or(0), limit);
-            plan(snapshot, caller, surface, (which, own.as_deref()), page, display, now)
+            plan(snapshot, caller, dialect, (which, own.as_deref()), page, display, now)
         }
         "next" | "ready" => {
             let limit = if view == "next" { 1 } else { limit };
@@ -82,7 +82,7 @@ pub(super) fn answer(
 fn plan(
     snapshot: &dyn Snapshot,
     caller: &Caller<'_>,
-    surface: Surface,
+    dialect: Dialect,
     (which, own): (Which, Option<&[Uid]>),
     (offset, limit): (usize, usize),
     display: &mut Display,
@@ -118,8 +118,8 @@ fn plan(
     });
     let revision = row.revision;
     let structured = caller.structured.then(|| {
-        let rows: Value = match surface {
-            Surface::Extended => {
+        let rows: Value = match dialect {
+            Dialect::Extended => {
                 let mut part = Plan::slice(row);
                 page.iter().for_each(|t| part.put(t.clone()));
                 page.iter().map(|t| Value::Object(Record::of(&part, t, now).to_map())).collect()

@@ -5,7 +5,7 @@ use punch_core::view::Progress;
 use punch_core::{Outcome, PlanRow, Status, Todo, Warning, text};
 use serde_json::json;
 
-use super::{Answer, Surface};
+use super::{Answer, Dialect};
 use crate::{Changed, EngineError};
 
 /// Bytes of a text answer: about 2,000 tokens.
@@ -39,12 +39,12 @@ pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
 }
 
 /// A refusal as an answer: code, what is wrong, what to do.
-pub(super) fn refused(error: &EngineError, surface: Surface, revision: u64) -> Answer {
+pub(super) fn refused(error: &EngineError, dialect: Dialect, revision: u64) -> Answer {
     let message = match error {
         EngineError::Verify(error) => error.short_message(),
         error => error.message(),
     };
-    let (code, hint) = (error.code(), error.tool_hint(surface));
+    let (code, hint) = (error.code(), error.tool_hint(dialect));
     Answer {
         text: capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message))),
         structured: json!({"error": {"code": code, "message": message, "hint": hint}}),

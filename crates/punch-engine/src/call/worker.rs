@@ -10,7 +10,7 @@ use punch_store::{ReadyMark, Snapshot, Tx};
 
 use super::list::Call;
 use super::render::{self, capped};
-use super::{Answer, Caller, Surface, native};
+use super::{Answer, Caller, Dialect, native};
 use crate::submit::settle;
 use crate::{EngineError, Role, SessionState, session};
 
@@ -39,7 +39,7 @@ enum Change {
 
 /// A call of any dialect, as far as a worker may make it.
 pub(super) struct Report {
-    surface: Surface,
+    dialect: Dialect,
     preset: fn(Policy) -> Policy,
     mentions: Vec<Mention>,
 }
@@ -69,7 +69,7 @@ impl Report {
                 .collect(),
             Call::Phases(ops) => ops.iter().map(phase_op).collect::<Result<_, _>>()?,
         };
-        Ok(Self { surface: call.surface(), preset, mentions })
+        Ok(Self { dialect: call.dialect(), preset, mentions })
     }
 
     /// Reads a call of the extended dialect.
@@ -84,7 +84,7 @@ impl Report {
             ..Mention::default()
         };
         Self {
-            surface: Surface::Extended,
+            dialect: Dialect::Extended,
             preset: extended::policy,
             mentions: call.todos.iter().map(mention).collect(),
         }
@@ -131,7 +131,7 @@ impl Report {
         }
         state.bound = true;
         state.shown = changed.outcome.plan.revision;
-        state.dialect = Some(self.surface.name().to_owned());
+        state.dialect = Some(self.dialect);
         Ok(Answer {
             text: capped(&text),
             structured: native::structured(&changed, &next),

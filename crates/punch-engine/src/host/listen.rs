@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use punch_core::drive::{
     Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Vocabulary, advice, due, explain, nudge,
 };
-use punch_core::{Status, Todo, Uid, WorkerId};
+use punch_core::{Dialect, Status, Todo, Uid, WorkerId};
 use punch_store::{PlanInfo, SessionKey, Snapshot, Spent, Which};
 use serde_json::json;
 
@@ -102,7 +102,7 @@ impl Who {
     }
 
     fn thinks_in_lists(&self) -> bool {
-        matches!(self.state.dialect.as_deref(), Some("cursor" | "phases" | "todowrite"))
+        matches!(self.state.dialect, Some(Dialect::Cursor | Dialect::Phases | Dialect::Todowrite))
     }
 }
 

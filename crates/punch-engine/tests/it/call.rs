@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::Status;
-use punch_engine::call::{Answer, Caller, Surface, Tool};
+use punch_engine::call::{Answer, Caller, Dialect, Tool};
 use punch_engine::{Choice, Engine, Request, Role};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
@@ -37,8 +37,8 @@ fn caller(session: &str) -> Caller<'static> {
 }
 
 impl World {
-    fn write(&self, session: &str, surface: Surface, arguments: Value) -> Answer {
-        self.engine.call(self.plan, &caller(session), surface, Tool::Write, &arguments, None).unwrap()
+    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> Answer {
+        self.engine.call(self.plan, &caller(session), dialect, Tool::Write, &arguments, None).unwrap()
     }
 
     fn statuses(&self) -> Vec<(String, Status)> {
@@ -55,8 +55,8 @@ fn todos(items: &[(&str, &str)]) -> Value {
 #[test]
 fn a_first_replacement_archives_nothing_of_a_plan_that_was_only_there() {
     let world = world();
-    world.write("a", Surface::Native, json!({"ops": [{"op": "add", "content": "of somebody else"}]}));
-    let answer = world.write("b", Surface::Todowrite, todos(&[("mine", "in_progress")]));
+    world.write("a", Dialect::Native, json!({"ops": [{"op": "add", "content": "of somebody else"}]}));
+    let answer = world.write("b", Dialect::Todowrite, todos(&[("mine", "in_progress")]));
     assert_eq!(answer.text, "[>] mine <- mine\n\n(0/1 completed)");
     assert_eq!(
         world.statuses(),
@@ -67,24 +67,24 @@ fn a_first_replacement_archives_nothing_of_a_plan_that_was_only_there() {
 #[test]
 fn two_sessions_that_replace_at_once_keep_each_others_changes() {
     let world = world();
-    world.write("a", Surface::Todowrite, todos(&[("one", "pending"), ("two", "pending")]));
+    world.write("a", Dialect::Todowrite, todos(&[("one", "pending"), ("two", "pending")]));
     // A person finishes one of them; the session does not know.
     let plan = world.engine.whole(world.plan).unwrap();
     let one = plan.live()[0].id.clone();
     let done = [punch_core::Op::Done { target: punch_core::Ref::Id(one), evidence: None, fence: None }];
     world.engine.submit(world.plan, &Request::by("person", None), &done).unwrap();
-    let answer = world.write("a", Surface::Todowrite, todos(&[("one", "pending"), ("two", "in_progress")]));
+    let answer = world.write("a", Dialect::Todowrite, todos(&[("one", "pending"), ("two", "in_progress")]));
     assert_eq!(answer.text, "[x] one\n[>] two <- two\n\n(1/2 completed)");
     // Leaving it out archives it, nothing else.
-    world.write("a", Surface::Todowrite, todos(&[("two", "completed")]));
+    world.write("a", Dialect::Todowrite, todos(&[("two", "completed")]));
     assert_eq!(world.statuses(), [("two".to_owned(), Status::Completed)]);
 }
 
 #[test]
 fn a_list_that_is_sent_again_in_a_new_conversation_means_the_same_todos() {
     let world = world();
-    world.write("a", Surface::Todowrite, todos(&[("one", "pending"), ("two", "pending")]));
-    let answer = world.write("b", Surface::Todowrite, todos(&[("one", "in_progress"), ("two", "pending")]));
+    world.write("a", Dialect::Todowrite, todos(&[("one", "pending"), ("two", "pending")]));
+    let answer = world.write("b", Dialect::Todowrite, todos(&[("one", "in_progress"), ("two", "pending")]));
     assert_eq!(answer.text, "[>] one <- one\n[ ] two\n\n(0/2 completed)");
     assert_eq!(world.statuses().len(), 2);
 }
@@ -94,7 +94,7 @@ fn the_same_call_twice_is_one_change_and_one_answer() {
     let world = world();
     let call = |n: &str| {
         let arguments = json!({"ops": [{"op": "add", "content": "once"}]});
-        world.engine.call(world.plan, &caller("a"), Surface::Native, Tool::Write, &arguments, Some(n)).unwrap()
+        world.engine.call(world.plan, &caller("a"), Dialect::Native, Tool::Write, &arguments, Some(n)).unwrap()
     };
     assert_eq!(call("k1"), call("k1"));
     assert_eq!(world.statuses().len(), 1);
@@ -106,22 +106,22 @@ fn the_same_call_twice_is_one_change_and_one_answer() {
 fn phases_and_cursor_answer_in_their_own_words() {
     let world = world();
     let init = json!({"ops": [{"op": "init", "list": [{"phase": "A", "items": ["x", "y"]}]}]});
-    let answer = world.write("p", Surface::Phases, init);
+    let answer = world.write("p", Dialect::Phases, init);
     assert_eq!(
         answer.text,
         "Remaining items (2):\n  - x [in_progress] (A)\n  - y [pending] (A)\nPhase 1/1 \"A\" — 0/2 tasks complete\n  A:\n    → x\n    ○ y"
     );
-    let answer = world.write("p", Surface::Phases, json!({"ops": [{"op": "done", "task": "x"}]}));
+    let answer = world.write("p", Dialect::Phases, json!({"ops": [{"op": "done", "task": "x"}]}));
     assert_eq!(answer.structured["completedTasks"], json!([{"phase": "A", "content": "x"}]));
-    let answer = world.write("p", Surface::Phases, json!({"ops": [{"op": "done", "task": "no"}]}));
+    let answer = world.write("p", Dialect::Phases, json!({"ops": [{"op": "done", "task": "no"}]}));
     assert!(answer.is_error && answer.text.starts_with("Errors: Task \"no\" not found"));
 
     let merge = json!({"merge": true, "todos": [{"id": "c", "content": "see", "status": "pending"}]});
-    let answer = world.write("c", Surface::Cursor, merge);
+    let answer = world.write("c", Dialect::Cursor, merge);
     let shown: Vec<_> = answer.structured["finalTodos"].as_array().unwrap().iter().map(|t| &t["content"]).collect();
     assert_eq!(shown, ["y", "see"], "its own list, and beside it what is open");
     let replace = json!({"merge": false, "todos": [{"id": "d", "content": "sea", "status": "in_progress"}]});
-    world.write("e", Surface::Cursor, replace);
+    world.write("e", Dialect::Cursor, replace);
     assert_eq!(world.statuses().len(), 4, "a first replacement archives nothing");
 }
 
@@ -129,16 +129,16 @@ fn phases_and_cursor_answer_in_their_own_words() {
 fn refusals_are_answers_with_code_and_hint_and_change_nothing() {
     let world = world();
     let before = world.statuses();
-    for (surface, arguments) in [
-        (Surface::Native, json!({"ops": []})),
-        (Surface::Native, json!({"ops": [{"op": "done", "id": "nope"}]})),
-        (Surface::Todowrite, todos(&[("a", "in_progress"), ("b", "in_progress")])),
-        (Surface::Cursor, json!({"todos": 7})),
-        (Surface::Phases, json!({"ops": []})),
-        (Surface::Extended, json!({"mode": "patch", "todos": [{"id": "T-1"}]})),
+    for (dialect, arguments) in [
+        (Dialect::Native, json!({"ops": []})),
+        (Dialect::Native, json!({"ops": [{"op": "done", "id": "nope"}]})),
+        (Dialect::Todowrite, todos(&[("a", "in_progress"), ("b", "in_progress")])),
+        (Dialect::Cursor, json!({"todos": 7})),
+        (Dialect::Phases, json!({"ops": []})),
+        (Dialect::Extended, json!({"mode": "patch", "todos": [{"id": "T-1"}]})),
     ] {
-        let answer = world.write("a", surface, arguments);
-        assert!(answer.is_error, "{surface:?}");
+        let answer = world.write("a", dialect, arguments);
+        assert!(answer.is_error, "{dialect:?}");
         assert!(answer.text.contains("Hint: ") && answer.text.ends_with("Nothing was changed."), "{}", answer.text);
     }
     assert_eq!(world.statuses(), before);
@@ -147,10 +147,10 @@ fn refusals_are_answers_with_code_and_hint_and_change_nothing() {
 #[test]
 fn a_worker_reports_only_on_what_was_assigned_to_it() {
     let world = world();
-    world.write("a", Surface::Native, json!({"ops": [{"op": "add", "content": "x"}]}));
+    world.write("a", Dialect::Native, json!({"ops": [{"op": "add", "content": "x"}]}));
     let worker = Caller { role: Some(Role::Worker), ..caller("w") };
     for arguments in [json!({"ops": [{"op": "done", "id": "T-1"}]}), json!({"ops": [{"op": "add", "content": "y"}]})] {
-        let answer = world.engine.call(world.plan, &worker, Surface::Native, Tool::Write, &arguments, None).unwrap();
+        let answer = world.engine.call(world.plan, &worker, Dialect::Native, Tool::Write, &arguments, None).unwrap();
         assert!(answer.is_error && answer.text.starts_with("Error not_allowed"), "{}", answer.text);
     }
     assert_eq!(world.statuses(), [("x".to_owned(), Status::Pending)]);
@@ -161,7 +161,7 @@ fn answers_are_capped_whatever_the_plan_holds() {
     let world = world();
     let ops: Vec<Value> =
         (0..2_000).map(|n| json!({"op": "add", "content": format!("{n} {}", "x".repeat(400))})).collect();
-    let answer = world.write("a", Surface::Native, json!({"ops": ops}));
+    let answer = world.write("a", Dialect::Native, json!({"ops": ops}));
     assert!(answer.text.len() <= 8_200, "{}", answer.text.len());
     for arguments in [
         json!({}),
@@ -170,11 +170,11 @@ fn answers_are_capped_whatever_the_plan_holds() {
         json!({"view": "history"}),
     ] {
         let answer =
-            world.engine.call(world.plan, &caller("a"), Surface::Native, Tool::Read, &arguments, None).unwrap();
+            world.engine.call(world.plan, &caller("a"), Dialect::Native, Tool::Read, &arguments, None).unwrap();
         assert!(!answer.is_error && answer.text.len() <= 8_200, "{}", answer.text.len());
     }
     let too_many = Caller { open_limit: 10, ..caller("b") };
     let arguments = json!({"ops": [{"op": "add", "content": "one more"}]});
-    let answer = world.engine.call(world.plan, &too_many, Surface::Native, Tool::Write, &arguments, None).unwrap();
+    let answer = world.engine.call(world.plan, &too_many, Dialect::Native, Tool::Write, &arguments, None).unwrap();
     assert!(answer.is_error && answer.text.starts_with("Error too_many"));
 }

@@ -2,7 +2,7 @@
 //! and nothing else.
 
 use punch_core::Status;
-use punch_engine::call::{Answer, Caller, Surface, Tool};
+use punch_engine::call::{Answer, Caller, Dialect, Tool};
 use punch_engine::{Choice, Engine};
 use punch_store::{MemoryStore, OpenMode, PlanId, SessionKey, SqliteStore, Store};
 use serde_json::{Value, json};
@@ -25,13 +25,13 @@ fn worlds() -> [World; 2] {
         let plan = engine.choose_or_create(&Choice::default()).unwrap();
         let world = World { engine, plan, _folder: folder };
         let add = |n: usize| json!({"op": "add", "id": format!("n{n}"), "content": format!("todo {n}")});
-        world.write("maker", Surface::Native, json!({"ops": (0..TODOS).map(add).collect::<Vec<_>>()}));
+        world.write("maker", Dialect::Native, json!({"ops": (0..TODOS).map(add).collect::<Vec<_>>()}));
         world
     })
 }
 
 impl World {
-    fn write(&self, session: &str, surface: Surface, arguments: Value) -> Answer {
+    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> Answer {
         let caller = Caller {
             session: SessionKey::new(session, None),
             actor: punch_core::Actor::agent(session, session),
@@ -44,7 +44,7 @@ impl World {
             work: Default::default(),
             server: None,
         };
-        let answer = self.engine.call(self.plan, &caller, surface, Tool::Write, &arguments, None).unwrap();
+        let answer = self.engine.call(self.plan, &caller, dialect, Tool::Write, &arguments, None).unwrap();
         assert!(!answer.is_error, "{}", answer.text);
         assert!(answer.text.len() <= 8_000, "{}", answer.text.len());
         answer
@@ -63,7 +63,7 @@ impl World {
 fn cursor_changes_what_it_names_and_archives_only_what_it_named() {
     for world in worlds() {
         let merge = |id: &str, status: &str| json!({"merge": true, "todos": [{"id": id, "status": status}]});
-        let answer = world.write("c", Surface::Cursor, merge("n250", "in_progress"));
+        let answer = world.write("c", Dialect::Cursor, merge("n250", "in_progress"));
         assert!(
             answer.text.contains("[>] n250: todo 250") && answer.text.contains("[ ] plan:n0: todo 0"),
             "{}",
@@ -74,12 +74,12 @@ fn cursor_changes_what_it_names_and_archives_only_what_it_named() {
         let ready = answer.structured["readyTaskIds"].as_array().unwrap();
         assert!(ready.len() >= 20, "{ready:?}");
         // A dependency that is done elsewhere counts as done.
-        world.write("maker", Surface::Native, json!({"ops": [{"op": "done", "id": "n299"}]}));
+        world.write("maker", Dialect::Native, json!({"ops": [{"op": "done", "id": "n299"}]}));
         let add = json!({"merge": true, "todos": [{"id": "new", "content": "after it", "dependencies": ["n299"]}]});
-        let answer = world.write("c", Surface::Cursor, add);
+        let answer = world.write("c", Dialect::Cursor, add);
         assert!(answer.structured["readyTaskIds"].as_array().unwrap().contains(&json!("new")), "{}", answer.text);
         let replace = json!({"merge": false, "todos": [{"id": "n250", "content": "todo 250", "status": "completed"}]});
-        world.write("c", Surface::Cursor, replace);
+        world.write("c", Dialect::Cursor, replace);
         assert_eq!((world.status("new"), world.status("n250")), (None, Some(Status::Completed)));
         assert_eq!(world.count(), TODOS as u64, "only its own was archived");
     }
@@ -88,15 +88,15 @@ fn cursor_changes_what_it_names_and_archives_only_what_it_named() {
 #[test]
 fn phases_finds_tasks_by_content_anywhere_and_clears_only_its_own_list() {
     for world in worlds() {
-        world.write("p", Surface::Phases, json!({"ops": [{"op": "done", "task": "todo 222"}]}));
+        world.write("p", Dialect::Phases, json!({"ops": [{"op": "done", "task": "todo 222"}]}));
         assert_eq!(world.status("n222"), Some(Status::Completed));
         let init = json!({"ops": [{"op": "init", "list": [{"phase": "A", "items": ["mine", "mine too"]}]}]});
-        let answer = world.write("q", Surface::Phases, init);
+        let answer = world.write("q", Dialect::Phases, init);
         assert!(answer.text.contains("→ mine\n"), "{}", answer.text);
-        let answer = world.write("q", Surface::Phases, json!({"ops": [{"op": "done", "task": "mine"}]}));
+        let answer = world.write("q", Dialect::Phases, json!({"ops": [{"op": "done", "task": "mine"}]}));
         assert!(answer.text.contains("→ mine too"), "{}", answer.text);
-        world.write("q", Surface::Phases, json!({"ops": [{"op": "drop", "phase": "A"}]}));
-        world.write("q", Surface::Phases, json!({"ops": [{"op": "rm"}]}));
+        world.write("q", Dialect::Phases, json!({"ops": [{"op": "drop", "phase": "A"}]}));
+        world.write("q", Dialect::Phases, json!({"ops": [{"op": "rm"}]}));
         assert_eq!(world.count(), TODOS as u64);
     }
 }
@@ -109,13 +109,13 @@ fn todowrite_takes_up_what_it_says_and_keeps_changes_of_others() {
                 |(content, status): &(&str, &str)| json!({"content": content, "status": status, "activeForm": content});
             json!({"todos": items.iter().map(row).collect::<Vec<_>>()})
         };
-        let answer = world.write("t", Surface::Todowrite, list(&[("mine", "pending"), ("todo 280", "in_progress")]));
+        let answer = world.write("t", Dialect::Todowrite, list(&[("mine", "pending"), ("todo 280", "in_progress")]));
         assert_eq!(answer.text, "[ ] mine\n[>] todo 280 <- todo 280\n\n(0/2 completed)");
         assert_eq!((world.count(), world.status("n280")), (TODOS as u64 + 1, Some(Status::InProgress)));
-        world.write("maker", Surface::Native, json!({"ops": [{"op": "edit", "id": "n280", "content": "renamed"}]}));
-        let answer = world.write("t", Surface::Todowrite, list(&[("mine", "completed"), ("todo 280", "in_progress")]));
+        world.write("maker", Dialect::Native, json!({"ops": [{"op": "edit", "id": "n280", "content": "renamed"}]}));
+        let answer = world.write("t", Dialect::Todowrite, list(&[("mine", "completed"), ("todo 280", "in_progress")]));
         assert!(answer.text.contains("renamed") && answer.text.contains("[x] mine"), "{}", answer.text);
-        world.write("t", Surface::Todowrite, list(&[]));
+        world.write("t", Dialect::Todowrite, list(&[]));
         assert_eq!(world.count(), TODOS as u64 - 1, "its two are archived");
     }
 }
@@ -126,10 +126,10 @@ fn extended_replaces_only_what_it_was_shown() {
         let patch = json!({"mode": "patch", "todos": [
             {"id": "n100", "status": "completed"}, {"id": "x", "title": "new", "dependsOn": ["n101"]},
         ]});
-        let answer = world.write("e", Surface::Extended, patch);
+        let answer = world.write("e", Dialect::Extended, patch);
         assert!(answer.text.contains("[x] n100") && answer.text.contains("[.] x new (P3, group 2)"), "{}", answer.text);
         assert!(answer.text.contains(" and more"), "{}", answer.text);
-        world.write("e", Surface::Extended, json!({"mode": "replace", "todos": [{"id": "x", "title": "new"}]}));
+        world.write("e", Dialect::Extended, json!({"mode": "replace", "todos": [{"id": "x", "title": "new"}]}));
         assert_eq!((world.status("n100"), world.count()), (None, TODOS as u64));
     }
 }

@@ -1,9 +1,9 @@
-//! Several agents on one plan: a claim protects over every surface, and no two sessions are sent to the same todo.
+//! Several agents on one plan: a claim protects over every dialect, and no two sessions are sent to the same todo.
 
 use proptest::prelude::*;
 use punch_core::{Actor, ActorKind, Add, Op, Outcome, Status, Warning};
 use punch_engine::Request;
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Dialect, Tool};
 use punch_store::{Durability, OpenMode, SessionKey, SqliteStore};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn three() -> World {
 }
 
 fn native(world: &World, session: &str, op: &str, todo: &str) -> (bool, String) {
-    let answer = world.write(session, Surface::Native, json!({"ops": [{"op": op, "id": todo}]}));
+    let answer = world.write(session, Dialect::Native, json!({"ops": [{"op": op, "id": todo}]}));
     (!answer.is_error, answer.text)
 }
 
@@ -37,7 +37,7 @@ fn what_one_agent_has_started_no_other_one_starts_finishes_or_reopens() {
         assert!(text.contains("Hint: take `T-2` instead"), "{text}");
     }
     for op in [json!({"op": "fail", "id": "T-1", "error": "x"}), json!({"op": "hold", "id": "T-1", "reason": "x"})] {
-        assert!(world.write("two", Surface::Native, json!({"ops": [op]})).text.contains("Error leased"));
+        assert!(world.write("two", Dialect::Native, json!({"ops": [op]})).text.contains("Error leased"));
     }
     assert_eq!(status(&world, "T-1"), (Status::InProgress, Some("one".into())));
     assert!(native(&world, "one", "done", "T-1").0);
@@ -62,7 +62,7 @@ fn tool_calls_renew_the_claims_of_their_session() {
     native(&world, "one", "start", "T-1");
     for _ in 0..5 {
         world.pass(6 * 60_000);
-        world.write("one", Surface::Native, json!({"ops": [{"op": "note", "id": "T-2", "text": "x"}]}));
+        world.write("one", Dialect::Native, json!({"ops": [{"op": "note", "id": "T-2", "text": "x"}]}));
     }
     assert!(!native(&world, "two", "start", "T-1").0);
 }
@@ -79,38 +79,38 @@ fn a_claim_lasts_as_long_as_the_setting_says() {
 
 #[test]
 fn lists_leave_out_what_others_have_claimed_and_say_so() {
-    let lists: [(Surface, Value, Value); 3] = [
+    let lists: [(Dialect, Value, Value); 3] = [
         (
-            Surface::Todowrite,
+            Dialect::Todowrite,
             todos(&[("One", "pending"), ("Two", "pending")]),
             todos(&[("One", "completed"), ("Two", "completed")]),
         ),
         (
-            Surface::Cursor,
+            Dialect::Cursor,
             json!({"merge": false, "todos": [{"id": "a", "content": "One"}, {"id": "b", "content": "Two"}]}),
             json!({"merge": true, "todos": [{"id": "a", "status": "completed"}, {"id": "b", "status": "completed"}]}),
         ),
         (
-            Surface::Extended,
+            Dialect::Extended,
             json!({"mode": "replace", "todos": [{"id": "a", "title": "One"}, {"id": "b", "title": "Two"}]}),
             json!({"mode": "patch", "todos": [{"id": "a", "status": "completed"}, {"id": "b", "status": "completed"}]}),
         ),
     ];
-    for (surface, first, second) in lists {
+    for (dialect, first, second) in lists {
         let world = world();
-        let written = world.write("list", surface, first);
-        assert!(!written.is_error, "{surface:?}: {}", written.text);
+        let written = world.write("list", dialect, first);
+        assert!(!written.is_error, "{dialect:?}: {}", written.text);
         let plan = world.engine.whole(world.plan).unwrap();
         let ids: Vec<String> = plan.live().iter().map(|todo| todo.id.clone()).collect();
         assert!(native(&world, "other", "start", &ids[0]).0);
-        let answer = world.write("list", surface, second);
+        let answer = world.write("list", dialect, second);
         assert!(
             !answer.is_error && answer.text.contains("is claimed by `other` and stays as it is"),
             "{}",
             answer.text
         );
-        assert_eq!(status(&world, &ids[0]), (Status::InProgress, Some("other".into())), "{surface:?}");
-        assert_eq!(status(&world, &ids[1]).0, Status::Completed, "{surface:?}");
+        assert_eq!(status(&world, &ids[0]), (Status::InProgress, Some("other".into())), "{dialect:?}");
+        assert_eq!(status(&world, &ids[1]).0, Status::Completed, "{dialect:?}");
     }
 }
 
@@ -177,7 +177,7 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
 }
 
 fn next(world: &World, session: &str) -> Option<String> {
-    let read = world.call(SessionKey::new(session, None), Surface::Native, Tool::Read, json!({"view": "next"}));
+    let read = world.call(SessionKey::new(session, None), Dialect::Native, Tool::Read, json!({"view": "next"}));
     read.structured["ready"][0].as_str().map(str::to_owned)
 }
 
@@ -185,7 +185,7 @@ fn next(world: &World, session: &str) -> Option<String> {
 fn two_agents_are_not_sent_to_the_same_todo() {
     let world = three();
     for session in ["one", "two"] {
-        world.write(session, Surface::Native, json!({"ops": [{"op": "note", "id": "T-3", "text": "x"}]}));
+        world.write(session, Dialect::Native, json!({"ops": [{"op": "note", "id": "T-3", "text": "x"}]}));
     }
     let sent = |session: &str| world.report(session, stop()).go_on.unwrap_or_default();
     assert!(sent("one").contains("T-1"));
@@ -215,14 +215,14 @@ proptest! {
         for (who, what) in steps {
             let session = sessions[who];
             let answer = match (what, sent[who].clone()) {
-                (0 | 1, Some(todo)) => world.write(session, Surface::Native, json!({"ops": [{"op": "start", "id": todo}]})),
-                (2, Some(todo)) => world.write(session, Surface::Native, json!({"ops": [{"op": "done", "id": todo}]})),
+                (0 | 1, Some(todo)) => world.write(session, Dialect::Native, json!({"ops": [{"op": "start", "id": todo}]})),
+                (2, Some(todo)) => world.write(session, Dialect::Native, json!({"ops": [{"op": "done", "id": todo}]})),
                 (3, Some(_)) => {
                     world.report(session, stop());
                     sent[who] = None;
                     continue;
                 }
-                _ => world.write(session, Surface::Native, json!({"ops": [{"op": "note", "id": "T-5", "text": "x"}]})),
+                _ => world.write(session, Dialect::Native, json!({"ops": [{"op": "note", "id": "T-5", "text": "x"}]})),
             };
             prop_assert!(!answer.is_error, "{}", answer.text);
             sent[who] = answer.structured["next"].as_str().map(str::to_owned);

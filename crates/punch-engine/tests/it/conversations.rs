@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_engine::call::{Answer, Caller, Surface, Tool};
+use punch_engine::call::{Answer, Caller, Dialect, Tool};
 use punch_engine::{Choice, Engine};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn world() -> World {
 }
 
 impl World {
-    fn call(&self, session: &str, surface: Surface, tool: Tool, arguments: &Value) -> Answer {
+    fn call(&self, session: &str, dialect: Dialect, tool: Tool, arguments: &Value) -> Answer {
         let caller = Caller {
             session: SessionKey::new(session, None),
             actor: punch_core::Actor::agent(session, session),
@@ -36,11 +36,11 @@ impl World {
             work: Default::default(),
             server: None,
         };
-        self.engine.call(self.plan, &caller, surface, tool, arguments, None).unwrap()
+        self.engine.call(self.plan, &caller, dialect, tool, arguments, None).unwrap()
     }
 
-    fn write(&self, session: &str, surface: Surface, arguments: Value) -> Answer {
-        let answer = self.call(session, surface, Tool::Write, &arguments);
+    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> Answer {
+        let answer = self.call(session, dialect, Tool::Write, &arguments);
         assert!(!answer.is_error, "{}", answer.text);
         answer
     }
@@ -65,13 +65,13 @@ fn cursor(merge: bool, todos: &[(&str, &str, &str)]) -> Value {
 #[test]
 fn cursor_lists_of_two_conversations_with_the_same_ids_stay_apart() {
     let world = world();
-    world.write("a", Surface::Cursor, cursor(false, &[("1", "a one", "in_progress"), ("2", "a two", "pending")]));
+    world.write("a", Dialect::Cursor, cursor(false, &[("1", "a one", "in_progress"), ("2", "a two", "pending")]));
     let b = cursor(false, &[("1", "b one", "pending"), ("2", "b two", "pending"), ("3", "b three", "pending")]);
-    let answer = world.write("b", Surface::Cursor, b);
+    let answer = world.write("b", Dialect::Cursor, b);
     assert!(answer.text.contains("[ ] 1: b one\n[ ] 2: b two\n[ ] 3: b three"), "{}", answer.text);
-    world.write("a", Surface::Cursor, cursor(true, &[("2", "", "completed")]));
+    world.write("a", Dialect::Cursor, cursor(true, &[("2", "", "completed")]));
     let answer =
-        world.write("b", Surface::Cursor, cursor(true, &[("1", "", "completed"), ("2", "b 2", "in_progress")]));
+        world.write("b", Dialect::Cursor, cursor(true, &[("1", "", "completed"), ("2", "b 2", "in_progress")]));
     let own = |row: &&Value| row["content"].as_str().unwrap().starts_with('b');
     let rows = answer.structured["finalTodos"].as_array().unwrap();
     let ids: Vec<&Value> = rows.iter().filter(own).map(|row| &row["id"]).collect();
@@ -83,46 +83,46 @@ fn cursor_lists_of_two_conversations_with_the_same_ids_stay_apart() {
         ["in_progress a one", "completed a two", "completed b one", "in_progress b 2", "pending b three"]
     );
     assert_eq!((world.id("a one"), world.id("b one"), world.id("b three")), ("1".into(), "T-1".into(), "3".into()));
-    world.write("b", Surface::Cursor, cursor(false, &[("2", "b 2", "completed")]));
+    world.write("b", Dialect::Cursor, cursor(false, &[("2", "b 2", "completed")]));
     assert_eq!(world.lines(), ["in_progress a one", "completed a two", "completed b 2"]);
 }
 
 #[test]
 fn cursor_dependencies_between_new_rows_follow_their_names() {
     let world = world();
-    world.write("a", Surface::Cursor, cursor(false, &[("1", "a one", "completed"), ("2", "a two", "pending")]));
+    world.write("a", Dialect::Cursor, cursor(false, &[("1", "a one", "completed"), ("2", "a two", "pending")]));
     let b = json!({"merge": false, "todos": [
         {"id": "1", "content": "b one", "status": "pending"},
         {"id": "2", "content": "b two", "status": "pending", "dependencies": ["1"]}]});
-    let answer = world.write("b", Surface::Cursor, b);
+    let answer = world.write("b", Dialect::Cursor, b);
     assert_eq!(answer.structured["readyTaskIds"], json!(["1"]), "not the other conversation's 1, which is done");
     assert_eq!(answer.structured["finalTodos"][1]["dependencies"], json!(["1"]));
-    let answer = world.write("b", Surface::Cursor, cursor(true, &[("1", "", "completed")]));
+    let answer = world.write("b", Dialect::Cursor, cursor(true, &[("1", "", "completed")]));
     assert_eq!(answer.structured["readyTaskIds"].as_array().unwrap().last().unwrap(), "2");
 }
 
 #[test]
 fn a_row_without_a_text_of_its_own_means_the_todo_that_it_names() {
     let world = world();
-    world.write("a", Surface::Cursor, cursor(false, &[("x", "one", "pending"), ("y", "two", "pending")]));
-    world.write("b", Surface::Cursor, cursor(true, &[("x", "", "completed"), ("y", "two", "in_progress")]));
+    world.write("a", Dialect::Cursor, cursor(false, &[("x", "one", "pending"), ("y", "two", "pending")]));
+    world.write("b", Dialect::Cursor, cursor(true, &[("x", "", "completed"), ("y", "two", "in_progress")]));
     assert_eq!(world.lines(), ["completed one", "in_progress two"], "told elsewhere, continued here");
-    world.write("c", Surface::Cursor, cursor(true, &[("y", "two", "pending")]));
+    world.write("c", Dialect::Cursor, cursor(true, &[("y", "two", "pending")]));
     assert_eq!(world.lines()[2..], ["pending two"], "what somebody else is working on is not taken up");
-    world.write("d", Surface::Cursor, cursor(true, &[("x", "one", "pending")]));
+    world.write("d", Dialect::Cursor, cursor(true, &[("x", "one", "pending")]));
     assert_eq!(world.lines()[3..], ["pending one"], "and what is done is not opened again");
 }
 
 #[test]
 fn what_an_answer_showed_may_be_renamed() {
     let world = world();
-    world.write("a", Surface::Native, json!({"ops": [{"op": "add", "id": "x", "content": "one"}]}));
-    let answer = world.write("b", Surface::Cursor, cursor(true, &[("mine", "two", "pending")]));
+    world.write("a", Dialect::Native, json!({"ops": [{"op": "add", "id": "x", "content": "one"}]}));
+    let answer = world.write("b", Dialect::Cursor, cursor(true, &[("mine", "two", "pending")]));
     assert!(answer.text.contains("[ ] plan:x: one"), "{}", answer.text);
-    let answer = world.write("b", Surface::Cursor, cursor(true, &[("plan:x", "one, renamed", "pending")]));
+    let answer = world.write("b", Dialect::Cursor, cursor(true, &[("plan:x", "one, renamed", "pending")]));
     assert!(answer.text.contains("[ ] plan:x: one, renamed"), "{}", answer.text);
     assert_eq!(world.lines(), ["pending one, renamed", "pending two"]);
-    let answer = world.write("b", Surface::Cursor, cursor(false, &[("mine", "two", "completed")]));
+    let answer = world.write("b", Dialect::Cursor, cursor(false, &[("mine", "two", "completed")]));
     assert!(answer.text.contains("[x] mine: two"));
     assert_eq!(world.lines(), ["completed two"], "it has become part of the list");
 }
@@ -136,28 +136,28 @@ fn extended(mode: &str, todos: &[(&str, &str, &str)]) -> Value {
 fn extended_replacements_of_two_conversations_with_the_same_ids_stay_apart() {
     let world = world();
     let a = extended("replace", &[("T-1", "a one", "completed"), ("T-2", "a two", "in_progress")]);
-    world.write("a", Surface::Extended, a);
+    world.write("a", Dialect::Extended, a);
     let b = json!({"mode": "replace", "todos": [
         {"id": "T-1", "title": "b one"}, {"id": "T-2", "title": "b two", "dependsOn": ["T-1"]}]});
-    let answer = world.write("b", Surface::Extended, b.clone());
+    let answer = world.write("b", Dialect::Extended, b.clone());
     assert!(answer.text.starts_with("[ ] T-1 b one (P3, group 1)\n[.] T-2 b two (P3, group 2)\nReady: T-1\n"));
     let all = ["completed a one", "in_progress a two", "pending b one", "pending b two"];
     assert_eq!(world.lines(), all);
     let ids: Vec<&Value> = answer.structured["todos"].as_array().unwrap().iter().map(|row| &row["id"]).collect();
     assert_eq!(ids, ["plan:T-1", "plan:T-2", "T-1", "T-2"]);
     assert_eq!(answer.structured["todos"][3]["dependsOn"], json!(["T-1"]));
-    let revision = world.write("b", Surface::Extended, b).revision;
+    let revision = world.write("b", Dialect::Extended, b).revision;
     assert_eq!(
         (world.lines(), revision),
         (all.map(str::to_owned).to_vec(), answer.revision),
         "the same again is nothing"
     );
-    world.write("b", Surface::Extended, json!({"mode": "patch", "todos": [{"id": "T-1", "status": "completed"}]}));
-    let read = world.call("b", Surface::Extended, Tool::Read, &json!({"all": true}));
+    world.write("b", Dialect::Extended, json!({"mode": "patch", "todos": [{"id": "T-1", "status": "completed"}]}));
+    let read = world.call("b", Dialect::Extended, Tool::Read, &json!({"all": true}));
     assert!(read.text.contains("[x] plan:T-1 a one") && read.text.contains("[x] T-1 b one"), "{}", read.text);
-    let read = world.call("b", Surface::Extended, Tool::Read, &json!({"view": "todo", "id": "T-2"}));
+    let read = world.call("b", Dialect::Extended, Tool::Read, &json!({"view": "todo", "id": "T-2"}));
     assert_eq!(read.structured["todo"]["content"], "b two");
-    world.write("b", Surface::Extended, extended("replace", &[("T-2", "b two", "completed")]));
+    world.write("b", Dialect::Extended, extended("replace", &[("T-2", "b two", "completed")]));
     assert_eq!(world.lines(), ["completed a one", "in_progress a two", "completed b two"]);
 }
 
@@ -166,14 +166,14 @@ fn what_was_read_may_be_replaced_by_its_id() {
     let world = world();
     world.write(
         "a",
-        Surface::Native,
+        Dialect::Native,
         json!({"ops": [{"op": "add", "content": "one"}, {"op": "add", "content": "two"}]}),
     );
-    world.call("b", Surface::Extended, Tool::Read, &json!({}));
-    world.write("b", Surface::Extended, extended("replace", &[("T-1", "one, better", "pending")]));
+    world.call("b", Dialect::Extended, Tool::Read, &json!({}));
+    world.write("b", Dialect::Extended, extended("replace", &[("T-1", "one, better", "pending")]));
     assert_eq!(world.lines(), ["pending one, better", "pending two"], "what was only read is not archived");
-    world.call("c", Surface::Native, Tool::Read, &json!({}));
-    world.write("c", Surface::Native, json!({"ops": [{"op": "replace", "todos": [{"content": "three"}]}]}));
+    world.call("c", Dialect::Native, Tool::Read, &json!({}));
+    world.write("c", Dialect::Native, json!({"ops": [{"op": "replace", "todos": [{"content": "three"}]}]}));
     assert_eq!(world.lines(), ["pending one, better", "pending two", "pending three"]);
 }
 
@@ -182,12 +182,12 @@ fn todowrite_ids_are_names_too() {
     let world = world();
     let row = |id: &str, content: &str, status: &str| json!({"id": id, "content": content, "status": status, "activeForm": content});
     let list = |rows: &[Value]| json!({"todos": rows});
-    world.write("a", Surface::Todowrite, list(&[row("1", "a one", "pending")]));
-    world.write("b", Surface::Todowrite, list(&[row("1", "b one", "pending"), row("2", "b two", "pending")]));
+    world.write("a", Dialect::Todowrite, list(&[row("1", "a one", "pending")]));
+    world.write("b", Dialect::Todowrite, list(&[row("1", "b one", "pending"), row("2", "b two", "pending")]));
     let b = world.id("b one");
     world.write(
         "b",
-        Surface::Todowrite,
+        Dialect::Todowrite,
         list(&[row("1", "b one, renamed", "completed"), row("2", "b two", "pending")]),
     );
     assert_eq!(world.lines(), ["pending a one", "completed b one, renamed", "pending b two"]);
@@ -200,7 +200,7 @@ fn phases_without_a_target_mean_the_list_of_the_conversation() {
         let world = world();
         let items: Vec<String> = (0..others).map(|n| format!("other {n}")).collect();
         let list = json!({"ops": [{"op": "init", "list": [{"phase": "Setup", "items": items}]}]});
-        world.write("a", Surface::Phases, list);
+        world.write("a", Dialect::Phases, list);
         let count = |status: Status| {
             let plan = world.engine.whole(world.plan).unwrap();
             plan.live().iter().filter(|t| t.content.starts_with("other") && t.status == status).count()
@@ -215,13 +215,13 @@ fn phases_without_a_target_mean_the_list_of_the_conversation() {
             json!([{"op": "rm", "phase": "Setup"}]),
             json!([{"op": "rm"}]),
         ] {
-            world.call("b", Surface::Phases, Tool::Write, &json!({"ops": ops}));
+            world.call("b", Dialect::Phases, Tool::Write, &json!({"ops": ops}));
             assert_eq!((count(Status::Pending), count(Status::InProgress)), before, "{ops} with {others} others");
         }
         assert_eq!(world.lines().len(), others, "its own tasks are gone");
         let phases = world.engine.whole(world.plan).unwrap().row.phases.len();
         assert_eq!(phases, 1, "a phase of the same name is the same phase");
-        world.write("b", Surface::Phases, json!({"ops": [{"op": "done", "task": "other 1"}]}));
+        world.write("b", Dialect::Phases, json!({"ops": [{"op": "done", "task": "other 1"}]}));
         assert_eq!(count(Status::Completed), 1, "what is named by its text is meant");
     }
 }
@@ -238,19 +238,19 @@ fn a_removed_todo_that_is_sent_again_is_not_dropped_without_a_word() {
         json!({"todos": [{"content": "one", "status": "pending", "activeForm": "one"}, row("two")]})
     };
     let todowrite = world();
-    todowrite.write("a", Surface::Todowrite, list("pending"));
+    todowrite.write("a", Dialect::Todowrite, list("pending"));
     rm(&todowrite, "two");
-    let answer = todowrite.write("a", Surface::Todowrite, list("in_progress"));
+    let answer = todowrite.write("a", Dialect::Todowrite, list("in_progress"));
     assert_eq!(answer.text, format!("{note}[ ] one\n\n(0/1 completed)"));
-    let answer = todowrite.write("a", Surface::Todowrite, list("in_progress"));
+    let answer = todowrite.write("a", Dialect::Todowrite, list("in_progress"));
     assert!(answer.text.contains("[>] two"), "it was told and wants it all the same: {}", answer.text);
 
     for merge in [false, true] {
         let world = world();
-        world.write("a", Surface::Cursor, cursor(false, &[("1", "one", "pending"), ("2", "two", "pending")]));
+        world.write("a", Dialect::Cursor, cursor(false, &[("1", "one", "pending"), ("2", "two", "pending")]));
         rm(&world, "two");
         let again = [("1", "one", "pending"), ("2", "two", "in_progress")];
-        let answer = world.write("a", Surface::Cursor, cursor(merge, &again));
+        let answer = world.write("a", Dialect::Cursor, cursor(merge, &again));
         assert!(answer.text.starts_with(note), "{}", answer.text);
         assert_eq!(world.lines(), ["pending one"]);
     }
@@ -299,8 +299,8 @@ proptest! {
             let todos = with_known_dependencies(todos);
             let call = json!({"merge": !replace, "todos": todos});
             let name = format!("session {session}");
-            let together = shared.write(&name, Surface::Cursor, call.clone());
-            let by_itself = alone.entry(session).or_insert_with(world).write(&name, Surface::Cursor, call);
+            let together = shared.write(&name, Dialect::Cursor, call.clone());
+            let by_itself = alone.entry(session).or_insert_with(world).write(&name, Dialect::Cursor, call);
             prop_assert_eq!(
                 own_rows(&together.structured["finalTodos"], session, "content"),
                 own_rows(&by_itself.structured["finalTodos"], session, "content")
@@ -323,8 +323,8 @@ proptest! {
             let todos = with_known_dependencies(todos);
             let call = json!({"mode": "replace", "todos": todos});
             let name = format!("session {session}");
-            let together = shared.call(&name, Surface::Extended, Tool::Write, &call);
-            let by_itself = alone.entry(session).or_insert_with(world).call(&name, Surface::Extended, Tool::Write, &call);
+            let together = shared.call(&name, Dialect::Extended, Tool::Write, &call);
+            let by_itself = alone.entry(session).or_insert_with(world).call(&name, Dialect::Extended, Tool::Write, &call);
             prop_assert_eq!(together.is_error, by_itself.is_error, "{} {}", together.text, by_itself.text);
             prop_assert_eq!(
                 own_rows(&together.structured["todos"], session, "title"),

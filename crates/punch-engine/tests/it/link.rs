@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use punch_engine::call::{Caller, Surface, Tool};
+use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::{Choice, Engine};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn write(engine: &Engine, plan: PlanId, session: &str, arguments: &Value) -> u64
         work: Default::default(),
         server: None,
     };
-    let answer = engine.call(plan, &caller, Surface::Todowrite, Tool::Write, arguments, None).unwrap();
+    let answer = engine.call(plan, &caller, Dialect::Todowrite, Tool::Write, arguments, None).unwrap();
     assert!(!answer.is_error, "{}", answer.text);
     answer.revision
 }

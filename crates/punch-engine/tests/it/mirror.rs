@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use punch_core::Status;
 use punch_core::dialect::mirror::{Change, HostListUpdate, Row, Word};
-use punch_engine::call::{Caller, Family, Surface, TodoUse, Tool};
+use punch_engine::call::{Caller, Family, Dialect, TodoUse, Tool};
 use punch_engine::{Choice, Engine, Request};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
@@ -47,8 +47,8 @@ impl World {
         self.engine.mirror(self.plan, &TodoUse { caller: &caller(session, None), family, told, key: None }).unwrap()
     }
 
-    fn ours(&self, session: &str, surface: Surface, arguments: Value) {
-        let answer = self.engine.call(self.plan, &caller(session, None), surface, Tool::Write, &arguments, None);
+    fn ours(&self, session: &str, dialect: Dialect, arguments: Value) {
+        let answer = self.engine.call(self.plan, &caller(session, None), dialect, Tool::Write, &arguments, None);
         assert!(!answer.unwrap().is_error);
     }
 
@@ -96,7 +96,7 @@ fn a_list_is_followed_and_what_leaves_it_is_archived() {
 #[test]
 fn what_the_list_never_had_stays() {
     let world = world();
-    world.ours("other", Surface::Native, json!({"ops": [{"op": "add", "content": "not of this session"}]}));
+    world.ours("other", Dialect::Native, json!({"ops": [{"op": "add", "content": "not of this session"}]}));
     world.told("s", LIST, &list(&[("mine", Pending)]));
     world.told("s", LIST, &list(&[]));
     assert_eq!(world.todos(), [("not of this session".to_owned(), Status::Pending)]);
@@ -108,7 +108,7 @@ fn what_others_changed_meanwhile_stays() {
     world.told("s", LIST, &list(&[("a", Pending), ("b", Pending)]));
     let plan = world.engine.whole(world.plan).unwrap();
     let b = plan.live().iter().find(|todo| todo.content == "b").unwrap().id.clone();
-    world.ours("person", Surface::Native, json!({"ops": [{"op": "done", "id": b}]}));
+    world.ours("person", Dialect::Native, json!({"ops": [{"op": "done", "id": b}]}));
     world.told("s", LIST, &list(&[("a", InProgress), ("b", Pending)]));
     assert_eq!(world.todos(), [("a".to_owned(), Status::InProgress), ("b".to_owned(), Status::Completed)]);
 }
@@ -128,7 +128,7 @@ fn the_list_of_the_last_conversation_is_found_behind_many_other_todos() {
     let many: Vec<Value> = (0..500).map(|n| json!({"op": "add", "content": format!("other {n}")})).collect();
     let mut person = caller("person", None);
     person.open_limit = 1_000;
-    let added = world.engine.call(world.plan, &person, Surface::Native, Tool::Write, &json!({"ops": many}), None);
+    let added = world.engine.call(world.plan, &person, Dialect::Native, Tool::Write, &json!({"ops": many}), None);
     assert!(!added.unwrap().is_error);
     world.told("s", LIST, &list(&[("a", Completed), ("b", Pending)]));
     world.told("t", LIST, &list(&[("b", InProgress), ("c", Pending), ("other 7", Completed)]));
@@ -237,7 +237,7 @@ fn a_blocked_row_is_held_until_it_is_not() {
 #[test]
 fn where_our_tools_came_first_a_copy_moves_known_todos_and_makes_none() {
     let world = world();
-    world.ours("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    world.ours("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
     world.told("s", LIST, &list(&[("a", Completed), ("something else", Pending)]));
     assert_eq!(world.todos(), [("a".to_owned(), Status::Completed), ("b".to_owned(), Status::Pending)]);
     world.told("s", LIST, &list(&[("a", Pending)]));

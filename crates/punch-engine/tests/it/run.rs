@@ -1,7 +1,7 @@
 //! Runs as they are kept, and what workers of a runner may do.
 
 use punch_core::{Actor, Add, Edit, Evidence, Keep, Op, Ref, Status, Todo, Warning, WorkerId};
-use punch_engine::call::{Caller, Surface, Tool, Work};
+use punch_engine::call::{Caller, Dialect, Tool, Work};
 use punch_engine::{Begin, Choice, Ended, Engine, EngineError, Request, RunOutcome, Sum};
 use punch_store::{MemoryStore, PlanId, SessionKey, Spent};
 use serde_json::json;
@@ -56,10 +56,10 @@ fn a_workers_done_is_reported_and_only_the_runner_completes() {
 
 #[test]
 fn every_surface_reports_and_says_so() {
-    for (surface, arguments) in [
-        (Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]})),
-        (Surface::Todowrite, json!({"todos": [{"content": "one", "activeForm": "One", "status": "completed"}]})),
-        (Surface::Cursor, json!({"merge": true, "todos": [{"id": "T-1", "status": "completed"}]})),
+    for (dialect, arguments) in [
+        (Dialect::Native, json!({"ops": [{"op": "done", "id": "T-1"}]})),
+        (Dialect::Todowrite, json!({"todos": [{"content": "one", "activeForm": "One", "status": "completed"}]})),
+        (Dialect::Cursor, json!({"merge": true, "todos": [{"id": "T-1", "status": "completed"}]})),
     ] {
         let (engine, plan) = engine();
         let worker = worker_name(1, 1);
@@ -76,10 +76,10 @@ fn every_surface_reports_and_says_so() {
             work: Work::default(),
             server: None,
         };
-        let answer = engine.call(plan, &caller, surface, Tool::Write, &arguments, None).unwrap();
+        let answer = engine.call(plan, &caller, dialect, Tool::Write, &arguments, None).unwrap();
         let found = todo(&engine, plan, "T-1");
-        assert_eq!((found.status, found.flags.reported), (Status::InProgress, true), "{surface:?}: {}", answer.text);
-        assert!(answer.text.contains("verifies"), "{surface:?}: {}", answer.text);
+        assert_eq!((found.status, found.flags.reported), (Status::InProgress, true), "{dialect:?}: {}", answer.text);
+        assert!(answer.text.contains("verifies"), "{dialect:?}: {}", answer.text);
     }
 }
 

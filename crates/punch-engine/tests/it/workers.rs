@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::{Actor, Status};
-use punch_engine::call::{Answer, Caller, Surface, Tool};
+use punch_engine::call::{Answer, Caller, Dialect, Tool};
 use punch_engine::{Choice, Engine, Role};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn world() -> World {
     let world = World { engine, plan };
     let add = |id: &str, content: &str| json!({"op": "add", "id": id, "content": content, "phase": "Build"});
     let ops = json!([add("o", "other"), add("a", "own 1"), add("b", "own 2")]);
-    let made = world.call("boss", None, Surface::Native, Tool::Write, &json!({"ops": ops}));
+    let made = world.call("boss", None, Dialect::Native, Tool::Write, &json!({"ops": ops}));
     assert!(!made.is_error, "{}", made.text);
     let whole = world.engine.whole(plan).unwrap();
     let uids: Vec<_> = ["a", "b"].iter().map(|id| whole.by_id(id).unwrap().uid).collect();
@@ -31,7 +31,7 @@ fn world() -> World {
 }
 
 impl World {
-    fn call(&self, session: &str, role: Option<Role>, surface: Surface, tool: Tool, arguments: &Value) -> Answer {
+    fn call(&self, session: &str, role: Option<Role>, dialect: Dialect, tool: Tool, arguments: &Value) -> Answer {
         let caller = Caller {
             session: SessionKey::new(session, None),
             actor: Actor::agent(session, session),
@@ -44,15 +44,15 @@ impl World {
             work: Default::default(),
             server: None,
         };
-        self.engine.call(self.plan, &caller, surface, tool, arguments, None).unwrap()
+        self.engine.call(self.plan, &caller, dialect, tool, arguments, None).unwrap()
     }
 
-    fn write(&self, surface: Surface, arguments: &Value) -> Answer {
-        self.call("w", None, surface, Tool::Write, arguments)
+    fn write(&self, dialect: Dialect, arguments: &Value) -> Answer {
+        self.call("w", None, dialect, Tool::Write, arguments)
     }
 
     fn read(&self, arguments: &Value) -> Answer {
-        self.call("w", None, Surface::Native, Tool::Read, arguments)
+        self.call("w", None, Dialect::Native, Tool::Read, arguments)
     }
 
     fn statuses(&self) -> Vec<(String, Status)> {
@@ -62,26 +62,26 @@ impl World {
 }
 
 /// A call of each dialect that sets `own 1` to a status, beside items that are not the worker's.
-fn calls(status: &str) -> Vec<(Surface, Value)> {
+fn calls(status: &str) -> Vec<(Dialect, Value)> {
     let row = |content: &str, status: &str| json!({"content": content, "status": status, "activeForm": content});
     let op = if status == "completed" { "done" } else { "start" };
     vec![
-        (Surface::Native, json!({"ops": [{"op": op, "id": "a"}]})),
-        (Surface::Cursor, json!({"merge": true, "todos": [{"id": "a", "status": status}]})),
+        (Dialect::Native, json!({"ops": [{"op": op, "id": "a"}]})),
+        (Dialect::Cursor, json!({"merge": true, "todos": [{"id": "a", "status": status}]})),
         (
-            Surface::Cursor,
+            Dialect::Cursor,
             json!({"merge": false, "todos": [{"id": "o", "content": "other", "status": "completed"},
                 {"id": "a", "content": "own 1", "status": status}]}),
         ),
-        (Surface::Phases, json!({"ops": [{"op": op, "task": "own 1"}]})),
-        (Surface::Todowrite, json!({"todos": [row("own 1", status)]})),
+        (Dialect::Phases, json!({"ops": [{"op": op, "task": "own 1"}]})),
+        (Dialect::Todowrite, json!({"todos": [row("own 1", status)]})),
         (
-            Surface::Todowrite,
+            Dialect::Todowrite,
             json!({"todos": [row("other", "completed"), row("own 1", status), row("own 2", "pending")]}),
         ),
-        (Surface::Extended, json!({"mode": "patch", "todos": [{"id": "a", "status": status}]})),
+        (Dialect::Extended, json!({"mode": "patch", "todos": [{"id": "a", "status": status}]})),
         (
-            Surface::Extended,
+            Dialect::Extended,
             json!({"mode": "replace", "todos": [{"id": "o", "title": "other", "status": "completed"},
                 {"id": "a", "title": "own 1", "status": status}]}),
         ),
@@ -90,22 +90,22 @@ fn calls(status: &str) -> Vec<(Surface, Value)> {
 
 #[test]
 fn a_worker_reports_on_its_own_todos_in_every_dialect() {
-    for (n, (surface, start)) in calls("in_progress").into_iter().enumerate() {
+    for (n, (dialect, start)) in calls("in_progress").into_iter().enumerate() {
         let world = world();
-        let answer = world.write(surface, &start);
-        assert!(!answer.is_error, "{surface:?} {start}: {}", answer.text);
+        let answer = world.write(dialect, &start);
+        assert!(!answer.is_error, "{dialect:?} {start}: {}", answer.text);
         let done = &calls("completed")[n].1;
-        let answer = world.write(surface, done);
-        assert!(!answer.is_error, "{surface:?} {done}: {}", answer.text);
+        let answer = world.write(dialect, done);
+        assert!(!answer.is_error, "{dialect:?} {done}: {}", answer.text);
         let wanted = [("other", Status::Pending), ("own 1", Status::Completed), ("own 2", Status::Pending)];
         assert_eq!(
             world.statuses(),
             wanted.map(|(content, status)| (content.to_owned(), status)),
-            "{surface:?} {done}"
+            "{dialect:?} {done}"
         );
         assert!(!answer.text.contains("next: o "), "{}", answer.text);
         let mixed = done.to_string().contains("other");
-        assert_eq!(answer.text.contains("not assigned to you"), mixed, "{surface:?}: {}", answer.text);
+        assert_eq!(answer.text.contains("not assigned to you"), mixed, "{dialect:?}: {}", answer.text);
     }
 }
 
@@ -113,23 +113,23 @@ fn a_worker_reports_on_its_own_todos_in_every_dialect() {
 fn a_worker_writes_nothing_else_in_any_dialect() {
     let row = |content: &str, status: &str| json!({"content": content, "status": status, "activeForm": content});
     let cases = [
-        (Surface::Cursor, json!({"merge": true, "todos": [{"id": "o", "status": "completed"}]})),
-        (Surface::Cursor, json!({"merge": true, "todos": [{"id": "n", "content": "new", "status": "pending"}]})),
-        (Surface::Cursor, json!({"merge": true, "todos": [{"id": "a", "status": "cancelled"}]})),
-        (Surface::Phases, json!({"ops": [{"op": "done", "task": "other"}]})),
-        (Surface::Phases, json!({"ops": [{"op": "rm", "task": "own 1"}]})),
-        (Surface::Phases, json!({"ops": [{"op": "drop", "task": "own 1"}]})),
-        (Surface::Phases, json!({"ops": [{"op": "append", "phase": "Build", "items": ["new"]}]})),
-        (Surface::Phases, json!({"ops": [{"op": "init", "list": [{"phase": "P", "items": ["new"]}]}]})),
-        (Surface::Todowrite, json!({"todos": [row("other", "completed")]})),
-        (Surface::Todowrite, json!({"todos": [row("own 1", "completed"), row("new", "pending")]})),
-        (Surface::Extended, json!({"mode": "patch", "todos": [{"id": "o", "status": "completed"}]})),
-        (Surface::Extended, json!({"mode": "replace", "todos": [{"id": "n", "title": "new", "status": "pending"}]})),
+        (Dialect::Cursor, json!({"merge": true, "todos": [{"id": "o", "status": "completed"}]})),
+        (Dialect::Cursor, json!({"merge": true, "todos": [{"id": "n", "content": "new", "status": "pending"}]})),
+        (Dialect::Cursor, json!({"merge": true, "todos": [{"id": "a", "status": "cancelled"}]})),
+        (Dialect::Phases, json!({"ops": [{"op": "done", "task": "other"}]})),
+        (Dialect::Phases, json!({"ops": [{"op": "rm", "task": "own 1"}]})),
+        (Dialect::Phases, json!({"ops": [{"op": "drop", "task": "own 1"}]})),
+        (Dialect::Phases, json!({"ops": [{"op": "append", "phase": "Build", "items": ["new"]}]})),
+        (Dialect::Phases, json!({"ops": [{"op": "init", "list": [{"phase": "P", "items": ["new"]}]}]})),
+        (Dialect::Todowrite, json!({"todos": [row("other", "completed")]})),
+        (Dialect::Todowrite, json!({"todos": [row("own 1", "completed"), row("new", "pending")]})),
+        (Dialect::Extended, json!({"mode": "patch", "todos": [{"id": "o", "status": "completed"}]})),
+        (Dialect::Extended, json!({"mode": "replace", "todos": [{"id": "n", "title": "new", "status": "pending"}]})),
     ];
-    for (surface, arguments) in cases {
+    for (dialect, arguments) in cases {
         let world = world();
         let before = world.statuses();
-        let answer = world.write(surface, &arguments);
+        let answer = world.write(dialect, &arguments);
         assert!(answer.is_error && answer.text.starts_with("Error not_allowed"), "{arguments}: {}", answer.text);
         assert_eq!(world.statuses(), before, "{arguments}");
     }
@@ -138,7 +138,7 @@ fn a_worker_writes_nothing_else_in_any_dialect() {
 #[test]
 fn done_without_a_target_means_the_worker_s_own_list() {
     let world = world();
-    let answer = world.write(Surface::Phases, &json!({"ops": [{"op": "done"}]}));
+    let answer = world.write(Dialect::Phases, &json!({"ops": [{"op": "done"}]}));
     assert!(!answer.is_error, "{}", answer.text);
     assert_eq!(world.statuses()[0], ("other".to_owned(), Status::Pending));
     assert!(world.statuses()[1..].iter().all(|(_, status)| *status == Status::Completed));
@@ -158,14 +158,14 @@ fn a_worker_is_offered_only_its_own_todos() {
         assert!(answer.text.contains("own 1") && !answer.text.contains("other"), "{arguments}: {}", answer.text);
         assert!(!answer.structured.to_string().contains("\"o\""), "{arguments}: {}", answer.structured);
     }
-    world.write(Surface::Native, &json!({"ops": [{"op": "done", "ids": ["a", "b"]}]}));
+    world.write(Dialect::Native, &json!({"ops": [{"op": "done", "ids": ["a", "b"]}]}));
     for arguments in [json!({"view": "next"}), json!({"view": "ready"}), json!({"view": "schedule"})] {
         let answer = world.read(&arguments);
         assert!(!answer.text.contains("other"), "{arguments}: {}", answer.text);
     }
-    let claimed = world.call("w", None, Surface::Native, Tool::Claim, &json!({}));
+    let claimed = world.call("w", None, Dialect::Native, Tool::Claim, &json!({}));
     assert!(claimed.text.starts_with("Nothing is ready"), "{}", claimed.text);
-    let claimed = world.call("w", None, Surface::Native, Tool::Claim, &json!({"id": "o"}));
+    let claimed = world.call("w", None, Dialect::Native, Tool::Claim, &json!({"id": "o"}));
     assert!(claimed.text.starts_with("Error not_allowed"), "{}", claimed.text);
 }
 
@@ -186,6 +186,6 @@ fn a_worker_is_one_on_every_plan() {
         work: Default::default(),
         server: None,
     };
-    let answer = world.engine.call(elsewhere, &caller, Surface::Native, Tool::Write, &arguments, None).unwrap();
+    let answer = world.engine.call(elsewhere, &caller, Dialect::Native, Tool::Write, &arguments, None).unwrap();
     assert!(answer.text.starts_with("Error not_allowed"), "{}", answer.text);
 }

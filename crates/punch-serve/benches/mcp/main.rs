@@ -8,7 +8,7 @@ mod speed;
 
 use std::process::ExitCode;
 
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use punch_serve::{Group, Offer};
 
 /// Collects what missed its target.
@@ -35,11 +35,11 @@ pub fn tokens(text: &str) -> usize {
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn offered(report: &mut Report) {
     let price = |offer: Offer| offer.tools.iter().map(|tool| tokens(&tool.priced())).sum::<usize>() as f64;
-    for surface in Surface::ALL {
-        let limit = if *surface == Surface::Extended { 1_200.0 } else { 900.0 };
-        report.row(&format!("tokens offered, {}", surface.name()), price(Offer::new(*surface, &[])), limit, "");
+    for dialect in Dialect::ALL {
+        let limit = if *dialect == Dialect::Extended { 1_200.0 } else { 900.0 };
+        report.row(&format!("tokens offered, {}", dialect.name()), price(Offer::new(*dialect, &[])), limit, "");
     }
-    report.row("tokens offered, native with claim", price(Offer::new(Surface::Native, &[Group::Claim])), 900.0, "");
+    report.row("tokens offered, native with claim", price(Offer::new(Dialect::Native, &[Group::Claim])), 900.0, "");
 }
 
 fn main() -> ExitCode {

@@ -1,6 +1,6 @@
 //! A plan of 20 todos worked to the end: by ops, and by sending the whole list every time.
 
-use punch_engine::call::{Caller, Surface, Tool};
+use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::{Choice, Engine};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
@@ -22,8 +22,8 @@ fn content(n: usize) -> String {
 }
 
 pub fn run(report: &mut Report) {
-    let native = spend(Surface::Native, &native());
-    let whole = spend(Surface::Todowrite, &whole());
+    let native = spend(Dialect::Native, &native());
+    let whole = spend(Dialect::Todowrite, &whole());
     println!("a 20-todo plan to its end: {native} tokens by ops, {whole} by full replacement");
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     report.row("ops against full replacement, tokens", native as f64 / whole as f64, 1.0 / 3.0, "");
@@ -59,7 +59,7 @@ fn whole() -> Vec<Value> {
     (0..=TODOS).map(call).collect()
 }
 
-fn spend(surface: Surface, calls: &[Value]) -> usize {
+fn spend(dialect: Dialect, calls: &[Value]) -> usize {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 0));
     let plan = engine.choose_or_create(&Choice::default()).unwrap();
     let caller = Caller {
@@ -76,7 +76,7 @@ fn spend(surface: Surface, calls: &[Value]) -> usize {
     };
     let mut spent = 0;
     for call in calls {
-        let answer = engine.call(plan, &caller, surface, Tool::Write, call, None).unwrap();
+        let answer = engine.call(plan, &caller, dialect, Tool::Write, call, None).unwrap();
         assert!(!answer.is_error, "{}", answer.text);
         spent += tokens(&call.to_string()) + tokens(&format!("{}\nrev {}", answer.text, answer.revision));
     }

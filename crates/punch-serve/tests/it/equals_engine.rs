@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use punch_core::Document;
-use punch_engine::call::{Caller, Surface, Tool};
+use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine};
 use punch_serve::wire::Wire;
@@ -15,8 +15,8 @@ use punch_testkit::{calls, source::Source};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-const DIALECTS: [Surface; 5] =
-    [Surface::Native, Surface::Cursor, Surface::Phases, Surface::Todowrite, Surface::Extended];
+const DIALECTS: [Dialect; 5] =
+    [Dialect::Native, Dialect::Cursor, Dialect::Phases, Dialect::Todowrite, Dialect::Extended];
 
 /// Time goes on by a second a call, the same for both sides.
 fn engine(store: Box<dyn Store>) -> Engine {
@@ -77,9 +77,9 @@ impl Store for Handle {
 }
 
 /// One call a server, over a real wire.
-async fn served(store: &Shared, surface: Surface, arguments: &Value) -> Value {
+async fn served(store: &Shared, dialect: Dialect, arguments: &Value) -> Value {
     let settings = Settings {
-        offer: Offer::new(surface, &[]),
+        offer: Offer::new(dialect, &[]),
         structured: false,
         identity: Identity { session: Some("s".into()), ..Identity::default() },
         tag: Tag::new("1"),
@@ -131,13 +131,13 @@ proptest! {
         let mut source = Source::new(&bytes);
         let mut sent = Vec::new();
         for _ in 0..6 {
-            let surface = source.pick(&DIALECTS);
-            let line = calls::line(surface.name(), &mut source);
-            let key = if surface == Surface::Phases { "batches" } else { "calls" };
+            let dialect = source.pick(&DIALECTS);
+            let line = calls::line(dialect.name(), &mut source);
+            let key = if dialect == Dialect::Phases { "batches" } else { "calls" };
             for call in line[key].as_array().into_iter().flatten() {
-                let call = if surface == Surface::Phases { json!({"ops": call}) } else { call.clone() };
+                let call = if dialect == Dialect::Phases { json!({"ops": call}) } else { call.clone() };
                 if call.is_object() {
-                    sent.push((surface, call));
+                    sent.push((dialect, call));
                 }
             }
         }
@@ -158,10 +158,10 @@ proptest! {
             server: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for (surface, call) in &sent {
-            let expected = direct.call(plan, &caller, *surface, Tool::Write, call, None).unwrap();
-            let got = runtime.block_on(served(&shared, *surface, call));
-            prop_assert_eq!(got["isError"].as_bool().unwrap_or(false), expected.is_error, "{} {}", surface.name(), call);
+        for (dialect, call) in &sent {
+            let expected = direct.call(plan, &caller, *dialect, Tool::Write, call, None).unwrap();
+            let got = runtime.block_on(served(&shared, *dialect, call));
+            prop_assert_eq!(got["isError"].as_bool().unwrap_or(false), expected.is_error, "{} {}", dialect.name(), call);
             let text = got["content"][0]["text"].as_str().unwrap();
             // Ids that are made from the time differ by when each side asked for it.
             if !expected.text.contains("todo-") {

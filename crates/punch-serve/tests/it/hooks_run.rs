@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use proptest::prelude::*;
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine, Severity};
 use punch_serve::hook::{Hook, Host, hear};
@@ -90,7 +90,7 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
         let arguments = json!({"todos": todos.iter().map(item).collect::<Vec<_>>()});
         let session = SessionKey::new("mcp-1", None);
         let ask = Ask {
-            surface: Surface::Todowrite,
+            dialect: Dialect::Todowrite,
             tool: Tool::Write,
             arguments: arguments.clone(),
             server: Some(session.clone()),

@@ -1,6 +1,6 @@
 //! What models are offered, word by word, and what it costs them.
 
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use punch_serve::hook::Host;
 use punch_serve::{Group, Offer, cost, guide};
 
@@ -23,25 +23,25 @@ fn offered(offer: &Offer) -> (usize, String) {
 
 #[test]
 fn every_surface_keeps_its_price() {
-    for surface in Surface::ALL {
-        let (tokens, shown) = offered(&Offer::new(*surface, &[]));
-        let most = if *surface == Surface::Extended { 1_200 } else { 900 };
-        assert!(tokens <= most, "{}: {tokens} tokens", surface.name());
-        insta::assert_snapshot!(surface.name(), shown);
+    for dialect in Dialect::ALL {
+        let (tokens, shown) = offered(&Offer::new(*dialect, &[]));
+        let most = if *dialect == Dialect::Extended { 1_200 } else { 900 };
+        assert!(tokens <= most, "{}: {tokens} tokens", dialect.name());
+        insta::assert_snapshot!(dialect.name(), shown);
     }
-    let (tokens, shown) = offered(&Offer::new(Surface::Native, &[Group::Claim]));
+    let (tokens, shown) = offered(&Offer::new(Dialect::Native, &[Group::Claim]));
     assert!(tokens <= 900, "{tokens}");
     insta::assert_snapshot!("native_with_claim", shown);
-    let (tokens, shown) = offered(&Offer::new(Surface::Native, &[Group::Claim, Group::Checkpoint]));
+    let (tokens, shown) = offered(&Offer::new(Dialect::Native, &[Group::Claim, Group::Checkpoint]));
     assert!(tokens <= 1_050, "{tokens}");
     insta::assert_snapshot!("native_with_groups", shown);
 }
 
 #[test]
 fn instructions_are_a_few_lines() {
-    for surface in Surface::ALL {
-        let text = guide::instructions(*surface);
-        assert!(exact(&text) <= 120, "{}: {}", surface.name(), exact(&text));
+    for dialect in Dialect::ALL {
+        let text = guide::instructions(*dialect);
+        assert!(exact(&text) <= 120, "{}: {}", dialect.name(), exact(&text));
     }
 }
 
@@ -54,7 +54,7 @@ fn standing_advice_says_when_and_when_not_and_stays_short() {
             assert!(text.contains(said), "{host:?}: {said}");
         }
         // One source: what the server says about when to use a list is in here word by word.
-        let when = guide::instructions(Surface::Native);
+        let when = guide::instructions(Dialect::Native);
         let when = when.split(". ").nth(1).unwrap();
         assert!(text.contains(when), "{text}");
     }
@@ -62,22 +62,22 @@ fn standing_advice_says_when_and_when_not_and_stays_short() {
 
 #[test]
 fn the_estimate_by_bytes_is_near_the_count() {
-    for surface in Surface::ALL {
-        for tool in Offer::new(*surface, &[Group::Claim]).tools {
+    for dialect in Dialect::ALL {
+        for tool in Offer::new(*dialect, &[Group::Claim]).tools {
             let (text, exact) = (tool.priced(), exact(&tool.priced()) as f64);
             let ratio = cost::tokens(&text) as f64 / exact;
-            assert!((0.75..1.35).contains(&ratio), "{} {}: {ratio}", surface.name(), tool.name);
+            assert!((0.75..1.35).contains(&ratio), "{} {}: {ratio}", dialect.name(), tool.name);
         }
     }
 }
 
 #[test]
 fn schemas_have_nothing_that_nobody_reads() {
-    for surface in Surface::ALL {
-        for tool in Offer::new(*surface, &[Group::Claim]).tools {
+    for dialect in Dialect::ALL {
+        for tool in Offer::new(*dialect, &[Group::Claim]).tools {
             let text = tool.priced();
             for waste in ["$schema", "\"title\":\"", "\"format\"", "\"default\"", "additionalProperties"] {
-                assert!(!text.contains(waste), "{} {}: {waste}", surface.name(), tool.name);
+                assert!(!text.contains(waste), "{} {}: {waste}", dialect.name(), tool.name);
             }
         }
     }
@@ -85,5 +85,5 @@ fn schemas_have_nothing_that_nobody_reads() {
 
 #[test]
 fn switched_off_means_no_tools() {
-    assert_eq!(Offer::none(Surface::Native).tools, []);
+    assert_eq!(Offer::none(Dialect::Native).tools, []);
 }

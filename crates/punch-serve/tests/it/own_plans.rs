@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use punch_engine::Engine;
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Dialect, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
 use punch_serve::hook::{Hook, Host, hear};
 use punch_serve::{Ask, Desk, Opened, PlanDesk, Project};
@@ -26,7 +26,7 @@ fn world(plans: &str) -> World {
 
 impl World {
     /// A call of a server of its own, as every conversation has.
-    fn call(&self, session: &str, surface: Surface, tool: Tool, arguments: Value) -> String {
+    fn call(&self, session: &str, dialect: Dialect, tool: Tool, arguments: Value) -> String {
         let opened = Opened {
             project: Box::new(Shared(self.project.0.clone(), self.project.1.clone())),
             settings: self.settings.clone(),
@@ -38,7 +38,7 @@ impl World {
             started_for: None,
         };
         let session = SessionKey::new(session, None);
-        let ask = Ask { surface, tool, arguments, session, ..Ask::reading(Value::Null) };
+        let ask = Ask { dialect, tool, arguments, session, ..Ask::reading(Value::Null) };
         PlanDesk::new(opened).call(&ask).unwrap().text
     }
 
@@ -69,11 +69,11 @@ fn tools_work_on_the_shared_plan_or_on_one_for_every_conversation() {
         ("session", vec![("session-one", vec!["a", "a again"]), ("session-two", vec!["b"])]),
     ] {
         let world = world(plans);
-        world.call("one", Surface::Native, Tool::Write, add("a"));
-        let read = world.call("two", Surface::Native, Tool::Read, json!({}));
+        world.call("one", Dialect::Native, Tool::Write, add("a"));
+        let read = world.call("two", Dialect::Native, Tool::Read, json!({}));
         assert_eq!(read.contains("T-1 a"), plans == "shared", "{read}");
-        world.call("two", Surface::Native, Tool::Write, add("b"));
-        world.call("one", Surface::Native, Tool::Write, add("a again"));
+        world.call("two", Dialect::Native, Tool::Write, add("b"));
+        world.call("one", Dialect::Native, Tool::Write, add("a again"));
         let found = world.plans();
         let found: Vec<(&str, Vec<&str>)> =
             found.iter().map(|(name, todos)| (name.as_str(), todos.iter().map(String::as_str).collect())).collect();
@@ -97,7 +97,7 @@ fn hooks_copy_lists_into_the_shared_plan_or_into_one_for_every_conversation() {
             world.report("PostToolUse", &used);
         }
         // The server of a conversation finds the plan that its hooks have made.
-        let read = world.call("two", Surface::Native, Tool::Read, json!({}));
+        let read = world.call("two", Dialect::Native, Tool::Read, json!({}));
         assert!(read.contains("of two"), "{read}");
         let found = world.plans();
         let found: Vec<(&str, Vec<&str>)> =

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use punch_core::{Status, Uid};
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine};
 use punch_serve::hook::{Hook, Host, hear};
@@ -110,7 +110,7 @@ impl<'a> Window<'a> {
     /// A call as the server gets it, without its hooks.
     fn send(&self, arguments: &Value) -> (String, u64) {
         let ask = Ask {
-            surface: Surface::Native,
+            dialect: Dialect::Native,
             tool: Tool::Write,
             arguments: arguments.clone(),
             session: self.started_for.clone().unwrap_or_else(|| self.server.clone()),

@@ -1,4 +1,4 @@
-//! `punch plan-file` in a real project, from every surface.
+//! `punch plan-file` in a real project, from every dialect.
 
 mod shared;
 mod watching;

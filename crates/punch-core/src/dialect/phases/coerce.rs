@@ -1,6 +1,6 @@
 //! The repairs a host makes to a call before it checks the schema.
 //!
-//! Models send `null` for what they leave out and arrays as JSON in a string. A surface that wants to be as lenient
+//! Models send `null` for what they leave out and arrays as JSON in a string. A dialect that wants to be as lenient
 //! as the original host calls [`coerce`] first; replaying recorded calls does not.
 
 use serde_json::{Map, Value};

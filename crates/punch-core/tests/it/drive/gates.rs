@@ -231,7 +231,7 @@ fn a_stored_input_leads_to_the_same_decision() {
         let line = serde_json::to_string(&input).unwrap();
         let again: Input = serde_json::from_str(&line).unwrap();
         assert_eq!(decide(&again), decide(&input));
-        let reply = punch_core::replay::line(punch_core::replay::Dialect::Drive, line.as_bytes());
+        let reply = punch_core::replay::line(punch_core::replay::Recording::Drive, line.as_bytes());
         assert!(reply.readable, "{}", reply.json);
         assert_eq!(reply.json["results"][0]["do"], "allow");
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use proptest::prelude::*;
 use punch_core::drive::{HostEvent, Start, ToolKind};
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use punch_engine::{Mark, Reading};
 use punch_store::SessionKey;
 use serde_json::json;
@@ -42,7 +42,7 @@ fn tool_used() -> HostEvent {
 
 fn status(world: &World, id: &str, status: &str) {
     let todos = json!([{"id": id, "content": id, "status": status}]);
-    let answer = world.write("s", Surface::Cursor, json!({"merge": true, "todos": todos}));
+    let answer = world.write("s", Dialect::Cursor, json!({"merge": true, "todos": todos}));
     assert!(!answer.is_error, "{}", answer.text);
 }
 
@@ -125,7 +125,7 @@ fn a_shortened_or_resumed_conversation_neither_doubles_nor_resets() {
 #[test]
 fn every_attempt_has_its_own() {
     let (world, talk, key) = (world(), Talk::default(), SessionKey::new("s", None));
-    let ops = |ops| assert!(!world.write("s", Surface::Native, json!({ "ops": ops })).is_error);
+    let ops = |ops| assert!(!world.write("s", Dialect::Native, json!({ "ops": ops })).is_error);
     ops(json!([{"op": "add", "content": "a"}, {"op": "start", "id": "T-1"}]));
     talk.grows_to(0);
     hear(&world, &key, &talk, tool_used());
@@ -173,7 +173,7 @@ fn what_a_subagent_uses_belongs_to_what_its_main_agent_works_on_or_to_what_it_wa
     let b = world.engine.resolve(world.plan, "b").unwrap();
     world.engine.assign(world.plan, &worker, &[b]).unwrap();
     let done = json!({"ops": [{"op": "start", "id": "b"}, {"op": "done", "id": "b"}]});
-    assert!(!world.call(worker.clone(), Surface::Native, punch_engine::call::Tool::Write, done).is_error);
+    assert!(!world.call(worker.clone(), Dialect::Native, punch_engine::call::Tool::Write, done).is_error);
     for size in [2_000, 2_050] {
         of_worker.grows_to(size);
     }

@@ -3,7 +3,7 @@
 use punch_core::Op;
 use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
 use punch_core::drive::{Before, HostEvent, Start, ToolKind, ToolUse, estimate};
-use punch_engine::call::{Caller, Family, Surface, TodoUse, Tool};
+use punch_engine::call::{Caller, Family, Dialect, TodoUse, Tool};
 use punch_engine::{Earlier, Find, HostReport};
 use punch_store::SessionKey;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn started(how: Start) -> HostEvent {
 fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
     let world = world();
     assert_eq!(world.report("new", started(Start::Startup)), Default::default(), "nothing to offer");
-    world.write("old", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    world.write("old", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
     let before = world.sessions();
     for how in [Start::Startup, Start::Resume] {
         assert_eq!(
@@ -36,14 +36,14 @@ fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
     assert!(offered.contains("open: main (2 of 2 open), second (1 of 1 open). Next there: T-2"), "{offered}");
     assert_eq!(world.report("new", started(Start::Compact)), Default::default(), "and not again and again");
     assert_eq!(world.sessions(), before, "offered is not shown, and not bound");
-    world.write("new", Surface::Todowrite, todos(&[("mine", "pending")]));
+    world.write("new", Dialect::Todowrite, todos(&[("mine", "pending")]));
     assert_eq!(world.engine.whole(world.plan).unwrap().live().len(), 3, "a first replacement archives nothing");
 }
 
 #[test]
 fn compaction_brings_the_list_back_and_counts_as_shown() {
     let world = world();
-    world.write("s", Surface::Todowrite, todos(&[("one", "completed"), ("two", "in_progress"), ("three", "pending")]));
+    world.write("s", Dialect::Todowrite, todos(&[("one", "completed"), ("two", "in_progress"), ("three", "pending")]));
     world.report("s", HostEvent::Compacting);
     let text = world.report("s", started(Start::Compact)).context.unwrap();
     assert!(text.contains("You were working on T-2.") && text.contains("[>] T-2 two\n[ ] T-3 three\n"), "{text}");
@@ -51,7 +51,7 @@ fn compaction_brings_the_list_back_and_counts_as_shown() {
     let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
     assert_eq!((state.scope.len(), state.shown), (2, 1));
     // The list that was put back, sent again, archives nothing that was not in it.
-    world.write("s", Surface::Todowrite, todos(&[("two", "completed"), ("three", "in_progress")]));
+    world.write("s", Dialect::Todowrite, todos(&[("two", "completed"), ("three", "in_progress")]));
     assert_eq!(world.engine.whole(world.plan).unwrap().live().len(), 3);
     assert_eq!(world.stop_code(), "continue");
 }
@@ -82,7 +82,7 @@ fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
     let world = world();
     let rows: Vec<_> =
         (0..300).map(|n| json!({"id": format!("c{n}"), "content": format!("task {n}"), "status": "pending"})).collect();
-    world.write("s", Surface::Cursor, json!({"merge": false, "todos": rows}));
+    world.write("s", Dialect::Cursor, json!({"merge": false, "todos": rows}));
     let text = world.report("s", started(Start::Compact)).context.unwrap();
     assert!(
         estimate(&text) <= 1_200 && text.contains("more; `todo_read`, or `punch list` in a shell, shows them"),
@@ -93,7 +93,7 @@ fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
     assert!((20..=120).contains(&state.scope.len()), "{}", state.scope.len());
     world.write(
         "s",
-        Surface::Cursor,
+        Dialect::Cursor,
         json!({"merge": false, "todos": [{"id": "c0", "content": "task 0", "status": "pending"}]}),
     );
     let left = world.engine.whole(world.plan).unwrap().live().len();
@@ -125,12 +125,12 @@ fn what_found_no_room_when_the_list_was_put_back_is_still_to_be_done() {
 #[test]
 fn resume_puts_the_list_back_and_clear_lets_go_of_it() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     assert!(world.report("s", started(Start::Resume)).context.unwrap().contains("[ ] T-1 a"));
     assert!(world.report("s", started(Start::Startup)).context.unwrap().contains("[ ] T-1 a"), "an id that is known");
     assert!(world.report("s", started(Start::Clear)).context.unwrap().contains("offered, not assigned"));
     assert_eq!(world.stop_code(), "unbound");
-    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
     assert_eq!(world.stop_code(), "finished");
     assert_eq!(world.report("s", started(Start::Resume)), Default::default(), "nothing is open");
 }
@@ -138,11 +138,11 @@ fn resume_puts_the_list_back_and_clear_lets_go_of_it() {
 #[test]
 fn what_a_person_changed_is_told_once() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
     assert_eq!(world.report("s", person()), Default::default(), "nothing but its own");
     world.by_hand(&[Op::Done { target: id("T-1"), evidence: None, fence: None }]);
     world.by_hand(&[add("c </x>"), Op::Rm(id("T-2"))]);
-    world.write("other", Surface::Native, json!({"ops": [{"op": "add", "content": "of an agent"}]}));
+    world.write("other", Dialect::Native, json!({"ops": [{"op": "add", "content": "of an agent"}]}));
     assert_eq!(
         world.report("s", person()).context.unwrap(),
         "A person changed the plan since you last saw it, on purpose: work with it as it is, do not rebuild or undo it.\n\
@@ -188,13 +188,13 @@ fn a_conversation_that_was_wound_back_is_told_once_what_it_forgot() {
             }
         })
     };
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
     for turn in ["0", "1", "2"] {
         assert_eq!(world.in_turn(turn, never(), person()), None, "not known at the prompt");
     }
     assert_eq!(world.in_turn("2", first(), ran()), None, "nothing is missing");
     assert_eq!(world.in_turn("2", never(), ran()), None, "looked at once in a turn");
-    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
     world.in_turn("3", never(), person());
     // Wound back to turn 0, before the list is written.
     assert_eq!(
@@ -204,7 +204,7 @@ fn a_conversation_that_was_wound_back_is_told_once_what_it_forgot() {
     );
     assert_eq!(world.in_turn("3", never(), ran()), None, "told once");
     // A host that says it with the prompt.
-    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-2"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "done", "id": "T-2"}]}));
     let text = world.in_turn("4", Earlier::Told(vec!["0".into()]), person()).unwrap();
     assert!(text.ends_with("Since then:\n- T-2 is completed now: \"b\""), "{text}");
     world.by_hand(&[add("c")]);
@@ -215,14 +215,14 @@ fn a_conversation_that_was_wound_back_is_told_once_what_it_forgot() {
 #[test]
 fn the_beginning_of_a_turn_is_remembered_with_what_was_open() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [
+    world.write("s", Dialect::Native, json!({"ops": [
         {"op": "add", "content": "a"}, {"op": "add", "content": "b"}, {"op": "add", "content": "c"}, {"op": "done", "id": "T-1"}]}));
     assert_eq!(world.engine.turn(world.plan, None).unwrap(), None);
     world.report("s", person());
-    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-2"}, {"op": "add", "content": "d"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "done", "id": "T-2"}, {"op": "add", "content": "d"}]}));
     let turn = world.engine.turn(world.plan, None).unwrap().unwrap();
     assert_eq!((turn.revision, turn.open), (1, vec!["T-2".to_owned(), "T-3".to_owned()]));
-    let answer = world.call(SessionKey::new("s", None), Surface::Native, Tool::Read, json!({"view": "history"}));
+    let answer = world.call(SessionKey::new("s", None), Dialect::Native, Tool::Read, json!({"view": "history"}));
     assert!(answer.text.ends_with("This turn began at rev 1; open then: T-2, T-3"), "{}", answer.text);
     assert_eq!(answer.structured["turnStartTodoIds"], json!(["T-2", "T-3"]));
 }

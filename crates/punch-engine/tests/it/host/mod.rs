@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::drive::{Decision, Effect, Finish, HostEvent, ToolKind, ToolUse};
 use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
-use punch_engine::call::{Answer, Caller, Surface, Tool};
+use punch_engine::call::{Answer, Caller, Dialect, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
 use punch_engine::{Choice, Engine, HostReport, Request};
 use punch_store::{MemoryStore, PlanId, SessionKey, Store};
@@ -65,11 +65,11 @@ impl World {
         self.time.fetch_add(ms, Ordering::Relaxed);
     }
 
-    pub fn write(&self, session: &str, surface: Surface, arguments: Value) -> Answer {
-        self.call(SessionKey::new(session, None), surface, Tool::Write, arguments)
+    pub fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> Answer {
+        self.call(SessionKey::new(session, None), dialect, Tool::Write, arguments)
     }
 
-    pub fn call(&self, key: SessionKey, surface: Surface, tool: Tool, arguments: Value) -> Answer {
+    pub fn call(&self, key: SessionKey, dialect: Dialect, tool: Tool, arguments: Value) -> Answer {
         let caller = Caller {
             actor: Actor::agent("claude-code", punch_engine::owner_of(&key, &self.settings)),
             session: key,
@@ -83,7 +83,7 @@ impl World {
             server: None,
         };
         self.pass(1);
-        self.engine.call(self.plan, &caller, surface, tool, &arguments, None).unwrap()
+        self.engine.call(self.plan, &caller, dialect, tool, &arguments, None).unwrap()
     }
 
     /// A change by a person on the command line.

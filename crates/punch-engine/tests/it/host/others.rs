@@ -1,7 +1,7 @@
 //! Subagents, servers without a session, leases.
 
 use punch_core::drive::{HostEvent, Start, ToolKind, ToolUse};
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Dialect, Tool};
 use punch_store::SessionKey;
 use serde_json::json;
 
@@ -14,18 +14,18 @@ fn tool(name: &str, kind: ToolKind) -> ToolUse {
 #[test]
 fn a_subagent_reads_its_parents_list_and_writes_nothing() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     let sub = || SessionKey::new("s", Some("helper"));
-    for (surface, arguments) in [
-        (Surface::Native, json!({"ops": [{"op": "done", "id": "T-1"}]})),
-        (Surface::Native, json!({"ops": [{"op": "replace", "todos": []}]})),
-        (Surface::Todowrite, todos(&[("mine", "pending")])),
-        (Surface::Extended, json!({"mode": "replace", "todos": []})),
+    for (dialect, arguments) in [
+        (Dialect::Native, json!({"ops": [{"op": "done", "id": "T-1"}]})),
+        (Dialect::Native, json!({"ops": [{"op": "replace", "todos": []}]})),
+        (Dialect::Todowrite, todos(&[("mine", "pending")])),
+        (Dialect::Extended, json!({"mode": "replace", "todos": []})),
     ] {
-        let answer = world.call(sub(), surface, Tool::Write, arguments);
+        let answer = world.call(sub(), dialect, Tool::Write, arguments);
         assert!(answer.is_error && answer.text.starts_with("Error not_allowed"), "{}", answer.text);
     }
-    assert!(!world.call(sub(), Surface::Native, Tool::Read, json!({})).is_error);
+    assert!(!world.call(sub(), Dialect::Native, Tool::Read, json!({})).is_error);
     let starting = |name: &str| {
         let event = HostEvent::ToolStarting { tool: tool(name, ToolKind::Ours) };
         world.engine.observe(&world.moment(sub(), event), &world.settings).unwrap().refuse
@@ -39,7 +39,7 @@ fn a_subagent_reads_its_parents_list_and_writes_nothing() {
 #[test]
 fn a_subagent_with_an_assignment_sees_and_reports_on_that_alone() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
     let sub = SessionKey::new("s", Some("helper"));
     let b = world.engine.resolve(world.plan, "T-2").unwrap();
     world.engine.assign(world.plan, &sub, &[b]).unwrap();
@@ -49,7 +49,7 @@ fn a_subagent_with_an_assignment_sees_and_reports_on_that_alone() {
     let write = HostEvent::ToolStarting { tool: tool("todo_write", ToolKind::Ours) };
     assert_eq!(world.engine.observe(&world.moment(sub.clone(), write), &world.settings).unwrap().refuse, None);
     let done =
-        |id: &str| world.call(sub.clone(), Surface::Native, Tool::Write, json!({"ops": [{"op": "done", "id": id}]}));
+        |id: &str| world.call(sub.clone(), Dialect::Native, Tool::Write, json!({"ops": [{"op": "done", "id": id}]}));
     assert!(done("T-1").is_error);
     assert!(!done("T-2").is_error);
     let stop = |settings: &punch_engine::config::Settings| {
@@ -63,8 +63,8 @@ fn a_subagent_with_an_assignment_sees_and_reports_on_that_alone() {
 #[test]
 fn leases_are_renewed_when_a_third_has_passed_and_not_before() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
-    world.call(SessionKey::new("s", None), Surface::Native, Tool::Claim, json!({}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.call(SessionKey::new("s", None), Dialect::Native, Tool::Claim, json!({}));
     let until = || world.engine.whole(world.plan).unwrap().by_id("T-1").unwrap().lease_until.unwrap();
     let (first, minute) = (until(), 60_000);
     let starting = || HostEvent::ToolStarting { tool: tool("Bash", ToolKind::Other) };
@@ -83,7 +83,7 @@ fn leases_are_renewed_when_a_third_has_passed_and_not_before() {
 #[test]
 fn most_reports_write_nothing() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     let mut changes = world.engine.store().changes();
     let quiet = std::time::Duration::ZERO;
     for event in [

@@ -1,7 +1,7 @@
 //! Reminders and advice through the engine.
 
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use serde_json::json;
 
 use super::{World, ended, settings, todos, world};
@@ -29,20 +29,20 @@ fn a_busy_session_without_a_list_is_told_once_that_there_is_one() {
 #[test]
 fn a_list_that_does_not_move_is_remembered_after_ten() {
     let world = world();
-    world.write("s", Surface::Todowrite, todos(&[("one", "in_progress")]));
+    world.write("s", Dialect::Todowrite, todos(&[("one", "in_progress")]));
     assert_eq!(uses(&world, ToolKind::Other, 9), [""; 0]);
     assert_eq!(uses(&world, ToolKind::Ours, 1), [""; 0]);
     assert_eq!(uses(&world, ToolKind::Other, 9), [""; 0]);
     let said = uses(&world, ToolKind::Other, 1);
     assert!(said[0].contains("In progress: T-1 \"one\""), "{said:?}");
-    world.write("s", Surface::Todowrite, todos(&[("one", "completed")]));
+    world.write("s", Dialect::Todowrite, todos(&[("one", "completed")]));
     assert_eq!(uses(&world, ToolKind::Other, 50), [""; 0], "never when finished");
 }
 
 #[test]
 fn edits_without_a_todo_in_progress_are_remembered() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     let said = uses(&world, ToolKind::Edit, 4);
     assert_eq!(said, ["Files change, but no todo is in progress. Next: T-1 \"a\". Mark what you work on."]);
 }
@@ -50,7 +50,7 @@ fn edits_without_a_todo_in_progress_are_remembered() {
 #[test]
 fn reminders_can_be_switched_off_and_have_a_budget() {
     let mut world = world();
-    world.write("s", Surface::Todowrite, todos(&[("one", "in_progress")]));
+    world.write("s", Dialect::Todowrite, todos(&[("one", "in_progress")]));
     world.settings = settings(&[("reminders.enabled", "false")]);
     assert_eq!(uses(&world, ToolKind::Other, 30), [""; 0]);
     world.settings = settings(&[("reminders.tokens", "100")]);
@@ -63,7 +63,7 @@ fn reminders_can_be_switched_off_and_have_a_budget() {
 fn a_first_failure_asks_for_a_retry_and_a_second_to_give_up() {
     let world = world();
     assert_eq!(world.report("s", failed("Bash", ToolKind::Other)), Default::default(), "nothing is bound");
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "start", "id": "T-1"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "start", "id": "T-1"}]}));
     let first = world.report("s", failed("Bash", ToolKind::Other)).context.unwrap();
     assert_eq!(first, "A tool failed while T-1 is in progress. Try once more, in another way.");
     let second = world.report("s", failed("Bash", ToolKind::Other)).context.unwrap();

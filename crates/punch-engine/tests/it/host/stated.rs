@@ -1,7 +1,7 @@
 //! What models say about what todos took, and what is learnt from all plans.
 
 use punch_core::drive::ToolKind;
-use punch_engine::call::{Surface, Tool};
+use punch_engine::call::{Dialect, Tool};
 use punch_engine::{Engine, Reading, Used};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn taken(engine: &Engine, plan: punch_store::PlanId) -> Vec<(u32, u64)> {
 }
 
 fn ops(world: &World, ops: Value) {
-    let answer = world.write("s", Surface::Native, json!({ "ops": ops }));
+    let answer = world.write("s", Dialect::Native, json!({ "ops": ops }));
     assert!(!answer.is_error, "{}", answer.text);
 }
 
@@ -32,7 +32,7 @@ fn done_and_fail_may_say_what_it_took_and_saying_it_again_adds_nothing() {
     assert_eq!(taken(&world.engine, world.plan), [(1, 900), (2, 400), (1, 51), (1, 50)]);
     for wrong in [json!(-1), json!("many"), json!(1.5)] {
         let call = json!({"ops": [{"op": "done", "id": "T-2", "actualTokens": wrong}]});
-        assert!(world.write("s", Surface::Native, call).is_error);
+        assert!(world.write("s", Dialect::Native, call).is_error);
     }
 }
 
@@ -43,9 +43,9 @@ fn the_extended_format_says_it_with_the_todo() {
         json!({"mode": "patch", "todos": [
         {"id": "a", "title": "a", "status": status, "actualTokens": actual, "estimatedTokens": 500}]})
     };
-    world.write("s", Surface::Extended, todos("in_progress", 0));
-    world.write("s", Surface::Extended, todos("completed", 700));
-    world.write("s", Surface::Extended, todos("completed", 700));
+    world.write("s", Dialect::Extended, todos("in_progress", 0));
+    world.write("s", Dialect::Extended, todos("completed", 700));
+    world.write("s", Dialect::Extended, todos("completed", 700));
     assert_eq!(taken(&world.engine, world.plan), [(1, 700)]);
     let report = world.engine.usage_report(world.plan).unwrap();
     assert_eq!((report.total.estimated, report.total.actual), (500, 700));
@@ -79,7 +79,7 @@ fn the_schedule_view_knows_what_other_plans_have_taught() {
     let batch = || {
         let key = SessionKey::new("s", None);
         let answer =
-            world.call(key.clone(), Surface::Native, Tool::Read, json!({"view": "schedule", "budget": 70_000}));
+            world.call(key.clone(), Dialect::Native, Tool::Read, json!({"view": "schedule", "budget": 70_000}));
         answer.structured["estimatedTokens"].as_u64().unwrap()
     };
     assert_eq!(batch(), 50_000);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use punch_core::drive::{ContextUse, Decision, Facts, HostEvent, Switch, ToolKind, survey};
 use punch_core::{Hold, HoldKind, Op};
-use punch_engine::call::Surface;
+use punch_engine::call::Dialect;
 use punch_store::{MemoryStore, OpenMode, SessionKey, SqliteStore};
 use serde_json::json;
 
@@ -20,7 +20,7 @@ fn early_stops_are_continued_until_all_is_done() {
     let mut list = [("one", "in_progress"), ("two", "pending"), ("three", "pending")];
     let mut texts = Vec::new();
     for n in 0..3 {
-        world.write("s", Surface::Todowrite, todos(&list));
+        world.write("s", Dialect::Todowrite, todos(&list));
         let effect = world.report("s", stop());
         texts.push(effect.go_on.unwrap());
         assert_eq!(effect.tell.unwrap(), format!("punch: continuation 1/10, {} of 3 todos open", 3 - n));
@@ -29,7 +29,7 @@ fn early_stops_are_continued_until_all_is_done() {
             list[n + 1].1 = "in_progress";
         }
     }
-    world.write("s", Surface::Todowrite, todos(&list));
+    world.write("s", Dialect::Todowrite, todos(&list));
     assert_eq!(world.report("s", stop()), Default::default(), "finished: nothing is said");
     assert_eq!(world.decided("s"), "finished");
     assert!(texts[1].contains("\ntwo\n") && texts[2].contains("\nthree\n"), "{texts:?}");
@@ -39,13 +39,13 @@ fn early_stops_are_continued_until_all_is_done() {
 #[test]
 fn a_model_that_never_progresses_is_stopped_after_three_and_the_person_is_told() {
     let world = world();
-    world.write("s", Surface::Todowrite, todos(&[("one", "in_progress")]));
+    world.write("s", Dialect::Todowrite, todos(&[("one", "in_progress")]));
     world.report("s", person());
     let codes: Vec<String> = (0..5)
         .map(|n| {
             // Words, order and new todos are no progress.
             let more = format!("more {n}");
-            world.write("s", Surface::Todowrite, todos(&[(&more, "pending"), ("one", "in_progress")]));
+            world.write("s", Dialect::Todowrite, todos(&[(&more, "pending"), ("one", "in_progress")]));
             world.report("s", ended("Bash", ToolKind::Other));
             world.stopped("s")
         })
@@ -67,11 +67,11 @@ fn one_completed_and_one_reopened_is_progress() {
     let world = world();
     let ops =
         json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}, {"op": "done", "id": "T-1"}]});
-    world.write("s", Surface::Native, ops);
+    world.write("s", Dialect::Native, ops);
     for _ in 0..3 {
         assert_eq!(world.stopped("s"), "continue");
     }
-    world.write("s", Surface::Native, json!({"ops": [{"op": "done", "id": "T-2"}, {"op": "reopen", "id": "T-1"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "done", "id": "T-2"}, {"op": "reopen", "id": "T-1"}]}));
     assert_eq!(world.stopped("s"), "continue", "the counts are the same, the statuses are not");
 }
 
@@ -79,11 +79,11 @@ fn one_completed_and_one_reopened_is_progress() {
 fn the_progress_of_others_is_not_the_sessions_own() {
     let world = world();
     let add = |n: u32| json!({"op": "add", "content": format!("task {n}")});
-    world.write("s", Surface::Native, json!({"ops": (0..9).map(add).collect::<Vec<_>>()}));
+    world.write("s", Dialect::Native, json!({"ops": (0..9).map(add).collect::<Vec<_>>()}));
     for n in 1..=3 {
         assert_eq!(world.stopped("s"), "continue");
         let ops = json!({"ops": [{"op": "start", "id": format!("T-{n}")}, {"op": "done", "id": format!("T-{n}")}]});
-        world.write("other", Surface::Native, ops);
+        world.write("other", Dialect::Native, ops);
     }
     assert_eq!(world.stopped("s"), "no_progress");
 }
@@ -93,7 +93,7 @@ fn what_waits_for_a_person_ends_the_loop_at_once() {
     let world = world();
     world.write(
         "s",
-        Surface::Native,
+        Dialect::Native,
         json!({"ops": [
         {"op": "add", "content": "paint"}, {"op": "add", "content": "dry", "dependsOn": ["T-1"]}]}),
     );
@@ -117,12 +117,12 @@ fn others_leases_and_given_up_dependencies_are_named() {
     let world = world();
     world.write(
         "s",
-        Surface::Native,
+        Dialect::Native,
         json!({"ops": [
         {"op": "add", "content": "a"}, {"op": "add", "content": "b", "dependsOn": ["T-1"]},
         {"op": "add", "content": "c"}, {"op": "drop", "id": "T-1"}]}),
     );
-    world.write("other", Surface::Native, json!({"ops": [{"op": "start", "id": "T-3"}]}));
+    world.write("other", Dialect::Native, json!({"ops": [{"op": "start", "id": "T-3"}]}));
     assert_eq!(world.stopped("s"), "nothing_actionable");
     let told = world.engine.decisions(None, 1).unwrap();
     let Some((_, Decision::Allow { reason })) = &told[0].decided else { panic!("it stops") };
@@ -135,7 +135,7 @@ fn others_leases_and_given_up_dependencies_are_named() {
 #[test]
 fn sessions_that_wrote_nothing_are_left_alone() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     assert_eq!(world.report("second", stop()), Default::default());
     assert_eq!(world.decided("second"), "unbound");
     assert_eq!(world.report("", stop()), Default::default());
@@ -148,7 +148,7 @@ fn sessions_that_wrote_nothing_are_left_alone() {
 #[test]
 fn a_session_of_another_plan_is_foreign() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     world.engine.create_plan("second").unwrap();
     let mut moment = world.moment(SessionKey::new("s", None), stop());
     moment.choice.name = Some("second".into());
@@ -161,11 +161,11 @@ fn a_session_of_another_plan_is_foreign() {
 fn a_list_covers_itself_and_the_native_dialect_the_plan() {
     let world = world();
     world.by_hand(&[add("of a person")]);
-    world.write("list", Surface::Todowrite, todos(&[("mine", "completed")]));
+    world.write("list", Dialect::Todowrite, todos(&[("mine", "completed")]));
     assert_eq!(world.stopped("list"), "finished");
     world.write(
         "native",
-        Surface::Native,
+        Dialect::Native,
         json!({"ops": [{"op": "add", "content": "x"}, {"op": "done", "id": "T-3"}]}),
     );
     assert_eq!(world.stopped("native"), "continue");
@@ -174,7 +174,7 @@ fn a_list_covers_itself_and_the_native_dialect_the_plan() {
 #[test]
 fn settings_and_switches_count_at_the_next_stop() {
     let mut world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     let key = SessionKey::new("s", None);
     for (of, to, code) in [
         (None, Switch::Off, "switched_off"),
@@ -197,14 +197,14 @@ fn settings_and_switches_count_at_the_next_stop() {
 fn a_decision_is_reused_within_the_interval_at_the_same_revision() {
     let mut world = world();
     world.settings = settings(&[("keep_going.check_interval_ms", "1000")]);
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     let first = world.report("s", stop());
     assert_eq!(world.report("s", stop()), first);
     assert_eq!(world.engine.decisions(None, 9).unwrap().len(), 1, "decided once");
     world.pass(1_000);
     let later = world.report("s", stop());
     assert!(later.go_on.unwrap().starts_with("Continuation 2/10"));
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "b"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "b"}]}));
     let moved = world.report("s", stop());
     assert!(moved.go_on.unwrap().starts_with("Continuation 3/10"), "another revision is another question");
 }
@@ -212,7 +212,7 @@ fn a_decision_is_reused_within_the_interval_at_the_same_revision() {
 #[test]
 fn context_and_host_caps_reach_the_decision() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     let mut moment = world.moment(SessionKey::new("s", None), stop());
     moment.context = Some(ContextUse { used: 95, limit: 100 });
     assert!(world.engine.observe(&moment, &world.settings).unwrap().tell.unwrap().contains("95 of 100"));
@@ -225,12 +225,12 @@ fn context_and_host_caps_reach_the_decision() {
 #[test]
 fn stored_decisions_replay_to_themselves_and_are_bounded() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "x".repeat(500)}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "x".repeat(500)}]}));
     for _ in 0..6 {
         world.report("s", stop());
     }
     for told in world.engine.decisions(None, 99).unwrap() {
-        let reply = punch_core::replay::line(punch_core::replay::Dialect::Drive, told.line.to_string().as_bytes());
+        let reply = punch_core::replay::line(punch_core::replay::Recording::Drive, told.line.to_string().as_bytes());
         let mut again = reply.json["results"][0].clone();
         again.as_object_mut().unwrap().remove("sentence");
         assert_eq!(again, told.line["decision"]);
@@ -273,9 +273,9 @@ proptest! {
             false => world_on(Box::new(MemoryStore::new())),
             true => world_on(Box::new(SqliteStore::open(&folder.path().join("store.db"), OpenMode::Create).unwrap())),
         };
-        world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "task 0"}]}));
+        world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "task 0"}]}));
         for (n, op) in ops(&choices).into_iter().enumerate() {
-            world.write(if n % 5 == 4 { "other" } else { "s" }, Surface::Native, json!({"ops": [op]}));
+            world.write(if n % 5 == 4 { "other" } else { "s" }, Dialect::Native, json!({"ops": [op]}));
         }
         // What it was sent to is free again.
         world.report("other", HostEvent::SessionEnded);
@@ -303,7 +303,7 @@ proptest! {
             // The agent does something, or nothing.
             let next = stored.next.map(|next| next.id).unwrap_or_default();
             let op = ["done", "note", "fail", "hold", "start", "drop", "note", "done"][usize::from(step[0] % 8)];
-            world.write("s", Surface::Native, json!({"ops": [{"op": op, "id": next, "text": "hm", "error": "no", "reason": "?"}]}));
+            world.write("s", Dialect::Native, json!({"ops": [{"op": op, "id": next, "text": "hm", "error": "no", "reason": "?"}]}));
         }
         prop_assert!(halted, "{} continuations and no end", continued);
     }
@@ -312,7 +312,7 @@ proptest! {
 #[test]
 fn background_work_and_aborts_are_waited_for_and_obeyed() {
     let world = world();
-    world.write("s", Surface::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "start", "id": "T-1"}]}));
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "start", "id": "T-1"}]}));
     let finish = punch_core::drive::Finish::EndTurn;
     world.report("s", HostEvent::Stopping { finish, background: 1, kept_going: false });
     assert_eq!(world.decided("s"), "background");
@@ -342,13 +342,13 @@ const ON: [&str; 3] = ["continue", "continue", "continue"];
 #[test]
 fn a_turn_that_does_not_touch_the_plan_is_continued_once() {
     let world = world();
-    world.write("s", Surface::Todowrite, todos(&[("a", "in_progress"), ("b", "pending")]));
+    world.write("s", Dialect::Todowrite, todos(&[("a", "in_progress"), ("b", "pending")]));
     assert_eq!(turn(&world, &[]), ONCE);
     assert_eq!(turn(&world, &[("Read", ToolKind::Other), ("AskUserQuestion", ToolKind::Question)]), ONCE);
     assert_eq!(turn(&world, &[("Bash", ToolKind::Command)]), ON, "a command while a todo is in progress");
     assert_eq!(turn(&world, &[("Edit", ToolKind::Edit)]), ON);
     world.report("s", person());
-    world.write("s", Surface::Todowrite, todos(&[("a", "pending"), ("b", "pending")]));
+    world.write("s", Dialect::Todowrite, todos(&[("a", "pending"), ("b", "pending")]));
     assert_eq!([world.stopped("s"), world.stopped("s")], ["continue", "continue"], "the list was written");
     assert_eq!(turn(&world, &[("Bash", ToolKind::Command)]), ONCE, "nothing is in progress");
     world.report("s", person());
@@ -361,13 +361,13 @@ fn a_turn_that_does_not_touch_the_plan_is_continued_once() {
 fn where_tools_are_not_counted_a_todo_in_progress_leaves_it_open_whether_the_turn_touched_the_plan() {
     let mut world = world();
     world.settings = settings(&[("reminders.enabled", "false")]);
-    world.write("s", Surface::Todowrite, todos(&[("a", "in_progress"), ("b", "pending")]));
+    world.write("s", Dialect::Todowrite, todos(&[("a", "in_progress"), ("b", "pending")]));
     world.report("s", person());
     let before = world.sessions();
     world.report("s", ended("Bash", ToolKind::Command));
     assert_eq!(world.sessions(), before, "a hook that only read before still only reads");
     assert_eq!([world.stopped("s"), world.stopped("s")], ["continue", "continue"]);
     world.report("s", person());
-    world.write("s", Surface::Todowrite, todos(&[("a", "pending"), ("b", "pending")]));
+    world.write("s", Dialect::Todowrite, todos(&[("a", "pending"), ("b", "pending")]));
     assert_eq!(turn(&world, &[("Bash", ToolKind::Command)]), ONCE, "without one it is certain");
 }

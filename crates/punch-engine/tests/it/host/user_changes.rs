@@ -3,7 +3,7 @@
 use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
 use punch_core::drive::{HostEvent, Start};
 use punch_core::{Edit, Keep, Op, Status};
-use punch_engine::call::{Caller, Family, Surface, TodoUse};
+use punch_engine::call::{Caller, Dialect, Family, TodoUse};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
 
@@ -18,26 +18,26 @@ fn word(done: bool) -> &'static str {
 
 fn todowrite(world: &World, rows: &[(&str, bool)]) {
     let rows: Vec<(&str, &str)> = rows.iter().map(|(content, done)| (*content, word(*done))).collect();
-    assert!(!world.write("s", Surface::Todowrite, todos(&rows)).is_error);
+    assert!(!world.write("s", Dialect::Todowrite, todos(&rows)).is_error);
 }
 
 fn cursor(world: &World, rows: &[(&str, bool)]) {
     let row = |(content, done): &(&str, bool)| json!({"id": content, "content": content, "status": word(*done)});
     let rows: Vec<Value> = rows.iter().map(row).collect();
-    assert!(!world.write("s", Surface::Cursor, json!({"merge": false, "todos": rows})).is_error);
+    assert!(!world.write("s", Dialect::Cursor, json!({"merge": false, "todos": rows})).is_error);
 }
 
 fn merging(world: &World, rows: &[(&str, bool)]) {
     let row = |(content, done): &(&str, bool)| json!({"id": content, "content": content, "status": word(*done)});
     let rows: Vec<Value> = rows.iter().map(row).collect();
-    assert!(!world.write("s", Surface::Cursor, json!({"merge": true, "todos": rows})).is_error);
+    assert!(!world.write("s", Dialect::Cursor, json!({"merge": true, "todos": rows})).is_error);
 }
 
 fn phases(world: &World, rows: &[(&str, bool)]) {
     for (content, done) in rows {
-        world.write("s", Surface::Phases, json!({"ops": [{"op": "append", "phase": "P", "items": [content]}]}));
+        world.write("s", Dialect::Phases, json!({"ops": [{"op": "append", "phase": "P", "items": [content]}]}));
         if *done {
-            assert!(!world.write("s", Surface::Phases, json!({"ops": [{"op": "done", "task": content}]})).is_error);
+            assert!(!world.write("s", Dialect::Phases, json!({"ops": [{"op": "done", "task": content}]})).is_error);
         }
     }
 }
@@ -89,12 +89,12 @@ fn a_session_is_not_finished_while_something_is_open_that_the_user_added() {
 fn what_the_user_changed_is_reported_although_the_agent_wrote_since() {
     let native: Write = |world, rows| {
         let ops = rows.iter().map(|(content, _)| json!({"op": "add", "content": content})).collect::<Vec<_>>();
-        world.write("s", Surface::Native, json!({"ops": ops}));
+        world.write("s", Dialect::Native, json!({"ops": ops}));
     };
     let extended: Write = |world, rows| {
         let row = |(content, _): &(&str, bool)| json!({"id": content, "title": content});
         let rows: Vec<Value> = rows.iter().map(row).collect();
-        world.write("s", Surface::Extended, json!({"mode": "patch", "todos": rows}));
+        world.write("s", Dialect::Extended, json!({"mode": "patch", "todos": rows}));
     };
     for (name, write) in LISTS.into_iter().chain([("native", native), ("extended", extended)]) {
         let world = world();
@@ -104,7 +104,7 @@ fn what_the_user_changed_is_reported_although_the_agent_wrote_since() {
         let renamed = Edit { content: Keep::Set("one, as it should be".into()), ..Edit::default() };
         world.by_hand(&[Op::Edit(id(&of("one")), renamed), Op::Rm(id(&of("two")))]);
         write(&world, &[("four", false)]);
-        world.write("other", Surface::Native, json!({"ops": [{"op": "add", "content": "of another agent"}]}));
+        world.write("other", Dialect::Native, json!({"ops": [{"op": "add", "content": "of another agent"}]}));
         world.report("s", HostEvent::SessionStarted { how: Start::Compact });
         let text = world.report("s", person()).context.unwrap_or_default();
         assert!(text.contains(" was removed") && !text.contains("another agent"), "{name}: {text}");

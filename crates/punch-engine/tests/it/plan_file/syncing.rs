@@ -2,7 +2,7 @@
 
 use punch_core::drive::{HostEvent, Start};
 use punch_core::{Edit, Keep, Op};
-use punch_engine::call::{Caller, Surface, Tool};
+use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::plan_file::How;
 use punch_engine::{Choice, HostReport, Request};
@@ -135,7 +135,7 @@ fn an_agent_is_told_at_its_next_turn_what_people_changed_in_the_file() {
         server: None,
     };
     let start = json!({"ops": [{"op": "start", "id": "a"}]});
-    world.engine.call(world.plan, &caller, Surface::Native, Tool::Write, &start, None).unwrap();
+    world.engine.call(world.plan, &caller, Dialect::Native, Tool::Write, &start, None).unwrap();
     assert_eq!(report(&world, HostEvent::Prompted { by_person: true }), None);
     world.edit("Second", "Second, but faster");
     let told = report(&world, HostEvent::Prompted { by_person: true }).unwrap();
