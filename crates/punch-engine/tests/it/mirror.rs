@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use punch_core::Status;
 use punch_core::dialect::mirror::{Change, HostListUpdate, Row, Word};
-use punch_engine::call::{Caller, Family, Dialect, TodoUse, Tool};
+use punch_engine::call::{Caller, Dialect, Family, TodoUse, Tool};
 use punch_engine::{Choice, Engine, Request};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use punch_core::Op;
 use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
 use punch_core::drive::{Before, HostEvent, Start, ToolKind, ToolUse, estimate};
-use punch_engine::call::{Caller, Family, Dialect, TodoUse, Tool};
+use punch_engine::call::{Caller, Dialect, Family, TodoUse, Tool};
 use punch_engine::{Earlier, Find, HostReport};
 use punch_store::SessionKey;
 use serde_json::json;
