@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use punch_core::text;
+use punch_store::platform;
 
 use crate::failure::Failure;
 use crate::{files, output};
@@ -41,7 +42,7 @@ impl Draft {
     }
 
     fn put(&self, path: &Path, text: &str) -> Result<(), Failure> {
-        files::create(path, 0o600)
+        platform::create_private(path)
             .and_then(|mut file| file.write_all(text.as_bytes()))
             .map_err(|cause| files::failed(path, cause))
     }
@@ -81,7 +82,7 @@ fn folder() -> io::Result<PathBuf> {
     let (base, process) = (std::env::temp_dir(), std::process::id());
     for attempt in 0..100 {
         let path = base.join(format!("punch-edit-{process}-{attempt}"));
-        match files::private_folder(&path) {
+        match platform::private_folders().create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => return made.map(|()| path),
         }

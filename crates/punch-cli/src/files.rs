@@ -1,11 +1,12 @@
 //! Files that a person names: read whole as text, written whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
 
 use punch_core::Refusal;
 use punch_engine::EngineError;
+use punch_store::replace_file;
 
 use crate::failure::Failure;
 
@@ -34,7 +35,8 @@ fn named(path: &Path) -> String {
 /// What an import reads at most, in bytes.
 pub const LIMIT: u64 = 64 * 1024 * 1024;
 
-/// The same, but no more than so many bytes: what is longer is refused before it is in memory.
+/// The text of a file, or of standard input for `-`, if it has at most `limit` bytes. A longer one is refused before it is
+/// in memory.
 pub fn read_up_to(path: &Path, limit: u64) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     if is_dash(path) {
@@ -55,67 +57,16 @@ pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes a file so that readers see the old one or the new one, also after a loss of power. An existing file keeps
-/// its permissions, a new one gets 0644; a link stays a link.
+/// Replaces a file as a whole; readers see the old content or the new one. An existing file keeps its permissions, a new
+/// one gets 0644; a link stays a link.
 pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    write(&target, text).map_err(|cause| failed(path, cause))
-}
-
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let old = fs::metadata(path).ok();
     // A device or a pipe cannot be replaced, only written to.
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return fs::write(path, text);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let (temporary, mut file) = temporary(folder)?;
-    let written = (|| {
-        if let Some(old) = &old {
-            file.set_permissions(old.permissions())?;
-        }
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    } else if let Ok(folder) = File::open(folder) {
-        // Not every file system can; the rename itself has happened.
-        let _ = folder.sync_all();
-    }
-    written
-}
-
-fn temporary(folder: &Path) -> io::Result<(PathBuf, File)> {
-    let process = std::process::id();
-    for attempt in 0..100 {
-        let path = folder.join(format!(".punch.{process}.{attempt}.tmp"));
-        match create(&path, 0o644) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (path, file)),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
-}
-
-/// Makes a file that was not there.
-pub fn create(path: &Path, mode: u32) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
-    #[cfg(not(unix))]
-    let _ = mode;
-    options.open(path)
-}
-
-/// Makes a folder that was not there and that nobody else may enter.
-pub fn private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    let written = match fs::metadata(&target) {
+        Ok(old) if !old.is_file() => fs::write(&target, text),
+        _ => replace_file(&target, text.as_bytes(), 0o644),
+    };
+    written.map_err(|cause| failed(path, cause))
 }
 
 /// A failure that names the file.

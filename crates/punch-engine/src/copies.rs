@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use punch_core::hash::fnv1a;
 use punch_store::{OpenMode, SqliteStore, StoreError, name_of};
 
-use crate::platform;
+use punch_store::platform;
 
 /// A copy is not renewed before it has this age.
 pub const EVERY: Duration = Duration::from_secs(60 * 60);
@@ -53,7 +53,7 @@ pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
         return Ok(false);
     }
     let folder = copy.parent().unwrap_or(copy);
-    platform::private_folders().recursive(true).create(folder).map_err(failed)?;
+    platform::create_private_folders(folder).map_err(failed)?;
     let turn = File::options().create(true).truncate(false).write(true).open(attempt(copy)).map_err(failed)?;
     if turn.try_lock().is_err() {
         return Ok(false);

@@ -25,7 +25,6 @@ mod offer;
 mod offers;
 pub mod plan_file;
 mod plans;
-mod platform;
 pub mod process;
 mod prune;
 mod reference;

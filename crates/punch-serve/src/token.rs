@@ -4,8 +4,10 @@
 use std::fmt;
 use std::fs;
 use std::hint::black_box;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use punch_store::{Replacement, platform};
 
 /// Random bytes in a token.
 const BYTES: usize = 32;
@@ -71,12 +73,12 @@ impl Token {
         if fs::symlink_metadata(path).is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound) {
             create(path).map_err(failed)?;
         }
-        let file = system::open(path).map_err(failed)?;
+        let file = platform::direct_options().read(true).open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         if !meta.is_file() {
             return Err(TokenError::Invalid(path.to_owned()));
         }
-        if system::is_exposed(&meta) {
+        if platform::mode(&meta).is_some_and(|mode| mode & 0o077 != 0) {
             return Err(TokenError::Exposed(path.to_owned()));
         }
         let mut text = String::new();
@@ -106,79 +108,13 @@ fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && black_box(left.iter().zip(right).fold(0, |sum, (a, b)| black_box(sum | (a ^ b)))) == 0
 }
 
-/// Writes a new token beside its place and links it there, so that no one ever reads half of one and the first of several
-/// processes wins.
+/// Writes a new token. Nobody ever reads half of one, and the first of several processes wins.
 fn create(path: &Path) -> io::Result<()> {
-    let (mut random, mut name) = ([0; BYTES], [0; 8]);
-    getrandom::fill(&mut random).and_then(|()| getrandom::fill(&mut name)).map_err(io::Error::other)?;
-    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
-    if let Some(folder) = path.parent() {
-        system::create_folder(folder)?;
-    }
-    let fresh = path.with_added_extension(format!("{}.new", hex(&name)));
-    let written = system::create(&fresh).and_then(|mut file| {
-        file.write_all(format!("{}\n", hex(&random)).as_bytes())?;
-        file.sync_all()
-    });
-    let placed = written.and_then(|()| match fs::hard_link(&fresh, path) {
-        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        // Some file systems have no links.
-        Err(_) => fs::rename(&fresh, path),
-        Ok(()) => Ok(()),
-    });
-    let _ = fs::remove_file(&fresh);
-    placed
-}
-
-#[cfg(unix)]
-mod system {
-    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
-    use std::io;
-    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-    use std::path::Path;
-
-    pub fn create(path: &Path) -> io::Result<File> {
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-    }
-
-    /// Neither follows a link nor waits for the other end of a pipe.
-    pub fn open(path: &Path) -> io::Result<File> {
-        use rustix::fs::OFlags;
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-        OpenOptions::new().read(true).custom_flags(flags).open(path)
-    }
-
-    pub fn is_exposed(meta: &Metadata) -> bool {
-        meta.permissions().mode() & 0o077 != 0
-    }
-
-    pub fn create_folder(path: &Path) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(path)
-    }
-}
-
-#[cfg(not(unix))]
-mod system {
-    use std::fs::{File, Metadata, OpenOptions};
-    use std::io;
-    use std::path::Path;
-
-    // Access lists are inherited from the user's folder.
-    pub fn create(path: &Path) -> io::Result<File> {
-        OpenOptions::new().write(true).create_new(true).open(path)
-    }
-
-    pub fn open(path: &Path) -> io::Result<File> {
-        File::open(path)
-    }
-
-    pub fn is_exposed(_meta: &Metadata) -> bool {
-        false
-    }
-
-    pub fn create_folder(path: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(path)
-    }
+    let mut random = [0; BYTES];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    platform::create_private_folders(platform::folder_of(path))?;
+    Replacement::new(path, format!("{secret}\n").as_bytes(), 0o600)?.commit_if_missing()
 }
 
 #[cfg(all(test, unix))]

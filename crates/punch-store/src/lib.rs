@@ -7,8 +7,9 @@ mod baseline;
 mod error;
 mod hub;
 mod memory;
-mod platform;
+pub mod platform;
 mod record;
+mod replace;
 mod sqlite;
 mod store;
 
@@ -18,5 +19,6 @@ pub use record::{
     ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Durability, ListMark, PlanId,
     PlanInfo, ReadyMark, Run, Session, SessionKey, Spent, Usage, Which,
 };
+pub use replace::{Replacement, replace_file};
 pub use sqlite::{OpenMode, SqliteStore, StoreInfo, name_of, restore, revisions_in};
 pub use store::{Catalogue, Changes, Snapshot, Store, Tx};

@@ -1,13 +1,16 @@
-//! All that differs between systems: who owns a file, how private it is, which file a path leads to.
+//! Everything about files that differs between operating systems: owners, permissions, identity, locks. The other crates
+//! use it too. Where a system has no such notion, the answer is `None` or "allowed".
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use punch_core::hash::fnv1a;
 
-/// What a path leads to. Two openings of one path are the same store exactly if this is equal.
+pub use system::{device, has_two_ends, lock_folder, mode, owner, path_from_bytes, sync_folder, user, writable};
+
+/// Identifies the file that a path leads to. Two paths lead to one store exactly if their identities are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity(u64, u64);
 
@@ -20,98 +23,190 @@ impl Identity {
 
 #[cfg(unix)]
 mod system {
-    use std::fs::{DirBuilder, Metadata, OpenOptions};
+    use std::ffi::OsStr;
+    use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
     use std::io;
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-    use std::path::Path;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+    use std::path::{Path, PathBuf};
 
-    pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.mode(0o600)
+    use rustix::fs::{Access, AtFlags, CWD, OFlags, accessat};
+
+    /// The path that these bytes spell.
+    pub fn path_from_bytes(bytes: &[u8]) -> Option<PathBuf> {
+        Some(PathBuf::from(OsStr::from_bytes(bytes)))
     }
 
-    /// Neither follows a link in place of the file nor waits for whoever holds the other end of a pipe.
-    pub fn direct(options: &mut OpenOptions) -> &mut OpenOptions {
-        use rustix::fs::OFlags;
-        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
+    /// The user this process acts as.
+    pub fn user() -> Option<u32> {
+        Some(rustix::process::geteuid().as_raw())
     }
 
-    pub fn create_dir(path: &Path) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(path)
+    /// The user a file belongs to.
+    pub fn owner(of: &Metadata) -> Option<u32> {
+        Some(of.uid())
     }
 
-    pub fn is_ours(meta: &Metadata) -> bool {
-        meta.uid() == rustix::process::geteuid().as_raw()
+    /// The file system a file is on.
+    pub fn device(of: &Metadata) -> Option<u64> {
+        Some(of.dev())
     }
 
-    /// Asks the system, which knows of access lists and read-only mounts. Opening the file to find out is no way:
-    /// closing it again would drop the locks that SQLite has on it.
-    pub fn writable(path: &Path) -> bool {
-        use rustix::fs::{Access, AtFlags, CWD, accessat};
-        accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+    /// The permission bits of a file.
+    pub fn mode(of: &Metadata) -> Option<u32> {
+        Some(of.permissions().mode() & 0o7777)
+    }
+
+    /// Fails if this process may not write to the path. Asks the kernel, because mode bits know nothing of read-only
+    /// mounts, access lists and sandboxes. Opening a store to find out is not an option: closing it again would drop the
+    /// locks that SQLite has on it.
+    pub fn writable(path: &Path) -> io::Result<()> {
+        accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).map_err(io::Error::from)
+    }
+
+    /// Returns true for pipes and sockets: opening one could wait for another process.
+    pub fn has_two_ends(kind: FileType) -> bool {
+        kind.is_fifo() || kind.is_socket()
+    }
+
+    /// Waits for other processes that lock this folder, and keeps them out until the result is dropped. `None` if the
+    /// folder cannot be locked, as on some network file systems: continuing is better than refusing there.
+    pub fn lock_folder(folder: &Path) -> Option<File> {
+        let file = File::open(folder).ok()?;
+        file.lock().ok()?;
+        Some(file)
+    }
+
+    /// Makes a rename or a new file in the folder survive power loss.
+    pub fn sync_folder(folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+
+    pub fn set_file_mode(options: &mut OpenOptions, mode: u32) {
+        options.mode(mode);
+    }
+
+    pub fn set_folder_mode(builder: &mut DirBuilder, mode: u32) {
+        builder.mode(mode);
+    }
+
+    pub fn open_in_place(options: &mut OpenOptions) {
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
     }
 
     pub fn identity(meta: &Metadata) -> (u64, u64) {
         (meta.dev(), meta.ino())
     }
-
-    /// Makes a rename or a new file survive power loss.
-    pub fn sync_dir(path: &Path) -> io::Result<()> {
-        std::fs::File::open(path)?.sync_all()
-    }
 }
 
 #[cfg(not(unix))]
 mod system {
-    use std::fs::{Metadata, OpenOptions};
+    use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
     use std::io;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
+
+    /// The path that these bytes spell.
+    pub fn path_from_bytes(bytes: &[u8]) -> Option<PathBuf> {
+        std::str::from_utf8(bytes).ok().map(PathBuf::from)
+    }
+
+    /// The user this process acts as: unknown.
+    pub fn user() -> Option<u32> {
+        None
+    }
+
+    /// The user a file belongs to: unknown.
+    pub fn owner(_of: &Metadata) -> Option<u32> {
+        None
+    }
+
+    /// The file system a file is on: unknown.
+    pub fn device(_of: &Metadata) -> Option<u64> {
+        None
+    }
+
+    /// The permission bits of a file: there are none.
+    pub fn mode(_of: &Metadata) -> Option<u32> {
+        None
+    }
+
+    /// Fails if this process may not write to the path.
+    pub fn writable(path: &Path) -> io::Result<()> {
+        if path.metadata()?.permissions().readonly() { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
+    }
+
+    /// Returns true for pipes and sockets, which have no paths here.
+    pub fn has_two_ends(_kind: FileType) -> bool {
+        false
+    }
+
+    /// Folders cannot be locked here.
+    pub fn lock_folder(_folder: &Path) -> Option<File> {
+        None
+    }
+
+    /// Folders cannot be synced here.
+    pub fn sync_folder(_folder: &Path) -> io::Result<()> {
+        Ok(())
+    }
 
     // Access lists are inherited from the folder; there is no mode to set and no number to compare.
-    pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-        options
-    }
+    pub fn set_file_mode(_options: &mut OpenOptions, _mode: u32) {}
 
-    pub fn direct(options: &mut OpenOptions) -> &mut OpenOptions {
-        options
-    }
+    pub fn set_folder_mode(_builder: &mut DirBuilder, _mode: u32) {}
 
-    pub fn create_dir(path: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(path)
-    }
-
-    pub fn is_ours(_meta: &Metadata) -> bool {
-        true
-    }
-
-    pub fn writable(path: &Path) -> bool {
-        !std::fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly())
-    }
+    pub fn open_in_place(_options: &mut OpenOptions) {}
 
     pub fn identity(_meta: &Metadata) -> (u64, u64) {
         (0, 0)
     }
-
-    pub fn sync_dir(_path: &Path) -> io::Result<()> {
-        Ok(())
-    }
 }
 
-pub(crate) use system::{create_dir, is_ours, sync_dir, writable};
-
-/// A new empty file that only this user can open; fails if the path is taken.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
-    system::private(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
+/// Returns true if the file belongs to the user this process acts as, or if the system does not say.
+pub fn is_own(meta: &Metadata) -> bool {
+    owner(meta) == user()
 }
 
-/// A file for locking, made if it is missing, never truncated. A link in its place is refused.
-pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+/// Options for opening files; a file that they create gets these permissions, less the umask.
+pub fn options(mode: u32) -> OpenOptions {
     let mut options = OpenOptions::new();
-    system::direct(system::private(options.read(true).write(true).create(true).truncate(false))).open(path)
+    system::set_file_mode(&mut options, mode);
+    options
 }
 
-/// An existing file, to be read. A link in its place is refused.
-pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
-    system::direct(OpenOptions::new().read(true)).open(path)
+/// Options for opening files that only this user may read. They neither follow a link in place of the file nor wait for
+/// the other end of a pipe.
+pub fn direct_options() -> OpenOptions {
+    let mut options = options(0o600);
+    system::open_in_place(&mut options);
+    options
+}
+
+/// Creates folders that only their owner may enter.
+pub fn private_folders() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    system::set_folder_mode(&mut builder, 0o700);
+    builder
+}
+
+/// Creates a folder that only its owner may enter, with all its parents. An existing one stays as it is.
+pub fn create_private_folders(path: &Path) -> io::Result<()> {
+    private_folders().recursive(true).create(path)
+}
+
+/// Creates an empty file that only this user can open; fails if the path is taken.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    options(0o600).read(true).write(true).create_new(true).open(path)
+}
+
+/// The folder of a path. The folder of a bare name is the working folder.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Opens a file for locking, creates it if it is missing and never truncates it. A link in its place is refused.
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    direct_options().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 /// A number for the time since the system was started, which no other such time has; 0 where the system has none. What
@@ -122,13 +217,13 @@ pub(crate) fn boot() -> u64 {
     read.map_or(0, |()| fnv1a(id))
 }
 
-/// Which file the path leads to now, links not followed.
+/// Identifies the file that the path leads to now, without following a link.
 pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
     let (device, number) = system::identity(&fs::symlink_metadata(path)?);
     Ok(Identity(device, number))
 }
 
-/// What tells a file from every other one and from its own earlier states, as text of always the same length.
+/// A text of fixed length that distinguishes a file from every other file and from its own earlier states.
 pub(crate) fn appearance(path: &Path) -> io::Result<String> {
     let meta = fs::symlink_metadata(path)?;
     let (device, number) = system::identity(&meta);

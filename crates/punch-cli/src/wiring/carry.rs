@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use punch_serve::wiring::Patch;
+use punch_store::platform;
 
 use super::file;
 use super::place::Place;
@@ -89,7 +90,7 @@ fn carry(place: &Place, step: &mut Step) -> Result<(), Failure> {
 
 /// Creates a file in the home folder that only its owner may read: agents keep the mode, and put secrets into it later.
 fn create_private(real: &Path, text: &str) -> Result<(), Failure> {
-    files::create(real, 0o600).map_err(|cause| files::failed(real, cause))?;
+    platform::create_private(real).map_err(|cause| files::failed(real, cause))?;
     files::replace(real, text).inspect_err(|_| drop(fs::remove_file(real)))
 }
 
@@ -99,7 +100,7 @@ fn back_up(real: &Path, text: &str) -> Result<PathBuf, Failure> {
     for number in 0..100 {
         let number = if number == 0 { String::new() } else { format!(".{number}") };
         let path = real.with_file_name(format!("{name}.{BACKUP}{number}"));
-        match files::create(&path, 0o600) {
+        match platform::create_private(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(files::failed(&path, error)),
             Ok(_) => {

@@ -2,11 +2,12 @@
 //! there before, and whether file and folders are ours.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use punch_core::hash::fnv1a;
 use punch_serve::wiring::{History, Patch};
+use punch_store::replace_file;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -53,13 +54,8 @@ impl Record {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        // It may hold lines of settings: nobody else's business.
-        match files::create(&path, 0o600) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(error)),
-        }
-        files::replace(&path, &self.to_json().to_string())
+        // Private: it may hold lines of settings.
+        replace_file(&path, self.to_json().to_string().as_bytes(), 0o600).map_err(failed)
     }
 
     /// Forgets it.

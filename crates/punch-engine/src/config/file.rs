@@ -14,7 +14,7 @@ use super::{
     key::{self, Known},
     scalar::Scalar,
 };
-use crate::platform;
+use punch_store::platform;
 
 /// Bytes that a file may have: far more than all settings need.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -84,7 +84,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     if found.is_dir() {
         return Err(unreadable("it is a folder".into()));
     }
-    if platform::may_block(found.file_type()) {
+    if platform::has_two_ends(found.file_type()) {
         return Err(unreadable("it is no ordinary file".into()));
     }
     let mut bytes = Vec::new();

@@ -1,11 +1,9 @@
 //! `config set` and `config unset`: one setting in one file, checked before it is written, written whole or not at
 //! all.
 
-use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
+
+use punch_store::{platform, replace_file};
 
 use super::{
     ConfigError, Place, edit,
@@ -13,7 +11,6 @@ use super::{
     key,
     scalar::Scalar,
 };
-use crate::platform;
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,46 +90,13 @@ fn change(
     let _lock = platform::lock_folder(folder);
     let text = file::read(&path)?.unwrap_or_default();
     match edit(&path, &text)? {
-        Some(new) if new != text => replace(&path, folder, scope, &new).map_err(not_written).map(|()| true),
+        Some(new) if new != text => {
+            let mode = if scope == Scope::Project { 0o600 } else { 0o644 };
+            replace_file(&path, new.as_bytes(), mode).map_err(not_written).map(|()| true)
+        }
         Some(_) => Ok(true),
         None => Ok(false),
     }
-}
-
-/// Readers see the old file or the new one, also after a loss of power.
-fn replace(path: &Path, folder: &Path, scope: Scope, text: &str) -> io::Result<()> {
-    let (temporary, mut file) = temporary(folder, scope)?;
-    let written = (|| {
-        if let Ok(old) = fs::metadata(path) {
-            platform::keep_mode(&old, &file)?;
-        }
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    })();
-    if written.is_err() {
-        // Best effort: the error that matters is the first one.
-        let _ = fs::remove_file(&temporary);
-    }
-    platform::sync_folder(folder);
-    written
-}
-
-/// A new file in the same folder, so that renaming it moves no bytes.
-fn temporary(folder: &Path, scope: Scope) -> io::Result<(PathBuf, File)> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    platform::create_with(&mut options, if scope == Scope::Project { 0o600 } else { 0o644 });
-    let process = std::process::id();
-    for attempt in 0..100 {
-        let path = folder.join(format!(".config.toml.{process}.{attempt}.tmp"));
-        match options.open(&path) {
-            // Left behind by a process that was killed and had the same number, or another thread's.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (path, file)),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 fn by_hand(path: &Path) -> ConfigError {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{Kind, LocateError, Location, usable};
-use crate::platform;
+use punch_store::platform;
 
 impl Location {
     /// Makes the folder if it is missing: private to its owner, and beside code with a `.gitignore` that ignores the

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::LocateError;
-use crate::platform;
+use punch_store::platform;
 
 /// The name of the database in a store folder.
 pub(super) const DATABASE: &str = "store.db";

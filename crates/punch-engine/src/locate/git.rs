@@ -9,7 +9,7 @@ use std::{
 
 use super::{LocateError, Surroundings};
 use crate::git::GitFolders;
-use crate::platform;
+use punch_store::platform;
 
 /// Longer than any path; a bigger `.git` file is something else.
 const MAX_GIT_FILE: u64 = 1 << 16;
@@ -232,5 +232,5 @@ fn broken(path: &Path, what: &str) -> LocateError {
 /// The path in a one-line file of git.
 fn as_path(line: &[u8]) -> Option<PathBuf> {
     let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))?;
-    platform::path(&line[..=end])
+    platform::path_from_bytes(&line[..=end])
 }

@@ -1,16 +1,16 @@
 //! The plan file on disk: read whole under a limit, replaced whole or not at all, by one process at a time, and only
 //! if nobody changed it in between.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use punch_core::plan_file::LIMIT;
+use punch_store::{Replacement, platform};
 use serde::{Deserialize, Serialize};
 
 use super::FileError;
-use crate::platform;
 
 /// How long another process is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -59,8 +59,7 @@ pub(super) fn read(path: &Path) -> Result<String, FileError> {
 
 /// Keeps other processes of ours from the files of a folder until the answer is dropped.
 pub(super) fn turn(path: &Path) -> Result<Option<File>, FileError> {
-    let folder = folder_of(path);
-    let Ok(file) = File::open(folder) else { return Ok(None) };
+    let Ok(file) = File::open(platform::folder_of(path)) else { return Ok(None) };
     let until = Instant::now() + PATIENCE;
     loop {
         match file.try_lock() {
@@ -78,49 +77,11 @@ pub(super) fn turn(path: &Path) -> Result<Option<File>, FileError> {
 /// Replaces the file if it still says `before`. False if somebody else changed it.
 pub(super) fn replace(path: &Path, before: &str, after: &str) -> Result<bool, FileError> {
     let system = |error: io::Error| FileError::System(path.to_owned(), error.to_string());
-    let folder = folder_of(path);
-    let (temporary, mut file) = temporary(path, folder).map_err(system)?;
-    let written = (|| {
-        platform::keep_mode(&fs::metadata(path)?, &file)?;
-        file.write_all(after.as_bytes())?;
-        file.sync_all()
-    })();
-    // As late as can be: an editor that saves now must not lose what it saved.
-    let still = written.map_err(system).and_then(|()| Ok(read(path)? == before));
-    match still {
-        Ok(true) => {
-            let renamed = fs::rename(&temporary, path).map_err(system);
-            if renamed.is_err() {
-                let _ = fs::remove_file(&temporary);
-            }
-            platform::sync_folder(folder);
-            renamed.map(|()| true)
-        }
-        other => {
-            let _ = fs::remove_file(&temporary);
-            other
-        }
+    let replacement = Replacement::new(path, after.as_bytes(), 0o600).map_err(system)?;
+    // As late as possible: an editor that saves now must not lose what it saved.
+    if read(path)? != before {
+        return Ok(false);
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// A new file in the same folder, so that renaming it moves no bytes. Its name ends so that no editor lists it and no
-/// watcher takes it for a plan file.
-fn temporary(path: &Path, folder: &Path) -> io::Result<(PathBuf, File)> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    platform::create_with(&mut options, 0o600);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let process = std::process::id();
-    for attempt in 0..100 {
-        let path = folder.join(format!(".{name}.{process}.{attempt}.tmp"));
-        match options.open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (path, file)),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+    replacement.commit().map_err(system)?;
+    Ok(true)
 }

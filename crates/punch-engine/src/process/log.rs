@@ -1,10 +1,10 @@
 //! A file that takes what a process prints and stays small: the newest part is kept.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::platform;
+use punch_store::platform;
 
 /// Stands at the beginning of a log that was cut.
 const CUT: &[u8] = b"[older output was left out]\n";
@@ -20,10 +20,7 @@ pub struct Log {
 impl Log {
     /// Opens or makes the file, which only its owner may read. What is there already stays, within the limit.
     pub fn open(path: &Path, limit: u64) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        platform::create_with(&mut options, 0o600);
-        let mut file = options.open(path)?;
+        let mut file = platform::options(0o600).read(true).write(true).create(true).truncate(false).open(path)?;
         let size = file.seek(SeekFrom::End(0))?;
         Ok(Self { file, limit: limit.max(64), size })
     }

@@ -1,13 +1,14 @@
 //! The file that runner, server and hooks of one agent share: who it is, and what it answers for. Passed by name, because
 //! hosts do not hand their environment on everywhere.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
+use punch_store::replace_file;
 use serde::{Deserialize, Serialize};
 
-use crate::{Role, platform};
+use crate::Role;
 
 /// More than this is no session file.
 const LARGEST: u64 = 64 * 1024;
@@ -50,17 +51,14 @@ impl SessionFile {
 
     /// Writes it, whole or not at all, for its owner only.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let part = path.with_extension("part");
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        platform::create_with(&mut options, 0o600);
-        options.open(&part)?.write_all(serde_json::to_string(self)?.as_bytes())?;
-        fs::rename(&part, path)
+        replace_file(path, serde_json::to_string(self)?.as_bytes(), 0o600)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -3,17 +3,17 @@
 //! give one. Each counts for one store, one repository and one text (decision 0020). What a script contains that an
 //! approved command names is not looked at.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use punch_core::Verify;
-use punch_store::name_of;
+use punch_store::{name_of, platform, replace_file};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::output::hex;
-use crate::{locate, platform};
+use crate::locate;
 
 /// Longer files are no approvals: commands are far shorter.
 const LONGEST: u64 = 1 << 20;
@@ -80,21 +80,8 @@ impl Consents {
             return Ok(false);
         }
         let (file, words) = self.record(what)?;
-        platform::private_folders().recursive(true).create(self.folder())?;
-        // Complete or not there: half an approval would read as none for ever.
-        let part = file.with_extension(format!("{:x}.part", std::process::id()));
-        let _ = fs::remove_file(&part);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        platform::create_with(&mut options, 0o600);
-        let written = options
-            .open(&part)
-            .and_then(|mut out| out.write_all(words.as_bytes()).and_then(|()| out.sync_all()))
-            .and_then(|()| fs::rename(&part, &file));
-        if written.is_err() {
-            let _ = fs::remove_file(&part);
-        }
-        written.map(|()| true)
+        platform::create_private_folders(&self.folder())?;
+        replace_file(&file, words.as_bytes(), 0o600).map(|()| true)
     }
 
     fn revoke(&self, what: &Value) -> io::Result<bool> {
@@ -127,11 +114,7 @@ impl Consents {
 /// Reads a regular file of this user; a link or a pipe of that name does not count.
 fn read_own(file: &Path) -> io::Result<Vec<u8>> {
     let found = fs::symlink_metadata(file)?;
-    let own = match (platform::owner(&found), platform::user()) {
-        (Some(owner), Some(user)) => owner == user,
-        _ => true,
-    };
-    if !found.is_file() || !own || found.len() > LONGEST {
+    if !found.is_file() || !platform::is_own(&found) || found.len() > LONGEST {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut bytes = Vec::new();

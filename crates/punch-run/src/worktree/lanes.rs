@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use punch_engine::GitFolders;
+use punch_store::platform;
 
 use super::WorktreeError;
 use super::git::Git;
@@ -72,7 +73,7 @@ impl Lanes {
         usable(&git)?;
         let head = git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })?;
         let folder = folder.join(part(run));
-        private_folder(&folder)
+        platform::create_private_folders(&folder)
             .map_err(|cause| WorktreeError::Folder { path: folder.clone(), cause: cause.to_string() })?;
         // git follows links before it writes a path down.
         let folder = folder.canonicalize().unwrap_or(folder);
@@ -314,11 +315,4 @@ fn remarks(git: &Git) -> Result<Vec<Remark>, WorktreeError> {
     let (uncommitted, modules) = (Remark::Uncommitted(uncommitted), Remark::Submodules(modules));
     let none = [Remark::Uncommitted(0), Remark::Submodules(0)];
     Ok([uncommitted, modules].into_iter().filter(|remark| !none.contains(remark)).collect())
-}
-
-fn private_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)
 }

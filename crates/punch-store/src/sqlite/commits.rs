@@ -103,7 +103,7 @@ impl Record {
     /// Reads the record beside a store without the right to write.
     pub fn beside(store: &Path) -> Option<Self> {
         let number = platform::identity(store).ok()?.number();
-        Self::read(&platform::open_to_read(&store.with_extension("lock")).ok()?, number)
+        Self::read(&platform::direct_options().read(true).open(store.with_extension("lock")).ok()?, number)
     }
 
     /// The highest counter that was ever recorded.

@@ -88,7 +88,7 @@ fn look(path: &Path, wait: Duration) -> Result<Looked, StoreError> {
         Ok(Looked { link, standing, access: Access::Still, obstacle: Some(obstacle) })
     };
     // SQLite would make a log with the same permissions, which would stay unwritable when the store no longer is.
-    if !platform::writable(path) && log_is_empty() {
+    if platform::writable(path).is_err() && log_is_empty() {
         return still(fail::unavailable(path, Reason::ReadOnly, "it is read-only"));
     }
     let link = Link::open(path, Access::Shared, wait)?;
@@ -117,7 +117,7 @@ fn settle(path: &Path, mode: OpenMode) -> Result<PathBuf, StoreError> {
     };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if mode == OpenMode::Create {
-        platform::create_dir(folder).map_err(|e| fail::io(path, "make its folder", &e))?;
+        platform::create_private_folders(folder).map_err(|e| fail::io(path, "make its folder", &e))?;
     }
     let folder = fs::canonicalize(folder).map_err(|e| fail::io(path, "find its folder", &e))?;
     Ok(folder.join(name))
@@ -136,7 +136,7 @@ fn exists(path: &Path) -> Result<bool, StoreError> {
     if !meta.is_file() {
         return Err(fail::unavailable(path, Reason::Foreign, "it is not a file"));
     }
-    if !platform::is_ours(&meta) {
+    if !platform::is_own(&meta) {
         return Err(fail::unavailable(path, Reason::Owner, "it belongs to another user"));
     }
     if meta.len() == 0 {
@@ -184,9 +184,7 @@ pub(super) fn writable(conn: &Connection, path: &Path) -> Result<(), StoreError>
 
 /// Makes a change of the folder survive power loss.
 pub(super) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    // The folder of a bare name is the working folder.
-    let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    folder.map_or(Ok(()), platform::sync_dir)
+    platform::sync_folder(platform::folder_of(path))
 }
 
 /// The names SQLite gives to the files beside a database.

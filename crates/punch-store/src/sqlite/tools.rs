@@ -12,7 +12,7 @@ use super::link::{Access, Link};
 use super::lock::Turn;
 use super::presence::Presence;
 use super::{OpenMode, SqliteStore, WAIT, backup, fail, open, schema};
-use crate::{Reason, StoreError, Version, platform};
+use crate::{Reason, StoreError, Version};
 
 /// A store as a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,6 +183,6 @@ fn move_aside(path: &Path) -> std::io::Result<PathBuf> {
             fs::rename(file, aside.with_added_extension(ending))?;
         }
     }
-    path.parent().map_or(Ok(()), platform::sync_dir)?;
+    open::sync_folder(path)?;
     Ok(aside)
 }
