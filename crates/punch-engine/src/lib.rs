@@ -43,7 +43,10 @@ pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell, used_by};
 pub use error::EngineError;
 pub use exchange::{Brings, How, Imported, plan_of, written};
 pub use expected_call::{UnnamedCall, UpcomingCall};
-pub use git::{ELSEWHERE as GIT_ELSEWHERE, Git, GitFolders, GitState, Verdict, git_link, program as git_program};
+pub use git::{
+    ELSEWHERE as GIT_ELSEWHERE, Git, GitCall, GitFolders, GitState, Verdict, finish as finish_git, git_link,
+    program as git_program, read_beginning,
+};
 pub use history::{Entry, at_revision};
 pub use host::{
     DecisionRecord, Earlier, Find, Going, HostReport, Mark, Meter, Observed, Read, Reading, Spent, Switches, TurnStart,

@@ -1,11 +1,9 @@
 //! What git knows about the project's files: which ones it tracks, which ones it ignores, and where the list of files
 //! that only this clone ignores is.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
-use punch_engine::{Git, git_program};
+use punch_engine::{Git, finish_git, git_program, read_beginning};
 
 use crate::failure::Failure;
 
@@ -67,15 +65,13 @@ fn ask(root: &Path, arguments: &[&str]) -> Result<(i32, String), Failure> {
         let message = format!("`git {}` failed: {what}", arguments.join(" "));
         Failure::refused("git_failed", message, "check that `git status` works here, then try again")
     };
-    let mut git = git_program(root);
-    git.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = git.spawn().map_err(|cause| failed(cause.to_string()))?;
-    let mut out = String::new();
-    let read = child.stdout.take().map_or(Ok(0), |pipe| pipe.take(LONGEST).read_to_string(&mut out));
-    let status = child.wait().map_err(|cause| failed(cause.to_string()))?;
-    read.map_err(|cause| failed(cause.to_string()))?;
-    match status.code() {
-        Some(code @ (0 | 1)) => Ok((code, out)),
-        _ => Err(failed(status.to_string())),
+    let mut git = git_program(root, None);
+    git.args(arguments);
+    let call =
+        finish_git(git, None, |pipe| read_beginning(pipe, LONGEST)).map_err(|cause| failed(cause.to_string()))?;
+    match (call.status.code(), String::from_utf8(call.out)) {
+        (Some(code @ (0 | 1)), Ok(out)) => Ok((code, out)),
+        (Some(0 | 1), Err(cause)) => Err(failed(cause.to_string())),
+        _ => Err(failed(call.status.to_string())),
     }
 }

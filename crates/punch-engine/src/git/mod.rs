@@ -3,17 +3,18 @@
 
 mod ancestry;
 mod blobs;
+mod call;
 mod folders;
 mod state;
 mod status;
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
 
 pub use ancestry::Verdict;
 pub use blobs::Blobs;
+use call::read_all;
+pub use call::{ELSEWHERE, GitCall, finish, program, read_beginning};
 pub use folders::{GitFolders, link as git_link};
 pub use state::GitState;
 
@@ -21,18 +22,6 @@ use crate::locate;
 
 /// Answers longer than this are not read: status lines, names of commits.
 const ANSWER: usize = 8 << 20;
-
-/// Variables that lead git to another repository, index or object store than those of its folder. A hook of git has them.
-pub const ELSEWHERE: [&str; 8] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-];
 
 /// The repository of a work tree.
 #[derive(Clone, Debug)]
@@ -53,50 +42,15 @@ impl Git {
         recorded.map_or_else(|| Self::at(root), |folders| Some(with(folders)))
     }
 
-    /// What git prints, at most `limit` bytes of it.
+    /// What git prints; an error if that is more than `limit` bytes.
     fn ask(&self, arguments: &[&str], input: Option<String>, limit: usize) -> io::Result<Vec<u8>> {
-        let mut child = self.command(arguments, input.is_some()).spawn()?;
-        // Written beside the reading: both sides could wait for each other.
-        let writer = child.stdin.take().zip(input);
-        let writing = writer.map(|(mut pipe, text)| thread::spawn(move || pipe.write_all(text.as_bytes())));
-        let mut out = Vec::new();
-        let read = child.stdout.take().map_or(Ok(0), |pipe| pipe.take(limit as u64 + 1).read_to_end(&mut out));
-        if out.len() > limit {
-            let _ = child.kill();
-        }
-        let status = child.wait()?;
-        drop(writing.map(thread::JoinHandle::join));
-        read?;
-        if out.len() > limit {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes")));
-        }
-        match status.success() {
-            true => Ok(out),
+        let mut git = program(&self.root, self.folders.as_ref());
+        // Objects that are elsewhere are not fetched by the way.
+        git.args(arguments).env("GIT_NO_LAZY_FETCH", "1");
+        let call = finish(git, input, |pipe| read_all(pipe, limit))?;
+        match call.status.success() {
+            true => Ok(call.out),
             false => Err(io::Error::other(format!("git {} failed", arguments.first().unwrap_or(&"")))),
         }
     }
-
-    fn command(&self, arguments: &[&str], input: bool) -> Command {
-        let mut git = program(&self.root);
-        if let Some(folders) = &self.folders {
-            folders.apply(&mut git, &self.root);
-        }
-        git.args(arguments).stdin(if input { Stdio::piped() } else { Stdio::null() });
-        // Objects that are elsewhere are not fetched by the way.
-        git.env("GIT_NO_LAZY_FETCH", "1").stdout(Stdio::piped()).stderr(Stdio::null());
-        git
-    }
-}
-
-/// git in a folder, as every part of Punchlist starts it: it asks nobody, answers in English, and works on the
-/// repository of the folder whatever the environment says.
-pub fn program(folder: &Path) -> Command {
-    let mut git = Command::new("git");
-    // A monitor is a program named by the configuration; an index must not be written while others work.
-    git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]);
-    git.current_dir(folder).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-    for variable in ELSEWHERE {
-        git.env_remove(variable);
-    }
-    git
 }

@@ -4,12 +4,12 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
-use super::{LocateError, Surroundings};
-use crate::git::GitFolders;
 use punch_store::platform;
+
+use super::{LocateError, Surroundings};
+use crate::git::{self, GitFolders};
 
 /// Longer than any path; a bigger `.git` file is something else.
 const MAX_GIT_FILE: u64 = 1 << 16;
@@ -55,20 +55,15 @@ impl Repository {
             (None, Some(main)) => (&self.common, main),
             (None, None) => return Ok(false),
         };
-        let mut git = Command::new("git");
+        let mut git = git::program(top, None);
         git.arg("--git-dir").arg(git_dir).arg("--work-tree").arg(top);
-        // A monitor is a program named by the repository's configuration.
-        git.args(["--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files", "--cached", "-z", "--"]);
-        git.arg(dir).current_dir(top).stdin(Stdio::null());
-        // A hook's temporary index, or a caller's other repository, would answer another question.
-        for variable in ["GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
-            git.env_remove(variable);
+        git.args(["--literal-pathspecs", "ls-files", "--cached", "-z", "--"]).arg(dir);
+        let call = git::finish(git, None, |pipe| git::read_beginning(pipe, 1));
+        let call = call.map_err(|error| failed(format!("`git` does not start: {error}")))?;
+        match call.status.success() {
+            true => Ok(!call.out.is_empty()),
+            false => Err(failed(call.complaint.trim().to_owned())),
         }
-        let output = git.output().map_err(|error| failed(format!("`git` does not start: {error}")))?;
-        if !output.status.success() {
-            return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
-        }
-        Ok(!output.stdout.is_empty())
     }
 
     fn main_top(&self) -> Option<&Path> {

@@ -3,10 +3,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
 
 use super::git;
-use crate::git::GitFolders;
+use crate::git::{GitFolders, finish, program, read_beginning};
 
 /// Longer than any name of a reference.
 const MAX_HEAD: u64 = 1 << 16;
@@ -66,11 +65,8 @@ fn commit(text: &str) -> Option<String> {
 }
 
 fn by_git(work_tree: &Path, recorded: Option<&GitFolders>) -> Option<String> {
-    let mut git = crate::git::program(work_tree);
-    git.args(["rev-parse", "--verify", "-q", "HEAD^{commit}"]).stdin(Stdio::null());
-    if let Some(folders) = recorded {
-        folders.apply(&mut git, work_tree);
-    }
-    let output = git.output().ok().filter(|output| output.status.success())?;
-    commit(&String::from_utf8_lossy(&output.stdout))
+    let mut git = program(work_tree, recorded);
+    git.args(["rev-parse", "--verify", "-q", "HEAD^{commit}"]);
+    let call = finish(git, None, |pipe| read_beginning(pipe, MAX_HEAD)).ok()?;
+    call.status.success().then(|| commit(&String::from_utf8_lossy(&call.out)))?
 }

@@ -1,13 +1,13 @@
-//! Processes that are started here and leave nothing behind: each in a group of its own, marked through its
-//! environment, and watched over by a guard that outlives even a `kill -9` of this process (decision 0012).
+//! Processes that leave nothing running: each has a process group of its own, a mark in its environment, and a guard that
+//! ends it even after a `kill -9` of this process (decision 0012).
 
-mod carriers;
-mod kept;
+mod guarded_child;
 mod log;
+mod marked_processes;
 mod system;
 
-pub use carriers::{end_carriers, has_carriers};
-pub use kept::Kept;
+pub use guarded_child::GuardedChild;
 pub use log::Log;
-pub use system::shell;
-pub(crate) use system::{Guard, apart, code, end_all, has_ended, mark, variable};
+pub use marked_processes::{end_marked_processes, has_marked_processes};
+pub(crate) use system::{await_end, kill_by_number};
+pub use system::{own_process_group, shell};

@@ -25,13 +25,13 @@ pub fn shell(line: &str) -> Command {
 }
 
 #[cfg(unix)]
-pub(crate) use unix::*;
+pub use unix::*;
 
 #[cfg(unix)]
 mod unix {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
 
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
     use std::io::{self, Write};
     use std::process::{ChildStdin, Stdio};
@@ -99,8 +99,8 @@ done"#;
         }
     }
 
-    /// Gives the command a process group of its own.
-    pub(crate) fn apart(command: &mut Command) {
+    /// Gives the command its own process group. A Ctrl-C in the terminal does not reach it.
+    pub fn own_process_group(command: &mut Command) {
         command.process_group(0);
     }
 
@@ -115,7 +115,16 @@ done"#;
         }
     }
 
-    /// Waits for the end of a process of ours by its number, which stays taken until it is waited for.
+    /// Ends a child process by its number, with its process group if it has its own. It has not been waited for, so the
+    /// number is still its own.
+    pub(crate) fn kill_by_number(pid: u32) {
+        if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(pid, Signal::KILL);
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// Waits until a child process has ended, by its number, which stays taken until it is waited for.
     pub(crate) fn await_end(pid: u32) {
         let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -131,7 +140,7 @@ done"#;
     pub(crate) fn end_all(child: &mut Child, mark: &str) {
         // Gone already, if the answer is an error.
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-        super::super::carriers::end_carriers(&super::variable(mark), "");
+        super::super::marked_processes::end_marked_processes(&super::variable(mark), "");
     }
 
     /// The exit code, as shells count signals.
@@ -141,7 +150,7 @@ done"#;
 }
 
 #[cfg(not(unix))]
-pub(crate) use other::*;
+pub use other::*;
 
 #[cfg(not(unix))]
 mod other {
@@ -169,7 +178,7 @@ mod other {
     }
 
     /// There are no process groups here.
-    pub(crate) fn apart(_command: &mut Command) {}
+    pub fn own_process_group(_command: &mut Command) {}
 
     /// Whether it has ended.
     pub(crate) fn has_ended(child: &mut Child) -> bool {
@@ -180,6 +189,9 @@ mod other {
     pub(crate) fn await_end(_pid: u32) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
+
+    /// There is no way to end a process by its number.
+    pub(crate) fn kill_by_number(_pid: u32) {}
 
     /// There is no way to ask.
     pub(crate) fn ask_to_end(_child: &Child) {}

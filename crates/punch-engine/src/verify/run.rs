@@ -1,9 +1,9 @@
-//! Runs one check: in its own process group, with a time limit, with output that costs no memory, and nothing of it
-//! left when the answer is there. Knows nothing of todos.
+//! Runs one check under a guard, with a time limit and bounded output. Nothing of it runs on when the result is there.
+//! Knows nothing of todos.
 
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -12,19 +12,19 @@ use std::time::{Duration, Instant};
 use punch_core::Verify;
 
 use super::output::Output;
-use crate::process;
+use crate::process::{GuardedChild, shell};
 
-/// After its end, output is awaited for so long: something that nobody can end may hold the pipe.
+/// How long output is awaited after the end of a check: something that cannot be ended may hold the pipe.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// By itself, with this exit code; 128 and more for signals.
+    /// It ended by itself, with this exit code; 128 and more for signals.
     Exit(i32),
     /// It took longer than allowed.
     TimedOut,
-    /// Somebody wanted it to stop.
+    /// The caller stopped it.
     Stopped,
 }
 
@@ -51,65 +51,35 @@ pub(super) fn run(
     if !folder.is_dir() {
         return Err(io::Error::new(io::ErrorKind::NotFound, "the folder of the project is gone"));
     }
-    let mark = process::mark();
-    let mut guard = process::Guard::new(&mark)?;
-    let (mut child, pipe) = start(command, folder, &mark, without)?;
+    let (reader, writer) = io::pipe()?;
+    let mut program = program(command)?;
+    program.current_dir(folder).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    for name in without {
+        program.env_remove(name);
+    }
+    let mut child = GuardedChild::start(&mut program)?;
+    // It holds our ends for writing: with them the output would never end.
+    drop(program);
     let output = Arc::new(Mutex::new(Output::default()));
-    let drained = match guard.over(&child).and_then(|()| drain(pipe, output.clone())) {
-        Ok(drained) => drained,
-        Err(error) => {
-            process::end_all(&mut child, &mark);
-            let _ = child.wait();
-            return Err(error);
-        }
-    };
-    let ended = watch(&mut child, limit, stopped, &mut |child| {
-        // Somebody has killed it: there must be one as long as there is something to watch over.
-        if guard.is_gone()
-            && let Ok(mut new) = process::Guard::new(&mark)
-            && new.over(child).is_ok()
-        {
-            guard = new;
-        }
-    });
-    process::end_all(&mut child, &mark);
-    drop(guard);
-    let end = match ended {
-        None => End::Exit(process::code(child.wait()?)),
-        Some(why) => {
-            // The kernel may hold on to it, for a disk that does not answer; the caller is not to wait for that.
-            let until = Instant::now() + GRACE;
-            while !process::has_ended(&mut child) && Instant::now() < until {
-                thread::sleep(Duration::from_millis(5));
-            }
-            let _ = child.try_wait();
-            why
-        }
-    };
+    let drained = drain(reader, output.clone())?;
+    let cut_short = watch(&mut child, limit, stopped);
+    let code = child.end();
     let _ = drained.recv_timeout(GRACE);
     let output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    let end = cut_short.unwrap_or(End::Exit(code.unwrap_or(-1)));
     Ok(Ran { end, tail: output.text(), hash: output.hash() })
 }
 
-fn start(command: &Verify, folder: &Path, mark: &str, without: &[&str]) -> io::Result<(Child, io::PipeReader)> {
-    let mut program = match command {
-        Verify::Shell(line) => process::shell(line),
+fn program(command: &Verify) -> io::Result<Command> {
+    match command {
+        Verify::Shell(line) => Ok(shell(line)),
         Verify::Argv(argv) => {
             let (name, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
             let mut program = Command::new(name);
             program.args(arguments);
-            program
+            Ok(program)
         }
-    };
-    let (reader, writer) = io::pipe()?;
-    program.current_dir(folder).env(process::variable(mark), "1").stdin(Stdio::null());
-    for name in without {
-        program.env_remove(name);
     }
-    program.stdout(writer.try_clone()?).stderr(writer);
-    process::apart(&mut program);
-    // `program` holds our ends for writing and goes here: else the output would never end.
-    Ok((program.spawn()?, reader))
 }
 
 /// Reads until the last writer is gone, on a thread of its own.
@@ -130,16 +100,11 @@ fn drain(mut pipe: io::PipeReader, output: Arc<Mutex<Output>>) -> io::Result<Rec
     Ok(drained)
 }
 
-/// Waits for the end; `None` if it came by itself. Meanwhile the guard is tended.
-fn watch(
-    child: &mut Child,
-    limit: Duration,
-    stopped: &(dyn Fn() -> bool + Sync),
-    tend: &mut dyn FnMut(&Child),
-) -> Option<End> {
+/// Waits until the check has ended. `None` if it ended by itself, else why it must be ended.
+fn watch(child: &mut GuardedChild, limit: Duration, stopped: &(dyn Fn() -> bool + Sync)) -> Option<End> {
     let (begun, mut pause) = (Instant::now(), Duration::from_millis(1));
     loop {
-        if process::has_ended(child) {
+        if child.has_ended() {
             return None;
         }
         if stopped() {
@@ -148,7 +113,7 @@ fn watch(
         if begun.elapsed() >= limit {
             return Some(End::TimedOut);
         }
-        tend(child);
+        child.renew_guard();
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(25));
     }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use punch_core::text;
-use punch_engine::process::{Kept, shell};
+use punch_engine::process::{GuardedChild, shell};
 
 use super::{Agent, Assignment, Event, Finish, Lines, Out, Running, Sink};
 
@@ -40,7 +40,7 @@ fn begin(mut command: std::process::Command, prompt: &str, log: &Path, sink: Sin
     let out = Out::open(log)?;
     let (reader, writer) = io::pipe()?;
     command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
-    let mut kept = Kept::start(&mut command)?;
+    let mut kept = GuardedChild::start(&mut command)?;
     // The command holds our ends for writing: else the output would never end.
     drop(command);
     let input = kept.stdin();
@@ -86,12 +86,12 @@ fn feed(input: Option<ChildStdin>, prompt: String) -> io::Result<()> {
 }
 
 struct Started {
-    running: Arc<Mutex<Kept>>,
+    running: Arc<Mutex<GuardedChild>>,
     printed: Out,
 }
 
 impl Started {
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, GuardedChild> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -114,7 +114,7 @@ impl Running for Started {
     }
 
     fn tend(&mut self) {
-        self.kept().tend();
+        self.kept().renew_guard();
     }
 
     fn printed(&self) -> Instant {

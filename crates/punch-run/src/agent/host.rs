@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use punch_engine::process::Kept;
+use punch_engine::process::GuardedChild;
 
 use super::{Assignment, Event, Finish, Lines, Out, Running, Sink};
 
@@ -54,7 +54,7 @@ pub(super) trait Listen: Send + 'static {
 
 /// A host at work, as its threads know it.
 struct Host<L> {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<GuardedChild>>,
     listener: Arc<Mutex<L>>,
     input: Input,
     out: Out,
@@ -88,7 +88,7 @@ pub(super) fn start<L: Listen>(
     let out = Out::open(&assignment.log)?;
     assignment.prepare(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut kept = Kept::start(&mut command)?;
+    let mut kept = GuardedChild::start(&mut command)?;
     let (stdin, stdout, stderr) = (kept.stdin(), kept.stdout(), kept.stderr());
     let wait = kept.waiter();
     let input: Input = Arc::new(Mutex::new(stdin.map(writer).transpose()?));
@@ -204,7 +204,7 @@ impl<L: Listen> Running for Held<L> {
     }
 
     fn tend(&mut self) {
-        lock(&self.0.kept).tend();
+        lock(&self.0.kept).renew_guard();
     }
 
     fn printed(&self) -> Instant {

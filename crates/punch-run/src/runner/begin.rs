@@ -5,7 +5,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use punch_core::{Op, Ref, Status, Todo, Verify, WorkerId};
-use punch_engine::process::end_carriers;
+use punch_engine::process::end_marked_processes;
 use punch_engine::{Begin, Ended, EngineError, Request, RunOutcome, RunRecord};
 use serde_json::json;
 
@@ -45,7 +45,7 @@ pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObse
     })?;
     // Whoever has the lock is the only runner: what agents of dead ones are still there has nobody to answer to, and
     // would go on in the files that others are given now.
-    end_carriers("PUNCH_SESSION_FILE", &folder::prefix(&world.store, world.plan));
+    end_marked_processes("PUNCH_SESSION_FILE", &folder::prefix(&world.store, world.plan));
     consents(world)?;
     let last = world.engine.runs(world.plan, 1)?.into_iter().next();
     let kept = last.filter(|last| !options.fresh && last.is_resumable() && last.has_worktrees()).is_some();

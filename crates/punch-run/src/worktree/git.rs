@@ -1,23 +1,20 @@
 //! git with a hand on it: no hooks, no signatures, no editors, bounded answers, an end in time. What it changes are
 //! objects, refs of ours and work trees of ours.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use punch_engine::process::has_carriers;
-use punch_engine::{GitFolders, git_program};
+use punch_engine::process::{has_marked_processes, own_process_group};
+use punch_engine::{GitCall, GitFolders, finish_git, git_program, read_beginning};
 
 use super::WorktreeError;
 
 /// Longer answers are cut: names of refs and paths.
 pub(super) const ANSWER: u64 = 8 << 20;
-/// Of what git complains about, this much is told.
-const COMPLAINT: usize = 600;
-/// A checkout of a very large repository may take long; something that waits for ever must not.
+/// How long a git of a dead runner is waited for.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// How often git is asked again that met a work tree in the making, and after how long.
@@ -36,22 +33,15 @@ pub(super) struct Git {
     run: String,
 }
 
-/// What git answered.
-pub(super) struct Answer {
-    /// How it ended.
-    pub status: ExitStatus,
-    /// What it printed.
-    pub out: Vec<u8>,
-    /// What it complained about.
-    pub complaint: String,
-}
+/// A call of git with the beginning of what it printed.
+pub(super) type Answer = GitCall<Vec<u8>>;
 
 impl Git {
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), folders: None, run: String::new() }
     }
 
-    /// The same, at work for a run.
+    /// This repository, with every git marked as working for a run.
     #[must_use]
     pub fn working_for(self, run: &str) -> Self {
         Self { run: run.to_owned(), ..self }
@@ -60,7 +50,7 @@ impl Git {
     /// Waits until no git works for this run any more: one that a dead runner has started comes to its end.
     pub fn outlast(&self) {
         let begun = Instant::now();
-        while has_carriers(WORKS_FOR, &self.run) && begun.elapsed() < LIMIT {
+        while has_marked_processes(WORKS_FOR, &self.run) && begun.elapsed() < LIMIT {
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -90,12 +80,12 @@ impl Git {
         self.read_with(what, arguments, None)
     }
 
-    /// The same, with something to read.
+    /// What git prints after reading `input`; an error if it fails. `what` completes "git could not".
     pub fn read_with(&self, what: &str, arguments: &[&str], input: Option<&str>) -> Result<String, WorktreeError> {
         let answer = self.run(arguments, input)?;
         match answer.status.success() {
-            true => Ok(answer.text()),
-            false => Err(answer.failed(what)),
+            true => Ok(text(&answer)),
+            false => Err(failure(&answer, what)),
         }
     }
 
@@ -108,25 +98,21 @@ impl Git {
         wanted: &(dyn Fn(&[u8]) -> bool + Sync),
     ) -> Result<Vec<String>, WorktreeError> {
         let failed = |cause: io::Error| WorktreeError::NoGit { cause: cause.to_string() };
-        let mut command = self.command(arguments).map_err(failed)?;
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(failed)?;
-        let complaint = drain(child.stderr.take(), COMPLAINT as u64);
-        let mut out = Vec::new();
-        if let Some(mut pipe) = child.stdout.take().map(io::BufReader::new) {
-            let mut record = Vec::new();
-            while pipe.read_until(0, &mut record).map_err(failed)? > 0 {
+        let command = self.command(arguments).map_err(failed)?;
+        let call = finish_git(command, None, |pipe| {
+            let (mut pipe, mut record, mut out) = (io::BufReader::new(pipe), Vec::new(), Vec::new());
+            while pipe.read_until(0, &mut record)? > 0 {
                 if wanted(&record) {
                     out.push(String::from_utf8_lossy(record.strip_suffix(b"\0").unwrap_or(&record)).into_owned());
                 }
                 record.clear();
             }
-        }
-        let status = wait(child, LIMIT).map_err(failed)?;
-        let complaint = String::from_utf8_lossy(&complaint.recv().unwrap_or_default()).into_owned();
-        match status.success() {
-            true => Ok(out),
-            false => Err(Answer { status, out: Vec::new(), complaint }.failed(what)),
+            Ok(out)
+        })
+        .map_err(failed)?;
+        match call.status.success() {
+            true => Ok(call.out),
+            false => Err(failure(&call, what)),
         }
     }
 
@@ -151,19 +137,22 @@ impl Git {
     pub fn fork(&self, one: &str, other: &str) -> Result<Option<String>, WorktreeError> {
         let answer = self.run(&["merge-base", one, other], None)?;
         match answer.status.code() {
-            Some(0) => Ok(Some(answer.text())),
+            Some(0) => Ok(Some(text(&answer))),
             Some(1) => Ok(None),
-            _ => Err(answer.failed("compare two histories")),
+            _ => Err(failure(&answer, "compare two histories")),
         }
     }
 
     /// Runs it to its end.
     pub fn run(&self, arguments: &[&str], input: Option<&str>) -> Result<Answer, WorktreeError> {
-        let once = || self.command(arguments).and_then(|command| finish(command, input, LIMIT));
+        let once = || {
+            let command = self.command(arguments)?;
+            finish_git(command, input.map(str::to_owned), |pipe| read_beginning(pipe, ANSWER))
+        };
         let mut left = LOOKS;
         loop {
             let answer = once().map_err(|cause| WorktreeError::NoGit { cause: cause.to_string() })?;
-            if left == 0 || !answer.met_half_made() {
+            if left == 0 || !met_half_made(&answer) {
                 return Ok(answer);
             }
             left -= 1;
@@ -176,10 +165,7 @@ impl Git {
         if !self.root.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("`{}` is gone", self.root.display())));
         }
-        let mut git = git_program(&self.root);
-        if let Some(folders) = &self.folders {
-            folders.apply(&mut git, &self.root);
-        }
+        let mut git = git_program(&self.root, self.folders.as_ref());
         // Hooks may ask, wait or change what they look at, and nobody is there: a check that must hold is a todo's
         // verify command. The same goes for a signature that wants a passphrase, and for work in the background.
         for setting in [
@@ -195,86 +181,31 @@ impl Git {
         }
         git.args(arguments).env("GIT_MERGE_AUTOEDIT", "no").env(WORKS_FOR, &self.run);
         // A Ctrl-C is for the runner; a commit that it cut in half would need more care than one that is finished.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut git, 0);
+        own_process_group(&mut git);
         Ok(git)
     }
 }
 
-impl Answer {
-    /// What it printed. Where parts end with a zero byte, the end of a line belongs to a path.
-    fn text(&self) -> String {
-        let text = String::from_utf8_lossy(&self.out);
-        if text.contains('\0') { text.into_owned() } else { text.trim_end_matches('\n').to_owned() }
-    }
-
-    /// It looked at the work trees while another git was making one, whose entry is there before it is written.
-    fn met_half_made(&self) -> bool {
-        !self.status.success() && self.complaint.contains("failed to read") && self.complaint.contains("/worktrees/")
-    }
-
-    /// The failure that it is.
-    pub fn failed(&self, what: &str) -> WorktreeError {
-        let said = match self.complaint.trim() {
-            "" => self.status.to_string(),
-            said => said.replace(|c: char| c.is_control() && c != '\n', "?"),
-        };
-        WorktreeError::Git { what: what.to_owned(), said }
-    }
+/// What git printed. Where parts end with a zero byte, the end of a line belongs to a path.
+fn text(answer: &Answer) -> String {
+    let text = String::from_utf8_lossy(&answer.out);
+    if text.contains('\0') { text.into_owned() } else { text.trim_end_matches('\n').to_owned() }
 }
 
-fn finish(mut command: Command, input: Option<&str>, limit: Duration) -> io::Result<Answer> {
-    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    if let Some((mut pipe, text)) = child.stdin.take().zip(input) {
-        // Shorter than any pipe; a git that does not listen has its reason.
-        let _ = pipe.write_all(text.as_bytes());
-    }
-    let (out, complaint) = (drain(child.stdout.take(), ANSWER), drain(child.stderr.take(), COMPLAINT as u64));
-    let status = wait(child, limit)?;
-    let (out, complaint) = (out.recv().unwrap_or_default(), complaint.recv().unwrap_or_default());
-    Ok(Answer { status, out, complaint: String::from_utf8_lossy(&complaint).into_owned() })
+/// Returns true if git looked at the worktrees while another git was creating one, whose entry is there before it is
+/// written.
+fn met_half_made(answer: &Answer) -> bool {
+    !answer.status.success() && answer.complaint.contains("failed to read") && answer.complaint.contains("/worktrees/")
 }
 
-/// Reads to the end and keeps the beginning.
-fn drain(pipe: Option<impl Read + Send + 'static>, most: u64) -> std::sync::mpsc::Receiver<Vec<u8>> {
-    let (send, received) = channel();
-    thread::spawn(move || {
-        let mut kept = Vec::new();
-        if let Some(mut pipe) = pipe {
-            let _ = pipe.by_ref().take(most).read_to_end(&mut kept);
-            let _ = io::copy(&mut pipe, &mut io::sink());
-        }
-        let _ = send.send(kept);
-    });
-    received
+/// The error for a call that failed. `what` completes "git could not".
+pub(super) fn failure<T>(call: &GitCall<T>, what: &str) -> WorktreeError {
+    let said = match call.complaint.trim() {
+        "" => call.status.to_string(),
+        said => said.replace(|c: char| c.is_control() && c != '\n', "?"),
+    };
+    WorktreeError::Git { what: what.to_owned(), said }
 }
-
-fn wait(mut child: Child, limit: Duration) -> io::Result<ExitStatus> {
-    let id = child.id();
-    let (send, ended) = channel();
-    thread::spawn(move || send.send(child.wait()));
-    match ended.recv_timeout(limit) {
-        Ok(status) => status,
-        Err(RecvTimeoutError::Timeout) => {
-            end(id);
-            Err(io::Error::new(io::ErrorKind::TimedOut, "it did not come to an end"))
-        }
-        Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("nobody waited for it")),
-    }
-}
-
-#[cfg(unix)]
-fn end(id: u32) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    // It has not been waited for, so the number is still its own.
-    if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-}
-
-#[cfg(not(unix))]
-fn end(_id: u32) {}
 
 #[cfg(test)]
 mod tests {

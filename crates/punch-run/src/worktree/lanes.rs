@@ -10,7 +10,7 @@ use punch_engine::GitFolders;
 use punch_store::platform;
 
 use super::WorktreeError;
-use super::git::Git;
+use super::git::{Git, failure};
 use super::lane::{self, Lane};
 use super::look::Look;
 use super::name::{branch_of, lane_part, mark_of, part, result_branch};
@@ -277,7 +277,7 @@ impl Lanes {
                 let _ = self.drop_branch(&lane.branch, made);
             }
         }
-        Err(answer.failed("make a work tree"))
+        Err(failure(&answer, "make a work tree"))
     }
 }
 

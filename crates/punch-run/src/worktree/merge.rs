@@ -1,6 +1,6 @@
 //! Joins two commits without a work tree, and moves the result branch forward. A conflict leaves no trace.
 
-use super::git::Git;
+use super::git::{Git, failure};
 use super::settle::{capped, paths};
 use super::{Lane, Lanes, WorktreeError};
 
@@ -56,7 +56,7 @@ impl Lanes {
         // Another process may have been faster; anything else is a failure.
         match self.git.commit(&branch)? {
             Some(now) if now != tip => Ok(Published::Moved),
-            _ => Err(moved.failed("move the result branch")),
+            _ => Err(failure(&moved, "move the result branch")),
         }
     }
     /// One commit of two. The first is what the history follows.
@@ -70,7 +70,7 @@ impl Lanes {
             Some(0) if is_tree => {}
             Some(1) if is_tree => return Ok(Merge::Conflict(paths(rest))),
             _ if answer.complaint.contains("unrelated histories") => return Ok(Merge::Unrelated),
-            _ => return Err(answer.failed("merge the work of a lane")),
+            _ => return Err(failure(&answer, "merge the work of a lane")),
         }
         let commit = ["commit-tree", tree, "-p", first, "-p", second];
         let commit = [self.identity(git)?, &commit[..]].concat();

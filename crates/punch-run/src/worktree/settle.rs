@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::git::Git;
+use super::git::{Git, failure};
 use super::look::Look;
 use super::merge::Merge;
 use super::name::mark_of;
@@ -175,7 +175,7 @@ impl Lanes {
         // A difference may be gone once it is in the index: of ends of lines, say.
         match answer.status.success() || git.holds(&["diff", "--cached", "--quiet"])? {
             true => Ok(()),
-            false => Err(answer.failed("commit the work of a lane")),
+            false => Err(failure(&answer, "commit the work of a lane")),
         }
     }
 
@@ -221,13 +221,13 @@ fn stage(git: &Git, lock: &Path) -> Result<(), WorktreeError> {
             return Ok(());
         }
         let Ok(made) = fs::symlink_metadata(lock).and_then(|found| found.modified()) else {
-            return Err(answer.failed("take the work of a lane into the index"));
+            return Err(failure(&answer, "take the work of a lane into the index"));
         };
         let age = SystemTime::now().duration_since(made).unwrap_or_default();
         if age < STALE {
             thread::sleep(Duration::from_millis(50));
         } else if fs::remove_file(lock).is_err() {
-            return Err(answer.failed("take the work of a lane into the index"));
+            return Err(failure(&answer, "take the work of a lane into the index"));
         }
     }
 }

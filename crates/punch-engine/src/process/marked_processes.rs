@@ -1,8 +1,8 @@
-//! Processes by what they carry in their environment: whatever a process has started carries the same, wherever it went. Only
-//! Linux lets others look; elsewhere nothing is found.
+//! Finds processes by a variable in their environment. Everything a process starts inherits the variable, also what left
+//! its group, session and parent. Only Linux shows the environment of others; elsewhere nothing is found.
 
 #[cfg(target_os = "linux")]
-pub use linux::{end_carriers, has_carriers};
+pub use linux::{end_marked_processes, has_marked_processes};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -12,14 +12,14 @@ mod linux {
 
     use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 
-    /// What forks faster than it is found is left alone after so many looks.
+    /// How often processes are looked for. What forks faster than it is found is left alone.
     const LOOKS: u32 = 40;
 
-    /// Ends every process in whose environment that variable has a value that begins so, but never this one.
-    pub fn end_carriers(name: &str, begins: &str) {
+    /// Ends every process whose variable `name` has a value that begins with `begins`, except this process.
+    pub fn end_marked_processes(name: &str, begins: &str) {
         let mut none = 0;
         for _ in 0..LOOKS {
-            let found = carriers(name, begins);
+            let found = marked_processes(name, begins);
             let ended = found.iter().filter(|held| pidfd_send_signal(held, Signal::KILL).is_ok()).count();
             none = if ended == 0 { none + 1 } else { 0 };
             // One that is just being started has no environment for a moment.
@@ -30,12 +30,12 @@ mod linux {
         }
     }
 
-    /// Whether there is such a process.
-    pub fn has_carriers(name: &str, begins: &str) -> bool {
-        !carriers(name, begins).is_empty()
+    /// Returns true if a process has a variable `name` whose value begins with `begins`.
+    pub fn has_marked_processes(name: &str, begins: &str) -> bool {
+        !marked_processes(name, begins).is_empty()
     }
 
-    fn carriers(name: &str, begins: &str) -> Vec<OwnedFd> {
+    fn marked_processes(name: &str, begins: &str) -> Vec<OwnedFd> {
         let wanted = format!("{name}={begins}");
         let own = getpid();
         let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -53,15 +53,15 @@ mod linux {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{end_carriers, has_carriers};
+pub use elsewhere::{end_marked_processes, has_marked_processes};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    /// There is no way here to find them.
-    pub fn end_carriers(_name: &str, _begins: &str) {}
+    /// Marked processes cannot be found here.
+    pub fn end_marked_processes(_name: &str, _begins: &str) {}
 
-    /// There is no way here to find them.
-    pub fn has_carriers(_name: &str, _begins: &str) -> bool {
+    /// Marked processes cannot be found here.
+    pub fn has_marked_processes(_name: &str, _begins: &str) -> bool {
         false
     }
 }
@@ -79,15 +79,15 @@ mod tests {
         let (mut one, mut two) = (start(&format!("{own}/a/1")), start(&format!("{own}/b/1")));
         let name = "_PUNCH_TEST_CARRIED";
         for value in ["a", "b"] {
-            while !has_carriers(name, &format!("{own}/{value}/")) {
+            while !has_marked_processes(name, &format!("{own}/{value}/")) {
                 std::thread::yield_now();
             }
         }
-        end_carriers(name, &format!("{own}/a/"));
+        end_marked_processes(name, &format!("{own}/a/"));
         assert!(!one.wait().unwrap().success());
-        assert!(two.try_wait().unwrap().is_none() && has_carriers(name, &format!("{own}/")));
-        end_carriers(name, &format!("{own}/"));
+        assert!(two.try_wait().unwrap().is_none() && has_marked_processes(name, &format!("{own}/")));
+        end_marked_processes(name, &format!("{own}/"));
         two.wait().unwrap();
-        assert!(!has_carriers(name, &format!("{own}/")));
+        assert!(!has_marked_processes(name, &format!("{own}/")));
     }
 }
