@@ -47,6 +47,12 @@ impl Status {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Pending, Self::Active, Self::Completed, Self::Cancelled, Self::Failed];
 
+    /// The status with that name in docs/rules.md.
+    pub fn named(word: &str) -> Option<Self> {
+        let words = ["pending", "in_progress", "completed", "cancelled", "failed"];
+        words.iter().position(|known| *known == word).map(|at| Self::ALL[at])
+    }
+
     /// Work is left.
     pub const fn open(self) -> bool {
         matches!(self, Self::Pending | Self::Active)

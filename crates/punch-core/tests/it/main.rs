@@ -26,6 +26,7 @@ mod sample;
 mod schedule;
 mod schema;
 mod slices;
+mod transitions;
 mod undo;
 mod undo_history;
 mod vectors;

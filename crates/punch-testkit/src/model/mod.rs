@@ -8,6 +8,7 @@ mod removal;
 mod standing;
 mod state;
 mod status;
+pub mod table;
 
 use crate::ask::{Batch, Evidence, Hold, Status};
 use crate::rules::Rules;
@@ -135,11 +136,30 @@ struct Write<'a> {
     /// Keys of the adds.
     added: Vec<usize>,
     removed: Vec<usize>,
+    pending: status::Pending,
+}
+
+impl Write<'_> {
+    fn run(&mut self) -> Result<(), Vec<No>> {
+        self.names()?;
+        self.claims()?;
+        self.removals();
+        self.fields()?;
+        self.order()?;
+        self.edges()?;
+        self.statuses()
+    }
 }
 
 impl Model {
     /// Runs a batch, all or nothing. Time passes also for a refused one.
     pub fn apply(&mut self, batch: &Batch) -> Result<(), Vec<No>> {
+        self.apply_by_rows(batch).0
+    }
+
+    /// Runs a batch like [`Model::apply`] and also answers which rows of the transition table applied: numbers of ops, then
+    /// of checks.
+    pub fn apply_by_rows(&mut self, batch: &Batch) -> (Result<(), Vec<No>>, Vec<usize>) {
         self.now += batch.elapsed;
         let mut write = Write {
             model: self.clone(),
@@ -148,16 +168,14 @@ impl Model {
             targets: Vec::new(),
             added: Vec::new(),
             removed: Vec::new(),
+            pending: status::Pending::default(),
         };
-        write.names()?;
-        write.claims()?;
-        write.removals();
-        write.fields()?;
-        write.order()?;
-        write.edges()?;
-        write.statuses()?;
-        *self = write.model;
-        Ok(())
+        let done = write.run();
+        let (model, used) = (write.model, write.pending.used);
+        if done.is_ok() {
+            *self = model;
+        }
+        (done, used)
     }
 
     /// The live todo with that id.
