@@ -11,7 +11,7 @@ mod files;
 mod guard;
 mod hook_log;
 mod live;
-mod named;
+mod named_todos;
 mod output;
 mod project;
 mod reply;

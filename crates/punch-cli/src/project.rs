@@ -58,6 +58,32 @@ pub struct Open {
     pub plan: PlanId,
 }
 
+/// What a project has to read. No store, or no plan in it, reads as an empty plan.
+pub enum Found {
+    /// The plan that is meant.
+    Plan(Open),
+    /// There is none yet.
+    Empty(Project),
+}
+
+impl Found {
+    /// The plan, if there is one.
+    pub fn plan(self) -> Option<Open> {
+        match self {
+            Self::Plan(open) => Some(open),
+            Self::Empty(_) => None,
+        }
+    }
+
+    /// The plan to write to, made if there is none.
+    pub fn write(self) -> Result<Open, Failure> {
+        match self {
+            Self::Plan(open) => Ok(open),
+            Self::Empty(project) => project.write(),
+        }
+    }
+}
+
 impl Project {
     /// Finds the project. Opens nothing and writes nothing.
     pub fn find(global: Global) -> Result<Self, Failure> {
@@ -112,21 +138,29 @@ impl Project {
         Ok(Some(engine(store)))
     }
 
-    /// Opens the store to read. `None` if there is no store or no plan in it: that reads as an empty plan.
-    pub fn read(self) -> Result<Result<Open, Self>, Failure> {
+    /// Opens the store to read, if there is one with the plan that is meant.
+    pub fn read(self) -> Result<Found, Failure> {
         let Some(engine) = self.engine()? else {
             if let Some(safety) = Safety::of(&self.location) {
                 safety.offer();
             }
             return match &self.choice().name {
                 Some(name) => Err(Failure::from(EngineError::UnknownPlan { name: name.clone(), near: Vec::new() })),
-                None => Ok(Err(self)),
+                None => Ok(Found::Empty(self)),
             };
         };
         match engine.choose(&self.choice())? {
-            Some(plan) => Ok(Ok(Open { engine, plan: plan.id, project: self })),
-            None => Ok(Err(self)),
+            Some(plan) => Ok(Found::Plan(Open { engine, plan: plan.id, project: self })),
+            None => Ok(Found::Empty(self)),
         }
+    }
+
+    /// Opens the store for a verb on todos that the user named; without a plan there is no such todo.
+    pub fn open_named(self, names: &[String]) -> Result<Open, Failure> {
+        self.read()?.plan().ok_or_else(|| {
+            let given = names.first().cloned().unwrap_or_default();
+            EngineError::NotFound { given, near: Vec::new() }.into()
+        })
     }
 
     /// Opens the store to write, making it and the default plan if there are none.

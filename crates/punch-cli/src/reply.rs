@@ -30,7 +30,7 @@ impl Reply {
         Self { text: String::new(), json: Value::Null, exit: Exit::Ok, wrote: false }
     }
 
-    /// The same after a change.
+    /// Marks the answer as one of a verb that changed something.
     pub fn after_write(self) -> Self {
         Self { wrote: true, ..self }
     }
@@ -115,8 +115,9 @@ pub fn doubt(todo: &Todo) -> Option<&'static str> {
     }
 }
 
-/// The answer to a change of some todos: what they are now, what became ready, what to know.
-pub fn changed(changed: &Changed, uids: &[Uid]) -> Reply {
+/// The answer to a change of some todos: what they are now, what became ready, what to know. The JSON is only made
+/// where it is asked for: records of many todos cost more than the change.
+pub fn changed(changed: &Changed, uids: &[Uid], as_json: bool) -> Reply {
     let (plan, now, outcome) = (&changed.plan, changed.now, &changed.outcome);
     let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
     let ids = |uids: &[Uid]| -> Vec<&str> { uids.iter().filter_map(|u| plan.get(*u)).map(|t| t.id.as_str()).collect() };
@@ -135,13 +136,16 @@ pub fn changed(changed: &Changed, uids: &[Uid]) -> Reply {
     if warnings.len() > 10 {
         lines.push(format!("note: {} more", warnings.len() - 10));
     }
-    let mut json = json!({"todo": todos.first().map(|t| record(plan, t, now))});
-    if todos.len() > 1 {
-        json["todos"] = records(plan, todos.iter().copied(), now).into();
+    let mut json = Value::Null;
+    if as_json {
+        json = json!({"todo": todos.first().map(|t| record(plan, t, now))});
+        if todos.len() > 1 {
+            json["todos"] = records(plan, todos.iter().copied(), now).into();
+        }
+        json["unblocked"] = json!(unblocked);
+        json["warnings"] = json!(warnings);
+        json["revision"] = json!(outcome.plan.revision);
     }
-    json["unblocked"] = json!(unblocked);
-    json["warnings"] = json!(warnings);
-    json["revision"] = json!(outcome.plan.revision);
     let wrote = !outcome.events.is_empty();
     Reply { wrote, ..Reply::new(lines.join("\n"), json) }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::move_to::PlaceFlags;
 use crate::failure::Failure;
-use crate::named::native;
+use crate::named_todos::native;
 use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
 
@@ -126,7 +126,7 @@ impl Add {
             }
             other => other?,
         };
-        Ok(reply::changed(&changed, &changed.outcome.added))
+        Ok(reply::changed(&changed, &changed.outcome.added, open.project.global.json))
     }
 }
 

@@ -5,10 +5,10 @@ use punch_core::text;
 use punch_engine::{Code, EngineError, Restored, Restoring, Saved, Saving};
 use serde_json::json;
 
-use super::checkpoint_told as told;
+use super::checkpoint_views as views;
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Open, Project};
+use crate::project::{Found, Open, Project};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -80,29 +80,29 @@ impl Checkpoint {
             return save(&project.write()?, note.as_deref());
         }
         let open = match (project.read()?, &self.what) {
-            (Ok(open), _) => open,
-            (Err(_), What::List { .. }) => return Ok(told::list(&[])),
-            (Err(_), What::Prune { .. }) => return Ok(pruned(&[])),
-            (Err(_), What::Show { id, .. } | What::Diff { id } | What::Restore { id, .. }) => {
+            (Found::Plan(open), _) => open,
+            (Found::Empty(_), What::List { .. }) => return Ok(views::list(&[])),
+            (Found::Empty(_), What::Prune { .. }) => return Ok(pruned(&[])),
+            (Found::Empty(_), What::Show { id, .. } | What::Diff { id } | What::Restore { id, .. }) => {
                 let unknown = punch_engine::CheckpointError::Unknown { id: id.clone(), near: Vec::new() };
                 return Err(EngineError::from(unknown).into());
             }
-            (Err(_), What::Save { .. }) => return Ok(Reply::printed()),
+            (Found::Empty(_), What::Save { .. }) => return Ok(Reply::printed()),
         };
         match self.what {
             What::Save { note } => save(&open, note.as_deref()),
-            What::List { limit } => Ok(told::list(&open.engine.checkpoints(open.plan, limit)?)),
+            What::List { limit } => Ok(views::list(&open.engine.checkpoints(open.plan, limit)?)),
             What::Show { id, patch } => {
                 let saved = open.engine.saved(open.plan, &id)?;
                 if patch {
                     return print_patch(&saved);
                 }
-                Ok(Reply::new(told::whole(&saved), json!({"checkpoint": told::json(&saved, told::Patch::Shown)})))
+                Ok(Reply::new(views::whole(&saved), json!({"checkpoint": views::json(&saved, views::Patch::Shown)})))
             }
             What::Diff { id } => {
                 let saved = open.engine.saved(open.plan, &id)?;
                 let differs = open.engine.differs(open.plan, &saved)?;
-                Ok(told::diff(&saved, &differs, &Code::look(&open.project.tree())))
+                Ok(views::diff(&saved, &differs, &Code::look(&open.project.tree())))
             }
             What::Restore { id, force } => restore(&open, &id, force),
             What::Prune { keep } => Ok(pruned(&open.engine.prune_checkpoints(open.plan, keep)?)),
@@ -115,8 +115,8 @@ fn save(open: &Open, notes: Option<&str>) -> Result<Reply, Failure> {
     let actor = open.project.actor();
     let saving = Saving { by: actor.by(), notes, ..Saving::default() };
     let saved = open.engine.checkpoint(open.plan, &code, &saving)?;
-    let json = json!({"checkpoint": told::json(&saved, told::Patch::Counted)});
-    Ok(Reply::new(told::line(&saved), json).after_write())
+    let json = json!({"checkpoint": views::json(&saved, views::Patch::Counted)});
+    Ok(Reply::new(views::line(&saved), json).after_write())
 }
 
 fn print_patch(saved: &Saved) -> Result<Reply, Failure> {
@@ -146,7 +146,7 @@ fn restore(open: &Open, id: &str, force: bool) -> Result<Reply, Failure> {
         "revision": restored.changed.outcome.plan.revision,
     });
     let wrote = !restored.changed.outcome.events.is_empty();
-    Ok(Reply { wrote, ..Reply::new(told::restored(&restored, &code), json) })
+    Ok(Reply { wrote, ..Reply::new(views::restored(&restored, &code), json) })
 }
 
 fn pruned(ids: &[String]) -> Reply {

@@ -35,10 +35,7 @@ impl Claim {
             Some(lease) => duration(lease)?,
             None => project.lease(),
         };
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Ok(nothing()),
-        };
+        let Some(open) = project.read()?.plan() else { return Ok(nothing()) };
         let request = open.project.request();
         let claimed = match &self.todo {
             Some(todo) => {
@@ -48,7 +45,7 @@ impl Claim {
             None => open.engine.claim_next(open.plan, &request, lease)?,
         };
         let Some(claimed) = claimed else { return Ok(nothing()) };
-        let mut reply = reply::changed(&claimed.changed, &[claimed.uid]);
+        let mut reply = reply::changed(&claimed.changed, &[claimed.uid], open.project.global.json);
         if let Some(todo) = claimed.changed.plan.get(claimed.uid) {
             reply.json["fence"] = json!(todo.fence);
             reply.json["leaseUntil"] = json!(todo.lease_until);

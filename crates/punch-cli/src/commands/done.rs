@@ -2,7 +2,7 @@
 
 use clap::Args;
 use punch_core::{Evidence, MissingEvidence, Op, Policy, Ref};
-use punch_engine::{EngineError, Request};
+use punch_engine::Request;
 
 use crate::failure::Failure;
 use crate::project::Project;
@@ -35,13 +35,7 @@ impl Done {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let evidence = self.evidence.map(|text| Evidence { text: Some(text), ..Evidence::default() });
         let done = |r: &Ref| Op::Done { target: r.clone(), evidence: evidence.clone(), fence: self.fence };
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => {
-                let given = self.todos.first().cloned().unwrap_or_default();
-                return Err(EngineError::NotFound { given, near: Vec::new() }.into());
-            }
-        };
+        let open = project.open_named(&self.todos)?;
         let commit = open.project.tree().commit();
         let preset = |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy };
         let request = Request { commit: commit.as_deref(), preset, ..open.project.request() };
@@ -51,7 +45,7 @@ impl Done {
             let request = Request { proofs: Some(proofs), ..request.clone() };
             open.engine.submit_named(open.plan, &request, &self.todos, &ops)
         })?;
-        let mut reply = reply::changed(&changed, &uids);
+        let mut reply = reply::changed(&changed, &uids, open.project.global.json);
         let todos = uids.iter().filter_map(|uid| changed.plan.get(*uid));
         for check in todos.filter_map(|todo| reply::check(todo, changed.now)).take(10) {
             reply.text += &format!("\ncheck: {check}");

@@ -4,7 +4,7 @@ use clap::Args;
 use punch_core::Op;
 
 use crate::failure::Failure;
-use crate::named::act;
+use crate::named_todos::act;
 use crate::project::Project;
 use crate::reply::Reply;
 

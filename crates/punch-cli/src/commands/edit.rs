@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::add::FieldFlags;
 use super::edit_whole;
 use crate::failure::Failure;
-use crate::named::native;
+use crate::named_todos::native;
 use crate::project::Project;
 use crate::reply::{self, Reply};
 
@@ -124,10 +124,7 @@ impl Edit {
             Some(Op::Edit(_, edit)) => edit,
             _ => Fields::default(),
         };
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Err(EngineError::NotFound { given: todo.to_owned(), near: Vec::new() }.into()),
-        };
+        let open = project.open_named(&[todo.to_owned()])?;
         let uid = open.engine.resolve(open.plan, todo)?;
         let wires = Wires {
             uid,
@@ -152,7 +149,7 @@ impl Edit {
             Ok(vec![Op::Edit(Ref::Uid(uid), edit)])
         };
         let changed = open.engine.submit_with(open.plan, &request, &first, &mut ask)?;
-        Ok(reply::changed(&changed, &[uid]))
+        Ok(reply::changed(&changed, &[uid], open.project.global.json))
     }
 }
 

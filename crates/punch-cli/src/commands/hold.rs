@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::environment::{clock, duration};
 use crate::failure::Failure;
-use crate::named::{act, native};
+use crate::named_todos::{act, native};
 use crate::project::Project;
 use crate::reply::Reply;
 

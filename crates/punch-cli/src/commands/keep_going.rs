@@ -50,7 +50,7 @@ impl KeepGoing {
     /// Runs the verb. What it says counts from the next stop of an agent on.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         if self.what == What::Status {
-            let Ok(open) = project.read()? else {
+            let Some(open) = project.read()?.plan() else {
                 return Ok(Reply::new("Nothing to keep going yet.", json!({"sessions": []})));
             };
             let key = key(&open.engine, self.session.as_deref())?;

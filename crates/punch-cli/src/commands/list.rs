@@ -36,10 +36,7 @@ pub struct List {
 impl List {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Ok(empty()),
-        };
+        let Some(open) = project.read()?.plan() else { return Ok(empty()) };
         let now = open.engine.now();
         let (plan, uids) = open.engine.read(open.plan, |snapshot| self.load(snapshot))?;
         let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();

@@ -3,12 +3,12 @@
 use clap::Args;
 use punch_core::time::utc;
 use punch_core::{Change, Event, Footprint, Patch, Plan, text};
-use punch_engine::{EngineError, Entry, TurnStart};
+use punch_engine::{Entry, TurnStart};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Open, Project};
+use crate::project::{Found, Open, Project};
 use crate::reply::Reply;
 use crate::story::{self, Story};
 
@@ -44,11 +44,9 @@ impl Log {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let open = match (project.read()?, &self.todo) {
-            (Ok(open), _) => open,
-            (Err(_), Some(given)) => {
-                return Err(EngineError::NotFound { given: given.clone(), near: Vec::new() }.into());
-            }
-            (Err(_), None) => return Ok(Reply::new("Nothing has happened yet.", json!({"revisions": []}))),
+            (Found::Plan(open), _) => open,
+            (Found::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
+            (Found::Empty(_), None) => return Ok(Reply::new("Nothing has happened yet.", json!({"revisions": []}))),
         };
         let turn = if self.turn { Some(self.turn_of(&open)?) } else { None };
         let entries = match &self.todo {

@@ -3,7 +3,7 @@
 mod add;
 mod assign;
 mod checkpoint;
-mod checkpoint_told;
+mod checkpoint_views;
 mod claim;
 mod completions;
 mod config;
@@ -205,6 +205,16 @@ pub fn hook_alone() -> Option<(hook::Hook, Global)> {
     Some((hook, Global::from_arg_matches(&matches).ok()?))
 }
 
+/// A match over the verbs: some with arms of their own, the rest on the project they are called in.
+macro_rules! run_verbs {
+    ($command:expr, $project:expr, { $($arms:tt)* }, [$($verb:ident)*]) => {
+        match $command {
+            $($arms)*
+            $(Self::$verb(DeferredArgs(verb)) => verb.run($project()?),)*
+        }
+    };
+}
+
 impl Command {
     /// Runs the chosen verb.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
@@ -216,7 +226,7 @@ impl Command {
             drop(safety.set(project.safety()));
             Ok::<_, Failure>(project)
         };
-        let reply = match self {
+        let reply = run_verbs!(self, project, {
             Self::Replay(DeferredArgs(verb)) => return verb.run(),
             Self::Mcp(DeferredArgs(verb)) => return verb.run(global),
             Self::Hook(DeferredArgs(verb)) => return Ok(verb.run(global)),
@@ -232,46 +242,11 @@ impl Command {
             Self::Config(DeferredArgs(verb)) => verb.run(global),
             Self::Doctor(DeferredArgs(verb)) => verb.run(global),
             Self::Store(DeferredArgs(verb)) => verb.run(global),
-            Self::Runs(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Add(DeferredArgs(verb)) => verb.run(project()?),
-            Self::List(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Tree(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Show(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Status(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Next(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Ready(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Usage(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Report(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Start(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Done(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Verify(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Drop(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Fail(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Reopen(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Hold(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Release(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Rm(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Note(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Move(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Claim(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Renew(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Assign(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Edit(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Why(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Graph(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Schedule(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Log(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Undo(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Redo(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Checkpoint(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Plan(DeferredArgs(verb)) => verb.run(project()?),
-            Self::PlanFile(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Import(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Export(DeferredArgs(verb)) => verb.run(project()?),
-            Self::Todo(DeferredArgs(verb)) => verb.run(project()?),
-            Self::KeepGoing(DeferredArgs(verb)) => verb.run(project()?),
-            Self::WhyStop(DeferredArgs(verb)) => verb.run(project()?),
-        }?;
+        }, [
+            Add Assign Checkpoint Claim Done Drop Edit Export Fail Graph Hold Import KeepGoing List
+            Log Move Next Note Plan PlanFile Ready Redo Release Renew Reopen Report Rm Runs Schedule
+            Show Start Status Todo Tree Undo Usage Verify Why WhyStop
+        ])?;
         output::reply(&reply, as_json)?;
         if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {
             safety.keep();

@@ -31,10 +31,7 @@ impl Next {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let nothing = |text: &str| Reply::new(text, json!({"todo": null}));
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Ok(nothing("No todos. `punch add` makes one.")),
-        };
+        let Some(open) = project.read()?.plan() else { return Ok(nothing("No todos. `punch add` makes one.")) };
         let now = open.engine.now();
         if let Some(budget) = self.budget {
             return next_batch(&open, budget, now);

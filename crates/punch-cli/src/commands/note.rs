@@ -5,7 +5,7 @@ use punch_core::Op;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::named::{act, native};
+use crate::named_todos::{act, native};
 use crate::project::Project;
 use crate::reply::Reply;
 

@@ -26,10 +26,7 @@ pub struct Ready {
 impl Ready {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Ok(list::empty()),
-        };
+        let Some(open) = project.read()?.plan() else { return Ok(list::empty()) };
         let now = open.engine.now();
         let json = open.project.global.json;
         let (plan, uids) = open.engine.read(open.plan, |snapshot| {

@@ -24,7 +24,7 @@ pub struct Redo {}
 impl Redo {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let open = project.read()?.map_err(|_| EngineError::from(Refusal::NothingToRedo { others: None }))?;
+        let open = project.read()?.plan().ok_or(EngineError::from(Refusal::NothingToRedo { others: None }))?;
         let changed = open.engine.redo(open.plan, &open.project.request())?;
         undo::answer(&open, &changed)
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::environment::{clock, duration, span};
 use crate::failure::Failure;
-use crate::named::act;
+use crate::named_todos::act;
 use crate::project::Project;
 use crate::reply::Reply;
 

@@ -30,7 +30,7 @@ pub struct Report {
 impl Report {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let Ok(open) = project.read()? else {
+        let Some(open) = project.read()?.plan() else {
             return Ok(Reply::new("Nothing was reported yet.", json!({"calibration": 1.0, "todos": []})));
         };
         let found = open.engine.usage_report(open.plan)?;

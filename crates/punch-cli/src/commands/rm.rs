@@ -5,7 +5,7 @@ use punch_core::{Footprint, Op, Plan, Ref, Refusal, Stop};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::named::act;
+use crate::named_todos::act;
 use crate::project::Project;
 use crate::reply::{self, Reply};
 
@@ -52,7 +52,7 @@ impl Rm {
         let request = open.project.request();
         let changed = open.engine.submit_with(open.plan, &request, &Footprint::everything(), &mut ask)?;
         let gone = changed.outcome.rows.iter().filter(|t| !t.is_live()).count();
-        let mut reply = reply::changed(&changed, &[]);
+        let mut reply = reply::changed(&changed, &[], open.project.global.json);
         reply.text = format!("{gone} todos archived; `punch undo` brings them back");
         reply.json["removed"] = json!(gone);
         Ok(reply)

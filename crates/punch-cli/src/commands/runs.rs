@@ -52,7 +52,7 @@ enum Verb {
 impl Runs {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let Ok(open) = project.read()? else { return Ok(Reply::new(NONE, json!({"runs": []}))) };
+        let Some(open) = project.read()?.plan() else { return Ok(Reply::new(NONE, json!({"runs": []}))) };
         match self.verb {
             None => list(&open, self.limit),
             Some(Verb::Show { run, limit }) => {

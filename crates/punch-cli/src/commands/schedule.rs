@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::import::not_understood;
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{Found, Project};
 use crate::reply::Reply;
 use crate::{environment, files, output};
 
@@ -71,8 +71,8 @@ impl Schedule {
                 (plan, now, 1.0)
             }
             None => match project.read()? {
-                Ok(open) => (open.engine.whole(open.plan)?, open.engine.now(), open.engine.calibration()?),
-                Err(_) => (Plan::new(), 0, 1.0),
+                Found::Plan(open) => (open.engine.whole(open.plan)?, open.engine.now(), open.engine.calibration()?),
+                Found::Empty(_) => (Plan::new(), 0, 1.0),
             },
         };
         let order = match self.policy {

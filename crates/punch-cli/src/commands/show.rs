@@ -31,10 +31,7 @@ impl Show {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let missing = || EngineError::NotFound { given: self.todo.clone(), near: Vec::new() };
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Err(missing().into()),
-        };
+        let open = project.open_named(std::slice::from_ref(&self.todo))?;
         let uid = open.engine.resolve(open.plan, &self.todo)?;
         let now = open.engine.now();
         let plan = around(&open.engine, open.plan, uid)?;

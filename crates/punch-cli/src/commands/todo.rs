@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::editor::Draft;
 use crate::failure::{Exit, Failure};
 use crate::files;
-use crate::project::{Open, Project};
+use crate::project::{Found, Open, Project};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -76,10 +76,10 @@ impl Todo {
             }
             phases::Reply::Effect(Effect::Import { path }) => {
                 let file = files::read(Path::new(&path))?;
-                change(&place.open()?, None, &|now| phases::finish_import(now, &path, &file))
+                change(&place.write()?, None, &|now| phases::finish_import(now, &path, &file))
             }
             phases::Reply::Said(said) if said.phases == shown => Ok(told(said.output, said.refused, &shown, None)),
-            phases::Reply::Said(_) => change(&place.open()?, None, &|now| match phases::run(now, &line) {
+            phases::Reply::Said(_) => change(&place.write()?, None, &|now| match phases::run(now, &line) {
                 phases::Reply::Said(said) => said,
                 // The same line asks for a file always or never.
                 phases::Reply::Effect(_) => Said { output: String::new(), phases: now.to_vec(), refused: true },
@@ -106,29 +106,13 @@ fn line(words: &[String]) -> String {
     }
 }
 
-/// The plan, open or still to be made.
-enum Place {
-    There(Open),
-    New(Project),
-}
-
-impl Place {
-    fn open(self) -> Result<Open, Failure> {
-        match self {
-            Self::There(open) => Ok(open),
-            Self::New(project) => project.write(),
-        }
-    }
-}
-
-fn look(project: Project) -> Result<(Place, Vec<Phase>), Failure> {
-    Ok(match project.read()? {
-        Ok(open) => {
-            let shown = phases::project(&open.engine.whole(open.plan)?);
-            (Place::There(open), shown)
-        }
-        Err(project) => (Place::New(project), Vec::new()),
-    })
+fn look(project: Project) -> Result<(Found, Vec<Phase>), Failure> {
+    let found = project.read()?;
+    let shown = match &found {
+        Found::Plan(open) => phases::project(&open.engine.whole(open.plan)?),
+        Found::Empty(_) => Vec::new(),
+    };
+    Ok((found, shown))
 }
 
 /// Runs one step on the list as it is in the transaction. Lists that were read from a text carry no handles: with
@@ -175,7 +159,7 @@ fn edit(project: Project) -> Result<Reply, Failure> {
         }
         let output = format!("Todos updated from editor: {} phase(s), {tasks} task(s).", reading.phases.len());
         let step = |_: &[Phase]| Said { output: output.clone(), phases: reading.phases.clone(), refused: false };
-        change(&place.open()?, Some(&shown), &step)
+        change(&place.write()?, Some(&shown), &step)
     });
     match &edited {
         Ok(_) => draft.close(),

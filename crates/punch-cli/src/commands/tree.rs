@@ -30,10 +30,7 @@ pub struct Tree {
 impl Tree {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Ok(list::empty()),
-        };
+        let Some(open) = project.read()?.plan() else { return Ok(list::empty()) };
         let plan = open.engine.whole(open.plan)?;
         let now = open.engine.now();
         let todos = if self.all { plan.live() } else { hide::visible(&plan, open.project.clear_delay(), now) };

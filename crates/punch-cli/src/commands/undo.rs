@@ -39,7 +39,7 @@ impl Undo {
             Some(revision) => Refusal::UnknownRevision { revision },
             None => Refusal::NothingToUndo { others: None },
         };
-        let open = project.read()?.map_err(|_| EngineError::from(nothing))?;
+        let open = project.read()?.plan().ok_or(EngineError::from(nothing))?;
         let changed = open.engine.undo(open.plan, &open.project.request(), self.revision, self.any)?;
         answer(&open, &changed)
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use punch_core::text;
-use punch_engine::{EngineError, Used};
+use punch_engine::Used;
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -36,9 +36,7 @@ pub struct Usage {
 impl Usage {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let Ok(open) = project.read()? else {
-            return Err(EngineError::NotFound { given: self.todo, near: Vec::new() }.into());
-        };
+        let open = project.open_named(std::slice::from_ref(&self.todo))?;
         let uid = open.engine.resolve(open.plan, &self.todo)?;
         let used = Used { tokens: self.tokens.unwrap_or(0), ms: self.seconds.unwrap_or(0).saturating_mul(1_000) };
         let (id, usage) = open.engine.record_usage(open.plan, uid, self.attempt, used)?;

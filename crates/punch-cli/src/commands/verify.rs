@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
 use crate::guard;
-use crate::project::{Open, Project};
+use crate::project::{Found, Open, Project};
 use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
@@ -47,12 +47,9 @@ impl Verify {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) if self.todos.is_empty() => return Ok(again(&[], 0)),
-            Err(_) => {
-                let given = self.todos.first().cloned().unwrap_or_default();
-                return Err(EngineError::NotFound { given, near: Vec::new() }.into());
-            }
+            Found::Plan(open) => open,
+            Found::Empty(_) if self.todos.is_empty() => return Ok(again(&[], 0)),
+            Found::Empty(project) => project.open_named(&self.todos)?,
         };
         if self.all || self.stale {
             let todos = open.engine.to_recheck(open.plan, &open.project.checker(), self.stale)?;
@@ -75,7 +72,7 @@ impl Verify {
             [todo] if todo.status != Status::Completed => {
                 let (request, checker) = (open.project.request(), open.project.checker());
                 let changed = open.engine.verify(open.plan, &request, &checker, todo, self.fence)?;
-                Ok(reply::changed(&changed, &[todo.uid]))
+                Ok(reply::changed(&changed, &[todo.uid], open.project.global.json))
             }
             _ => Ok(each(&open, &todos, self.fence)?),
         }

@@ -7,7 +7,7 @@ use punch_engine::EngineError;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{Found, Project};
 use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
@@ -29,11 +29,9 @@ impl Why {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let open = match (project.read()?, &self.todo) {
-            (Ok(open), _) => open,
-            (Err(_), Some(given)) => {
-                return Err(EngineError::NotFound { given: given.clone(), near: Vec::new() }.into());
-            }
-            (Err(_), None) => return Ok(all(&Plan::new(), 0)),
+            (Found::Plan(open), _) => open,
+            (Found::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
+            (Found::Empty(_), None) => return Ok(all(&Plan::new(), 0)),
         };
         let now = open.engine.now();
         let uid = self.todo.as_deref().map(|given| open.engine.resolve(open.plan, given)).transpose()?;

@@ -36,7 +36,7 @@ impl WhyStop {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let none = || Reply::new("No agent has wanted to stop here yet.", json!({"decision": null}));
-        let Ok(open) = project.read()? else { return Ok(none()) };
+        let Some(open) = project.read()?.plan() else { return Ok(none()) };
         let key = match &self.session {
             None => None,
             Some(given) => Some(open.engine.find_session(given)?.ok_or_else(|| unknown(given))?),

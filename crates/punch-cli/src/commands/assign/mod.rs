@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use punch_core::{Footprint, Todo, Uid};
-use punch_engine::{EngineError, assigned_name};
+use punch_engine::assigned_name;
 use punch_store::SessionKey;
 use serde_json::json;
 
@@ -49,13 +49,7 @@ pub struct To {
 impl Assign {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => {
-                let given = self.todos.first().cloned().unwrap_or_default();
-                return Err(EngineError::NotFound { given, near: Vec::new() }.into());
-            }
-        };
+        let open = project.open_named(&self.todos)?;
         let todos = self.todos.iter().map(|name| open.engine.resolve(open.plan, name));
         let todos: Vec<Uid> = todos.collect::<Result<_, _>>()?;
         hand_out(&open, &todos, &self.to, |_, _| Ok(()))

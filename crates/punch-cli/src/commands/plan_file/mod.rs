@@ -1,6 +1,6 @@
 //! `punch plan-file`: a `.plan.md` that people edit and the plan follows.
 
-mod told;
+mod views;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -73,23 +73,23 @@ impl PlanFile {
                 let path = absolute(&file)?;
                 let open = project.write()?;
                 let synced = open.engine.link_plan_file(open.plan, &request(&open), &path, How { add })?;
-                Ok(told::synced(&synced))
+                Ok(views::synced(&synced))
             }
             What::Status => {
                 let open = linked(project)?;
                 let standing = open.engine.plan_file_standing(open.plan)?;
-                Ok(told::standing(&standing, open.engine.now()))
+                Ok(views::standing(&standing, open.engine.now()))
             }
             What::Sync { add, watch: false } => {
                 let open = linked(project)?;
                 let synced = open.engine.sync_plan_file(open.plan, &request(&open), How { add })?;
-                Ok(told::synced(&synced))
+                Ok(views::synced(&synced))
             }
             What::Sync { add, watch: true } => watch::run(&linked(project)?, How { add }),
             What::Build { to } => build(&linked(project)?, &to),
             What::Unlink => {
                 let open = linked(project)?;
-                Ok(told::unlinked(&open.engine.unlink_plan_file(open.plan)?))
+                Ok(views::unlinked(&open.engine.unlink_plan_file(open.plan)?))
             }
         }
     }
@@ -107,7 +107,7 @@ fn build(open: &Open, to: &To) -> Result<Reply, Failure> {
 
 /// A project without a store has no plan file.
 fn linked(project: Project) -> Result<Open, Failure> {
-    project.read()?.map_err(|_| EngineError::from(FileError::NotLinked).into())
+    project.read()?.plan().ok_or_else(|| EngineError::from(FileError::NotLinked).into())
 }
 
 fn request(open: &Open) -> Request<'_> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use punch_engine::plan_file::{FileError, How, Look, look};
 use punch_engine::{EngineError, Request};
 
-use super::{request, told};
+use super::{request, views};
 use crate::failure::Failure;
 use crate::output::{self, JsonLines};
 use crate::project::Open;
@@ -56,10 +56,10 @@ pub fn run(open: &Open, how: How) -> Result<Reply, Failure> {
 fn tell(lines: Option<&mut JsonLines>, synced: &punch_engine::plan_file::Synced) -> Result<(), Failure> {
     match lines {
         Some(lines) => {
-            lines.print(&with_schema(told::as_json(synced)))?;
+            lines.print(&with_schema(views::as_json(synced)))?;
             lines.flush()
         }
-        None => output::document(&format!("{}\n", told::synced(synced).text)),
+        None => output::document(&format!("{}\n", views::synced(synced).text)),
     }
 }
 

@@ -85,7 +85,7 @@ impl Run {
         let project = Project::find_from(global, None, self.flags())?;
         project.warn_ignored();
         let (options, open) = self.options(project)?;
-        let Ok(open) = open else {
+        let Some(open) = open else {
             let (message, hint) = ("there is no plan to run", "`punch add 'What is to be done'` makes one");
             return Err(Failure::refused("no_plan", message, hint));
         };
@@ -142,7 +142,7 @@ impl Run {
         out
     }
 
-    fn options(&self, project: Project) -> Result<(Options, Result<Open, Project>), Failure> {
+    fn options(&self, project: Project) -> Result<(Options, Option<Open>), Failure> {
         let settings = &project.config.settings;
         let named = match self.agent.is_empty() {
             true => settings.run_agent.value.clone().into_iter().collect(),
@@ -159,7 +159,7 @@ impl Run {
         if self.agents.is_none() {
             options.seats = options.seats.max(options.specs.len());
         }
-        Ok((options, project.read()?))
+        Ok((options, project.read()?.plan()))
     }
 }
 

@@ -31,10 +31,7 @@ impl Prune {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         super::need(&project.location)?;
-        let open = match project.read()? {
-            Ok(open) => open,
-            Err(_) => return Ok(nothing(0, 0)),
-        };
+        let Some(open) = project.read()?.plan() else { return Ok(nothing(0, 0)) };
         let row = open.engine.read(open.plan, |snapshot| Ok(snapshot.row()?))?;
         let before = self.before.unwrap_or_else(|| row.revision.saturating_sub(KEPT)).min(row.revision + 1);
         let file = match self.export {

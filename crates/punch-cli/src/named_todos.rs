@@ -10,15 +10,9 @@ use crate::reply::{self, Reply};
 
 /// Asks for ops on todos that a person named, and tells what they are now.
 pub fn act(project: Project, names: &[String], ops: &dyn Fn(&[Ref]) -> Vec<Op>) -> Result<Reply, Failure> {
-    let open = match project.read()? {
-        Ok(open) => open,
-        Err(_) => {
-            let given = names.first().cloned().unwrap_or_default();
-            return Err(punch_engine::EngineError::NotFound { given, near: Vec::new() }.into());
-        }
-    };
+    let open = project.open_named(names)?;
     let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), names, ops)?;
-    Ok(reply::changed(&changed, &uids))
+    Ok(reply::changed(&changed, &uids, open.project.global.json))
 }
 
 /// Reads one op in the words of the native dialect, which knows what every field may be.
