@@ -1,5 +1,6 @@
 //! The beginning of a run: the lock, consents, the record, and what an earlier part of the run has left.
 
+use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
 use std::time::Duration;
@@ -10,9 +11,9 @@ use punch_engine::{Begin, Ended, EngineError, Request, RunOutcome, RunRecord};
 use serde_json::json;
 
 use super::plan_cache::PlanCache;
-use super::seat::{Job, Seat, Stage};
+use super::seat::{Rules, Seat, SeatEvent};
 use super::{Message, Runner, World};
-use crate::agent;
+use crate::agent::{self, Kind, Spec};
 use crate::error::RunError;
 use crate::folder::{self, Folder};
 use crate::interrupt::Interrupt;
@@ -138,9 +139,18 @@ pub(super) fn runner<'s, 'e>(
     let runner = Runner {
         folder: Folder::make(&world.store, world.plan, run.id)?,
         meter: Meter::new(options.limits, options.todo_limits, &ledger, before),
-        policy: options.permissions.rules().map_err(RunError::Rule)?,
-        seats: (0..options.seats.max(1)).map(|n| Seat::new(n + 1, n % agents.len().max(1))).collect(),
-        calibration: world.engine.calibration()?,
+        rules: Rules {
+            run: run.id,
+            lanes: lanes.is_some(),
+            backoff: world.settings.run_backoff.value,
+            idle: world.settings.run_idle.value,
+            grace: world.settings.run_grace.value,
+            lease: world.settings.lease.value,
+            calibration: world.engine.calibration()?,
+            policy: options.permissions.rules().map_err(RunError::Rule)?,
+        },
+        seats: (0..options.seats.max(1)).filter_map(|n| seat(n, &options.specs)).collect(),
+        processes: HashMap::new(),
         agents,
         world,
         options,
@@ -149,14 +159,12 @@ pub(super) fn runner<'s, 'e>(
         lanes,
         scope,
         run,
-        loose: Vec::new(),
         send,
         count: 0,
         completed: 0,
         stop: None,
-        asked: None,
         cache: PlanCache::default(),
-        watched: None,
+        compared: None,
         waiting: false,
     };
     Ok((runner, receive))
@@ -174,12 +182,10 @@ impl Runner<'_, '_> {
                 continue;
             }
             match todo.owner.clone().filter(|_| todo.flags.reported && mine) {
-                Some(owner) => self.check_loose(todo, owner),
+                Some(owner) => self.check_reported(todo, owner)?,
                 // One whose lease has run out reads as pending: it is claimed and checked like any other.
                 None if todo.flags.reported => {}
-                None => {
-                    self.persist(|engine| engine.reopen_unreported(self.world.plan, self.run.id, &todo))?;
-                }
+                None => self.reopen(&todo)?,
             }
         }
         Ok(())
@@ -213,24 +219,29 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Claims what was reported and belongs to nobody, and checks it.
+    /// Claims a todo that was reported and belongs to nobody, and checks it; false if it cannot be claimed.
     pub(super) fn adopt(&mut self, todo: &Todo) -> Result<bool, RunError> {
-        self.count += 1;
-        let owner = WorkerId { run: self.run.id, epoch: self.run.body.epoch, number: self.count }.to_string();
-        match self.claim(&owner, None, todo.uid)? {
-            Some(todo) => {
-                self.check_loose(todo, owner);
-                Ok(true)
-            }
-            None => Ok(false),
-        }
+        let number = self.next_number();
+        let owner = WorkerId { run: self.run.id, epoch: self.run.body.epoch, number }.to_string();
+        let Some(todo) = self.claim_for(&owner, None, todo.uid)? else { return Ok(false) };
+        self.check_reported(todo, owner)?;
+        Ok(true)
     }
 
-    /// Checks what no agent of this run works on.
-    pub(super) fn check_loose(&mut self, todo: Todo, owner: String) {
-        // Its work is where it was done.
-        let lane = self.lanes.map(|lanes| lanes.open(&todo.id)).transpose();
-        let number = self.check(0, &todo, &owner, lane);
-        self.loose.push(Job::new(todo, owner, Stage::Checking(number)));
+    /// Checks a todo that no agent of this run works on, on a seat of its own.
+    fn check_reported(&mut self, todo: Todo, owner: String) -> Result<(), RunError> {
+        self.seats.push(Seat::for_check());
+        self.dispatch(self.seats.len() - 1, SeatEvent::CheckReported { todo, owner })
     }
+}
+
+/// Returns the seat with this index. Seats take the agents in turn.
+fn seat(index: usize, specs: &[Spec]) -> Option<Seat> {
+    let at = index.checked_rem(specs.len())?;
+    let spec = specs.get(at)?;
+    Some(Seat {
+        exit_reports_done: spec.kind == Kind::Exec,
+        opens_conversation: spec.kind == Kind::Acp,
+        ..Seat::new(index + 1, at, spec.name().to_owned(), spec.to_string())
+    })
 }

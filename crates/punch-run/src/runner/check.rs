@@ -4,55 +4,32 @@
 use punch_core::{Actor, Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
 use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proofs, Request, VerifyError, WorkTree};
 
+use super::seat::Verdict;
 use super::store_retry::StoreRetry;
 use super::{Message, Runner};
-use crate::run_event::RunEvent;
-use crate::run_event::line;
 use crate::worktree::{Lane, Lanes, Published, Settled, WorktreeError};
 
 /// How often a check is made again because the code or the todo has moved on meanwhile.
 const ROUNDS: usize = 5;
 
-/// What came of a check.
-pub(super) enum Verdict {
-    /// It is completed.
-    Done,
-    /// It is not done: what is wrong.
-    Failed(String),
-    /// A person is needed: what for.
-    Hold(String),
-    /// It is not this worker's any more.
-    Lost(String),
-    /// The run is stopping; it stays reported.
-    Stopped,
-    /// The store did not do what it was asked to, also not after a while; it stays reported.
-    Broken(EngineError),
-}
-
 impl Runner<'_, '_> {
-    /// Begins a check; its verdict comes as a message with this number. Without its lane, work that was done in one
-    /// cannot be judged: then this says why.
-    pub(super) fn check(
-        &mut self,
-        agent: usize,
-        todo: &Todo,
-        owner: &str,
-        lane: Result<Option<Lane>, WorktreeError>,
-    ) -> u64 {
-        self.count += 1;
-        let number = self.count;
-        self.report(&RunEvent::Verifying { agent, todo: line(&todo.id) });
+    /// Begins the check of a todo; its verdict comes as a message. A todo that was worked on in a lane cannot be judged
+    /// without it.
+    pub(super) fn check(&self, todo: Todo, owner: String, lane: Option<Lane>) {
         let (store, send, lanes, run) = (self.store_retry(), self.send.clone(), self.lanes, self.run.id);
-        let (todo, owner) = (todo.clone(), owner.to_owned());
+        let lane = match lanes {
+            Some(lanes) if lane.is_none() => lanes.open(&todo.id).map(Some),
+            _ => Ok(lane),
+        };
         self.scope.spawn(move || {
+            let uid = todo.uid;
             let verdict = match lane {
                 Ok(lane) => Judging { store, run, todo, owner, lane: lanes.zip(lane) }.judge(),
-                Err(error) => Verdict::Hold(format!("its work tree cannot be had: {error}")),
+                Err(error) => Ok(Verdict::Hold(format!("its work tree cannot be had: {error}"))),
             };
-            // Nobody listens any more if the run has ended: it stays reported.
-            let _ = send.send(Message::Checked(number, verdict));
+            // Nobody listens any more if the run has ended: the todo stays reported.
+            let _ = send.send(Message::Checked(uid, verdict));
         });
-        number
     }
 }
 
@@ -65,16 +42,17 @@ struct Judging<'e> {
 }
 
 impl Judging<'_> {
-    fn judge(&self) -> Verdict {
+    /// The error means that the store did not answer even after a while; the todo stays reported.
+    fn judge(&self) -> Result<Verdict, EngineError> {
         for _ in 0..ROUNDS {
             match self.round() {
-                Ok(Some(verdict)) => return verdict,
+                Ok(Some(verdict)) => return Ok(verdict),
                 // The result branch or the command is another one by now.
                 Ok(None) => {}
                 Err(error) => return self.of_error(error),
             }
         }
-        Verdict::Failed("the work of others kept changing while it was checked".to_owned())
+        Ok(Verdict::Failed("the work of others kept changing while it was checked".to_owned()))
     }
 
     /// The todo as it is now, if it is still this worker's: somebody may have given it another command meanwhile.
@@ -159,8 +137,8 @@ impl Judging<'_> {
         }
     }
 
-    fn of_error(&self, error: EngineError) -> Verdict {
-        match error {
+    fn of_error(&self, error: EngineError) -> Result<Verdict, EngineError> {
+        Ok(match error {
             EngineError::Verify(VerifyError::Stopped { .. }) => Verdict::Stopped,
             EngineError::Verify(error @ VerifyError::Consent { .. }) => {
                 Verdict::Hold(format!("{}; {}", error.message(), error.hint()))
@@ -168,7 +146,7 @@ impl Judging<'_> {
             EngineError::Verify(error) => Verdict::Failed(error.message()),
             EngineError::Refused(refusals) => Verdict::Lost(refusals.first().map(Refusal::message).unwrap_or_default()),
             EngineError::NotFound { .. } => Verdict::Lost("it is not in the plan any more".to_owned()),
-            error => Verdict::Broken(error),
-        }
+            error => return Err(error),
+        })
     }
 }

@@ -6,8 +6,8 @@ use punch_core::drive::roots;
 use punch_core::{Plan, Status, Todo, Uid};
 use punch_engine::{Code, Ended, RunOutcome, Saving, Why, WorkTree};
 
-use super::assign::MAX_FAILED_STARTS;
 use super::plan_cache::PlanCache;
+use super::seat::Seat;
 use super::{Finished, Runner, Stop};
 use crate::error::RunError;
 use crate::run_event::{RunEvent, line};
@@ -22,18 +22,13 @@ const VISITS: usize = 20_000;
 impl Runner<'_, '_> {
     /// Nothing is under way, and nothing will come.
     pub(super) fn is_over(&mut self) -> Result<bool, RunError> {
-        let busy = self.jobs().next().is_some();
-        let talking = self
-            .seats
-            .iter()
-            .any(|seat| seat.conversation.as_ref().is_some_and(|conversation| conversation.ending.is_some()));
-        if busy || talking {
+        if self.seats.iter().any(|seat| !seat.state.is_idle()) {
             return Ok(false);
         }
         if self.stop.is_some() {
             return Ok(true);
         }
-        let broken = self.seats.iter().all(|seat| seat.failed_starts.0 >= MAX_FAILED_STARTS);
+        let broken = self.seats.iter().all(Seat::is_broken);
         // What can be started waits for a seat that rests, or was refused just now and is looked at again.
         if !broken && self.best(&HashSet::new())?.is_some() {
             return Ok(false);
@@ -63,11 +58,7 @@ impl Runner<'_, '_> {
         let stop = self.stop.take();
         let skip = self.options.skip_optional;
         let now = self.world.engine.now();
-        let broken = self
-            .seats
-            .iter()
-            .find(|seat| seat.failed_starts.0 >= MAX_FAILED_STARTS)
-            .map(|seat| seat.failed_starts.1.clone());
+        let broken = self.seats.iter().find(|seat| seat.is_broken()).map(|seat| seat.start_error.clone());
         self.cache = PlanCache::default();
         let plan = self.plan()?;
         let failed = plan.row.counts.failed;

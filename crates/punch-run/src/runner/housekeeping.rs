@@ -1,121 +1,61 @@
-//! What is looked at again and again while agents work: leases, time, signs of life, changes of the plan by others.
+//! What the runner looks at again and again: requests to stop, changes of the plan by others, and time.
 
-use std::time::Instant;
-
-use punch_core::{Op, Ref, Status};
-use punch_engine::{EngineError, Request};
-use punch_store::Durability;
-
-use super::seat::{EndReason, Stage};
+use super::seat::SeatEvent;
 use super::{Runner, Stop};
 use crate::error::RunError;
 
 impl Runner<'_, '_> {
     pub(super) fn housekeeping(&mut self) -> Result<(), RunError> {
         self.apply_stop_requests()?;
-        self.renew()?;
-        self.watch_plan()?;
-        self.watch_agents()
+        self.compare_with_plan()?;
+        self.tick()
     }
 
-    /// Somebody asked to stop, or the time of the run is over: agents are asked to end.
+    /// Asks agents to end if the user wants the run to stop, or its time is over.
     fn apply_stop_requests(&mut self) -> Result<(), RunError> {
-        if self.interrupt.is_asked() && self.stop != Some(Stop::Interrupted) {
+        if self.interrupt.is_asked() {
             self.stop = Some(Stop::Interrupted);
-            self.asked = None;
         }
-        if self.meter.time_left().is_some_and(|left| left.is_zero()) && self.stop.is_none() {
+        let time_over = self.meter.time_left().is_some_and(|left| left.is_zero());
+        if time_over && self.stop.is_none() {
             self.stop = self.meter.stops_run().map(Stop::Budget);
         }
-        let over = self.stop.is_some() && self.meter.time_left().is_some_and(|left| left.is_zero());
-        if (self.stop == Some(Stop::Interrupted) || over) && self.asked.is_none() {
-            self.asked = Some(Instant::now());
+        if self.stop == Some(Stop::Interrupted) || (time_over && self.stop.is_some()) {
             for at in 0..self.seats.len() {
-                self.ask_to_end(at, EndReason::RunEnds);
-            }
-        }
-        if self.stop.is_some() {
-            // Conversations without a todo have nothing left to do.
-            for seat in self.seats.iter_mut().filter(|seat| seat.job.is_none()) {
-                seat.conversation = None;
+                self.dispatch(at, SeatEvent::StopRequested)?;
             }
         }
         Ok(())
     }
 
-    /// Leases are lengthened when a third of their time has passed.
-    fn renew(&mut self) -> Result<(), RunError> {
-        let lease = self.world.settings.lease.value;
-        let until = self.world.engine.now().saturating_add(self.lease());
-        let due = |job: &super::Job| job.stage != Stage::Asking && job.renewed.elapsed() >= lease / 3;
-        let due: Vec<_> = self.jobs().filter(|job| due(job)).map(|job| (job.todo.uid, job.owner.clone())).collect();
-        for (uid, owner) in due {
-            let request = Request { durability: Durability::Relaxed, ..Request::of(self.actor(Some(&owner))) };
-            let ops = [Op::Renew(Ref::Uid(uid), until)];
-            match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
-                // Whose it is by now is seen when the plan is looked at.
-                Ok(_) | Err(EngineError::Refused(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
-            let jobs = self.seats.iter_mut().filter_map(|seat| seat.job.as_mut()).chain(&mut self.loose);
-            jobs.filter(|job| job.todo.uid == uid).for_each(|job| job.renewed = Instant::now());
-        }
-        Ok(())
-    }
-
-    /// What people and other agents did to todos that are being worked on.
-    fn watch_plan(&mut self) -> Result<(), RunError> {
+    /// Passes on what others did to todos that agents work on.
+    fn compare_with_plan(&mut self) -> Result<(), RunError> {
         let stamp = self.persist(|engine| Ok(engine.store().stamp()?))?;
-        // Not the stamp of the plan as it was last seen: giving out looks at it too, and would see a change first.
-        if self.watched.is_some() && self.watched == stamp {
+        // Not the stamp of the plan cache: assigning reads the plan too, and would see a change first.
+        if self.compared.is_some() && self.compared == stamp {
             return Ok(());
         }
-        self.watched = stamp;
+        self.compared = stamp;
         for at in 0..self.seats.len() {
-            let Some(job) = self.seats[at].job.as_ref().filter(|job| job.stage == Stage::Working) else { continue };
-            let (uid, fence) = (job.todo.uid, job.todo.fence);
-            let Some(todo) = self.plan()?.get(uid).cloned() else { continue };
-            if !todo.is_live() {
-                self.lost(at, "it was removed from the plan");
-            } else if let Some(why) = Self::closed(todo.status).filter(|_| todo.status != Status::Failed) {
-                self.lost(at, why);
-            } else if todo.status == Status::InProgress && todo.fence != fence {
-                self.lost(at, "somebody else has it by now");
+            let Some(uid) = self.seats[at].state.job_in_work().map(|job| job.todo.uid) else { continue };
+            if let Some(todo) = self.plan()?.get(uid).cloned() {
+                self.dispatch(at, SeatEvent::TodoChanged(todo))?;
             }
-            // What its own agent did to it, a hold or a failure, is seen when its turn ends.
         }
         Ok(())
     }
 
-    /// Agents that give no sign of life, take too long, or do not end when asked to.
-    fn watch_agents(&mut self) -> Result<(), RunError> {
-        let (idle, grace) = (self.world.settings.run_idle.value, self.world.settings.run_grace.value);
-        let urgent = self.interrupt.is_urgent();
+    fn tick(&mut self) -> Result<(), RunError> {
         for at in 0..self.seats.len() {
-            let seat = &mut self.seats[at];
-            let working = seat.job.as_ref().filter(|job| job.stage == Stage::Working);
-            let working = working.map(|job| (job.todo.uid, job.since));
-            let Some(conversation) = &mut seat.conversation else { continue };
-            conversation.running.tend();
-            match &conversation.ending {
-                Some((since, _)) if since.elapsed() >= grace || urgent => conversation.running.kill(),
-                Some(_) => {}
-                None => {
-                    let Some((uid, since)) = working else { continue };
-                    let print = punch_engine::config::print_duration;
-                    let seen = conversation.seen.max(conversation.running.printed());
-                    let doom = if seen.elapsed() >= idle {
-                        Some(format!("the agent gave no sign of life for {}", print(idle)))
-                    } else if self.meter.todo_time_left(uid, since).is_some_and(|left| left.is_zero()) {
-                        Some("the time for one todo is over".to_owned())
-                    } else {
-                        None
-                    };
-                    if let Some(why) = doom {
-                        self.ask_to_end(at, EndReason::Failed(why));
-                    }
-                }
-            }
+            let state = &self.seats[at].state;
+            let time_left = state.job_in_work().and_then(|job| self.meter.todo_time_left(job.todo.uid, job.since));
+            let process = state.conversation().and_then(|open| self.processes.get_mut(&open.worker.start));
+            let printed = process.map(|process| {
+                process.tend();
+                process.printed()
+            });
+            let todo_time_over = time_left.is_some_and(|left| left.is_zero());
+            self.dispatch(at, SeatEvent::Tick { printed, todo_time_over })?;
         }
         Ok(())
     }

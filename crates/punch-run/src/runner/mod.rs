@@ -1,39 +1,38 @@
 //! Works a plan: gives todos to agents, hears what they report, judges, and ends. One thread decides; agents, checks and
 //! questions to people have threads of their own and report into its channel.
 
-mod agent_events;
 mod assign;
 mod begin;
 mod check;
+mod effects;
 mod end;
 mod housekeeping;
+mod launch;
 mod plan_cache;
 mod seat;
 mod store_retry;
-mod verdict;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{self, Scope};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use punch_core::{Actor, Plan};
+use punch_core::{Actor, Plan, Uid};
 use punch_engine::config::Settings;
 use punch_engine::{Consents, Engine, EngineError, RunOutcome, RunRecord, Sum};
 use punch_store::{PlanId, StoreError};
 
-use crate::agent::{Agent, Report};
+use crate::agent::{Agent, Report, Running};
 use crate::error::RunError;
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::meter::Meter;
 use crate::options::Options;
-use crate::permission::Policy;
 use crate::run_event::{RunEvent, RunObserver};
 use crate::worktree::Lanes;
-use check::Verdict;
 use plan_cache::PlanCache;
-use seat::{Job, Seat};
+use seat::{Rules, Seat, SeatEvent, SeatState, Verdict};
 use store_retry::StoreRetry;
 
 /// How long the channel is listened to before everything is looked at again.
@@ -86,10 +85,10 @@ pub struct Finished {
 enum Message {
     /// An agent did something.
     Agent(Report),
-    /// A check is over.
-    Checked(u64, Verdict),
-    /// A person was asked.
-    Answered(u64, String, Option<bool>),
+    /// The check of a todo is over.
+    Checked(Uid, Result<Verdict, EngineError>),
+    /// The user was asked about a permission request of the agent with this start number.
+    Answered { start: u64, request: String, allowed: Option<bool> },
 }
 
 /// Why nothing more is started.
@@ -112,23 +111,21 @@ struct Runner<'s, 'e> {
     run: RunRecord,
     folder: Folder,
     meter: Meter,
-    policy: Policy,
+    rules: Rules,
     agents: Vec<Box<dyn Agent>>,
+    /// The seats of agents, then one for each check of a todo that was reported before.
     seats: Vec<Seat>,
-    /// What is checked without an agent of this run: it was reported before.
-    loose: Vec<Job>,
+    /// The processes of agents by start number.
+    processes: HashMap<u64, Box<dyn Running>>,
     send: SyncSender<Message>,
     /// Starts of agents and checks, counted.
     count: u64,
-    calibration: f64,
     completed: u64,
     stop: Option<Stop>,
-    /// When agents were asked to end because the run ends.
-    asked: Option<Instant>,
     /// The plan as it was last looked at.
     cache: PlanCache,
-    /// The stamp of the store when jobs were last compared with the plan.
-    watched: Option<u64>,
+    /// The stamp of the store when the todos of seats were last compared with the plan.
+    compared: Option<u64>,
     /// Said once, until something happens.
     waiting: bool,
 }
@@ -152,7 +149,7 @@ pub fn run(
         }
         // Threads of agents wait for a listener; without one they end.
         drop(receive);
-        runner.seats.iter_mut().for_each(|seat| seat.conversation = None);
+        runner.processes.clear();
         worked.and_then(|()| runner.end())
     });
     drop(begun);
@@ -164,7 +161,7 @@ impl<'s, 'e> Runner<'s, 'e> {
         self.take_up()?;
         loop {
             self.housekeeping()?;
-            self.fill()?;
+            self.assign()?;
             if self.is_over()? {
                 return Ok(());
             }
@@ -182,10 +179,26 @@ impl<'s, 'e> Runner<'s, 'e> {
     fn hear(&mut self, message: Message) -> Result<(), RunError> {
         self.waiting = false;
         match message {
-            Message::Agent(report) => self.reported(report),
-            Message::Checked(number, verdict) => self.checked(number, verdict),
-            Message::Answered(start, request, allowed) => self.answered(start, &request, allowed),
+            Message::Agent(report) => self.agent_reported(report),
+            Message::Checked(uid, verdict) => {
+                let of = |seat: &Seat| matches!(&seat.state, SeatState::Checking { job, .. } if job.todo.uid == uid);
+                let verdict = verdict?;
+                let Some(at) = self.seats.iter().position(of) else { return Ok(()) };
+                self.dispatch(at, SeatEvent::Checked(verdict))?;
+                self.seats.retain(|seat| seat.number > 0 || !seat.state.is_idle());
+                Ok(())
+            }
+            Message::Answered { start, request, allowed } => match self.seat_of(start) {
+                Some(at) => self.dispatch(at, SeatEvent::Answered { request, allowed }),
+                None => Ok(()),
+            },
         }
+    }
+
+    /// Counts starts of agents and checks.
+    const fn next_number(&mut self) -> u64 {
+        self.count += 1;
+        self.count
     }
 
     fn report(&self, event: &RunEvent) {

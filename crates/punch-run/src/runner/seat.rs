@@ -1,4 +1,8 @@
-//! A seat: one of the agents that work at once, its conversation while there is one, and the todo it is on.
+//! A seat: one of the agents that work at the same time, as an explicit state machine. [`Seat::step`] is pure: it takes an
+//! event and returns the effects that the runner has to perform. Results of effects come back as events (decision 0031).
+
+mod event;
+mod step;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -6,144 +10,271 @@ use std::time::{Duration, Instant};
 use punch_core::{Todo, Uid};
 use punch_store::SessionKey;
 
-use crate::agent::{Permission, Running, Spending};
+use crate::agent::{Permission, Spending};
 use crate::worktree::Lane;
 
-/// The longest pause between failed turns.
-const LONGEST: Duration = Duration::from_secs(300);
+pub(super) use event::{Conditions, Effect, Resume, Rules, SeatEvent, Verdict};
 
-/// One of the agents that work at once.
+/// Failed starts in a row after which a seat gets no more todos.
+pub(super) const MAX_FAILED_STARTS: u32 = 3;
+
+/// The longest pause between failed turns.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+/// One of the agents that work at the same time.
+#[derive(Clone, Debug)]
 pub(super) struct Seat {
-    /// Counted from 1, for people.
+    /// The number that users see, counted from 1. 0 for a seat without an agent, which exists only to check a todo that
+    /// was reported before.
     pub number: usize,
-    /// Which of the agents.
+    /// Index of the agent in the options of the run.
     pub spec: usize,
-    /// The conversation, while there is one.
-    pub conversation: Option<Conversation>,
-    /// What it is on.
-    pub job: Option<Job>,
-    /// Nothing is started before.
-    pub not_before: Option<Instant>,
-    /// Failed turns in a row.
-    pub failures: u32,
-    /// Starts in a row that did not come to anything; with the reason of the last one.
-    pub failed_starts: (u32, String),
-    /// Its work tree.
-    pub lane: Option<Lane>,
-    /// What was completed in its conversation.
-    pub done: Vec<Uid>,
-    /// What it was last given: an agent that is being ended may still work on it.
-    pub last: Option<Uid>,
+    /// The name of the agent, such as `claude`.
+    pub name: String,
+    /// The agent as the user named it, with its command.
+    pub label: String,
+    /// The agent reports a todo as done by exiting with code 0, and takes no further prompt.
+    pub exit_reports_done: bool,
+    /// The agent has to open a conversation first, so a started process is not yet a good start.
+    pub opens_conversation: bool,
+    /// Failed turns in a row: pauses grow with them.
+    pub failed_turns: u32,
+    /// Failed starts in a row.
+    pub failed_starts: u32,
+    /// The error of the last failed start.
+    pub start_error: String,
+    /// The seat was told to stop and starts nothing more.
+    pub stop_requested: bool,
+    /// What the seat is doing.
+    pub state: SeatState,
+}
+
+/// What a seat is doing. In the states marked *transient* it waits for the result of an effect; the runner performs effects
+/// at once, so no other event arrives in between.
+#[derive(Clone, Debug)]
+pub(super) enum SeatState {
+    /// Can be given a todo, in the open conversation if there is one.
+    Idle { conversation: Option<Conversation> },
+    /// Gets no todo before `until`, after a failed start or turn.
+    Resting { until: Instant, conversation: Option<Conversation> },
+    /// Transient: a todo is being claimed.
+    Claiming { conversation: Option<Conversation>, uid: Uid },
+    /// Transient: the agent is being prompted (in its open conversation) or launched.
+    Starting { conversation: Option<Conversation>, job: Job },
+    /// The agent is in a turn.
+    Working { conversation: Conversation, job: Job },
+    /// The agent waits for permissions. The user is asked about the first question; `answer` is set while the todo is
+    /// being claimed again after the answer.
+    Asking { conversation: Conversation, job: Job, questions: VecDeque<Permission>, answer: Option<bool> },
+    /// Transient: the turn ended, and the plan decides what comes next. `can_check` is true if the todo has a check.
+    Judging { conversation: Conversation, job: Job, can_check: bool },
+    /// Transient: the agent exited; if it did not report its todo as done, the attempt failed because of `why`.
+    AgentGone { job: Job, why: String },
+    /// Transient: the agent gets a further prompt about its todo, in a new process if needed.
+    Continuing { conversation: Conversation, job: Job, text: String },
+    /// Transient: a failed attempt is being recorded, then the todo claimed again for a retry in the same conversation.
+    Failing { conversation: Option<Conversation>, job: Job, why: String, checked: bool },
+    /// The todo is being checked and completed. The agent may have exited.
+    Checking { conversation: Option<Conversation>, job: Job },
+    /// The agent was asked to end and has not exited yet.
+    Ending { conversation: Conversation, reason: EndReason },
+}
+
+/// Why an agent was asked to end.
+#[derive(Clone, Debug)]
+pub(super) enum EndReason {
+    /// The run ends; the todo is opened again.
+    RunEnds(Job),
+    /// The todo belongs to somebody else now. The agent may still be at work on it.
+    TodoLost(Uid),
+    /// The attempt failed: no sign of life, or out of time.
+    Failed(Job, String),
+}
+
+/// Under which names an agent works.
+#[derive(Clone, Debug)]
+pub(super) struct Worker {
+    /// The number of the start of its process.
+    pub start: u64,
+    /// The owner of its claims.
+    pub owner: String,
+    /// The session that its todos are assigned to.
+    pub key: SessionKey,
 }
 
 /// A conversation with an agent.
+#[derive(Clone, Debug)]
 pub(super) struct Conversation {
-    /// The number of the start.
-    pub start: u64,
-    /// The same with the epoch: names its files.
-    pub name: String,
-    /// The agent.
-    pub running: Box<dyn Running>,
-    /// The owner under which it works.
-    pub owner: String,
-    /// The session that todos are assigned to.
-    pub key: SessionKey,
-    /// The host's name for the conversation.
+    pub worker: Worker,
+    /// The agent's own name for the conversation, once known.
     pub session: Option<String>,
-    /// Tokens that its context holds by now, as far as anybody knows.
+    /// Estimated size of its context, in tokens.
     pub used: u64,
+    /// Todos completed in it.
+    pub done: Vec<Uid>,
     /// The last sign of life.
-    pub seen: Instant,
-    /// When the turn began.
-    pub turn: Instant,
-    /// What was spent in this turn.
+    pub last_sign: Instant,
+    /// When the current turn began.
+    pub turn_began: Instant,
+    /// Usage of the current turn.
     pub spending: Spending,
-    /// What it asks a person for.
-    pub asks: Option<Permission>,
-    /// What it asks for besides.
-    pub more: VecDeque<Permission>,
-    /// It was asked to end, when and why.
-    pub ending: Option<(Instant, EndReason)>,
+    /// When the agent was asked to end. It is killed after a grace period.
+    pub asked_to_end: Option<Instant>,
 }
 
-/// Why an agent is ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum EndReason {
-    /// The run ends.
-    RunEnds,
-    /// Its todo is somebody else's by now.
-    TodoLost,
-    /// It failed: no sign of life, too much time.
-    Failed(String),
-}
-
-/// What a seat is on.
+/// A todo that a seat works on.
+#[derive(Clone, Debug)]
 pub(super) struct Job {
-    /// The todo as it was when it was given, with its fence.
+    /// The todo as it was when it was claimed, with the fence of the claim.
     pub todo: Todo,
-    /// Whose it is.
+    /// The owner of the claim.
     pub owner: String,
-    /// Since when.
+    /// The lane it is worked on in.
+    pub lane: Option<Lane>,
+    /// When the attempt began.
     pub since: Instant,
-    /// When its lease was last lengthened.
+    /// When the claim was last renewed.
     pub renewed: Instant,
-    /// How far it is.
-    pub stage: Stage,
-    /// An estimate was already counted for this attempt.
-    pub guessed: bool,
-}
-
-/// How far a job is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// The agent works.
-    Working,
-    /// A person is asked.
-    Asking,
-    /// It is checked, under this number.
-    Checking(u64),
+    /// An estimate was already charged for this attempt.
+    pub estimate_charged: bool,
 }
 
 impl Seat {
-    pub const fn new(number: usize, spec: usize) -> Self {
+    /// Returns a seat for the check of a todo that an agent of an earlier run reported.
+    pub fn for_check() -> Self {
+        Self::new(0, 0, String::new(), String::new())
+    }
+
+    pub const fn new(number: usize, spec: usize, name: String, label: String) -> Self {
         Self {
             number,
             spec,
-            conversation: None,
-            job: None,
-            not_before: None,
-            failures: 0,
-            failed_starts: (0, String::new()),
-            lane: None,
-            done: Vec::new(),
-            last: None,
+            name,
+            label,
+            exit_reports_done: false,
+            opens_conversation: false,
+            failed_turns: 0,
+            failed_starts: 0,
+            start_error: String::new(),
+            stop_requested: false,
+            state: SeatState::Idle { conversation: None },
         }
     }
 
-    /// What its agent may still be at work on although nobody wants that any more.
-    pub fn leaving(&self) -> Option<Uid> {
-        self.last.filter(|_| self.conversation.as_ref().is_some_and(|conversation| conversation.ending.is_some()))
+    /// Returns true if the seat can be given a todo now.
+    pub const fn is_free(&self) -> bool {
+        matches!(self.state, SeatState::Idle { .. }) && self.number > 0 && !self.is_broken()
     }
 
-    /// Something can be given to it now.
-    pub fn is_free(&self) -> bool {
-        let rested = self.not_before.is_none_or(|until| until <= Instant::now());
-        self.job.is_none()
-            && rested
-            && self.conversation.as_ref().is_none_or(|conversation| conversation.ending.is_none())
+    /// Returns true if the agent failed to start too often.
+    pub const fn is_broken(&self) -> bool {
+        self.failed_starts >= MAX_FAILED_STARTS
+    }
+}
+
+impl SeatState {
+    /// Returns true if the seat has no todo and waits for no agent.
+    pub const fn is_idle(&self) -> bool {
+        matches!(self, Self::Idle { .. } | Self::Resting { .. })
     }
 
-    /// Pauses after a failed turn, longer after every one in a row.
-    pub fn pause(&mut self, base: Duration) {
-        let pause = base.saturating_mul(1 << self.failures.min(16)).min(LONGEST);
-        self.failures += 1;
-        self.not_before = Some(Instant::now() + pause);
+    /// Returns the conversation and the job, where the state has them.
+    pub const fn parts(&self) -> (Option<&Conversation>, Option<&Job>) {
+        match self {
+            Self::Idle { conversation } | Self::Resting { conversation, .. } | Self::Claiming { conversation, .. } => {
+                (conversation.as_ref(), None)
+            }
+            Self::Starting { conversation, job }
+            | Self::Failing { conversation, job, .. }
+            | Self::Checking { conversation, job } => (conversation.as_ref(), Some(job)),
+            Self::Working { conversation, job }
+            | Self::Asking { conversation, job, .. }
+            | Self::Judging { conversation, job, .. }
+            | Self::Continuing { conversation, job, .. } => (Some(conversation), Some(job)),
+            Self::AgentGone { job, .. } => (None, Some(job)),
+            Self::Ending { conversation, reason } => (Some(conversation), reason.job()),
+        }
+    }
+
+    /// Returns the conversation and the job for changing them.
+    pub const fn parts_mut(&mut self) -> (Option<&mut Conversation>, Option<&mut Job>) {
+        match self {
+            Self::Idle { conversation } | Self::Resting { conversation, .. } | Self::Claiming { conversation, .. } => {
+                (conversation.as_mut(), None)
+            }
+            Self::Starting { conversation, job }
+            | Self::Failing { conversation, job, .. }
+            | Self::Checking { conversation, job } => (conversation.as_mut(), Some(job)),
+            Self::Working { conversation, job }
+            | Self::Asking { conversation, job, .. }
+            | Self::Judging { conversation, job, .. }
+            | Self::Continuing { conversation, job, .. } => (Some(conversation), Some(job)),
+            Self::AgentGone { job, .. } => (None, Some(job)),
+            Self::Ending { conversation, reason } => (Some(conversation), reason.job_mut()),
+        }
+    }
+
+    pub const fn conversation(&self) -> Option<&Conversation> {
+        self.parts().0
+    }
+
+    /// Returns the todo that nobody else may be given now: its agent works on it, or has not exited yet.
+    pub const fn todo(&self) -> Option<Uid> {
+        match self {
+            Self::Claiming { uid, .. } | Self::Ending { reason: EndReason::TodoLost(uid), .. } => Some(*uid),
+            state => match state.parts().1 {
+                Some(job) => Some(job.todo.uid),
+                None => None,
+            },
+        }
+    }
+
+    /// Returns the job that the agent is at work on, even if it was asked to end.
+    pub const fn job_in_work(&self) -> Option<&Job> {
+        match self {
+            Self::Working { job, .. } => Some(job),
+            Self::Ending { reason, .. } => reason.job(),
+            _ => None,
+        }
+    }
+}
+
+impl EndReason {
+    const fn job(&self) -> Option<&Job> {
+        match self {
+            Self::RunEnds(job) | Self::Failed(job, _) => Some(job),
+            Self::TodoLost(_) => None,
+        }
+    }
+
+    const fn job_mut(&mut self) -> Option<&mut Job> {
+        match self {
+            Self::RunEnds(job) | Self::Failed(job, _) => Some(job),
+            Self::TodoLost(_) => None,
+        }
+    }
+}
+
+impl Conversation {
+    fn new(worker: Worker, now: Instant) -> Self {
+        Self {
+            worker,
+            session: None,
+            used: 0,
+            done: Vec::new(),
+            last_sign: now,
+            turn_began: now,
+            spending: Spending::default(),
+            asked_to_end: None,
+        }
     }
 }
 
 impl Job {
-    pub fn new(todo: Todo, owner: String, stage: Stage) -> Self {
-        let now = Instant::now();
-        Self { todo, owner, since: now, renewed: now, stage, guessed: false }
+    const fn new(todo: Todo, owner: String, lane: Option<Lane>, now: Instant) -> Self {
+        Self { todo, owner, lane, since: now, renewed: now, estimate_charged: false }
     }
 }
+
+#[cfg(test)]
+mod tests;

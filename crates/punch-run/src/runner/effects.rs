@@ -1,0 +1,249 @@
+//! Performs the effects of seats and feeds the results back as events.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use punch_core::drive::{Finish, HostEvent};
+use punch_core::{Actor, Evidence, Footprint, Hold, HoldKind, Op, Ref, Refusal, Status, Todo, Uid, WorkerId};
+use punch_engine::config::{Source, Sourced};
+use punch_engine::{Choice, EngineError, HostReport, Request, assigned_name};
+use punch_store::{Durability, SessionKey, Spent};
+
+use super::seat::{Conditions, Effect, SeatEvent, Worker};
+use super::{Message, Runner, Stop};
+use crate::agent::{Event, Permission, Report};
+use crate::error::RunError;
+use crate::permission;
+use crate::run_event::{RunEvent, line};
+
+impl Runner<'_, '_> {
+    /// Lets something happen to a seat, with all that follows from it.
+    pub(super) fn dispatch(&mut self, at: usize, event: SeatEvent) -> Result<(), RunError> {
+        let mut events = VecDeque::from([event]);
+        while let Some(event) = events.pop_front() {
+            let seat = &mut self.seats[at];
+            let conditions = Conditions {
+                now: Instant::now(),
+                stopping: self.stop.is_some(),
+                urgent: self.interrupt.is_urgent(),
+                run_limit: self.meter.stops_run(),
+                todo_limit: seat.state.todo().and_then(|uid| self.meter.stops_todo(uid)),
+                rules: &self.rules,
+            };
+            for effect in seat.step(event, &conditions) {
+                events.extend(self.perform(at, effect)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on what an agent reported. An agent that was dropped is not heard any more.
+    pub(super) fn agent_reported(&mut self, report: Report) -> Result<(), RunError> {
+        let Some(at) = self.seat_of(report.from) else { return Ok(()) };
+        if let Event::Exited { .. } = report.event {
+            self.processes.remove(&report.from);
+        }
+        self.dispatch(at, SeatEvent::Agent(report.event))
+    }
+
+    /// Returns the seat whose conversation is with this process.
+    pub(super) fn seat_of(&self, start: u64) -> Option<usize> {
+        self.seats.iter().position(|seat| seat.state.conversation().is_some_and(|open| open.worker.start == start))
+    }
+
+    fn perform(&mut self, at: usize, effect: Effect) -> Result<Option<SeatEvent>, RunError> {
+        match effect {
+            Effect::Claim { uid, worker } => return self.claim(uid, worker).map(Some),
+            Effect::Launch { worker, todo, resume } => {
+                return Ok(Some(self.launch(at, worker, &todo, resume).unwrap_or_else(SeatEvent::NotLaunched)));
+            }
+            Effect::Prompt { start, todo, text } => return self.prompt(at, start, &todo, text).map(Some),
+            Effect::Inspect(uid) => return Ok(Some(SeatEvent::Inspected(self.inspect(uid)?))),
+            Effect::DecideContinuation { key, owner } => {
+                return Ok(Some(SeatEvent::Continuation(self.decide_continuation(at, key, owner)?)));
+            }
+            Effect::Fail { todo, owner, why } => {
+                return Ok(Some(SeatEvent::AttemptFailed(self.fail(at, &todo, &owner, &why)?)));
+            }
+            Effect::Answer { start, request, allowed } => self.answer(start, &request, allowed),
+            Effect::AskUser { start, todo, request } => {
+                let (observer, send) = (self.observer, self.send.clone());
+                self.scope.spawn(move || {
+                    let allowed = observer.ask(&todo, &request);
+                    let _ = send.send(Message::Answered { start, request: request.id, allowed });
+                });
+            }
+            Effect::Cancel(start) => self.processes.get_mut(&start).into_iter().for_each(|agent| agent.cancel()),
+            Effect::Kill(start) => self.processes.get_mut(&start).into_iter().for_each(|agent| agent.kill()),
+            Effect::EndAgent(start) => drop(self.processes.remove(&start)),
+            Effect::ReportDone { todo, owner, evidence } => {
+                let request = Request::of(Actor::worker(self.actor(None).by(), &owner));
+                let evidence = Some(Evidence { text: Some(evidence.to_owned()), ..Evidence::default() });
+                let op = Op::Done { target: Ref::Uid(todo.uid), evidence, fence: Some(todo.fence) };
+                self.submit_if_allowed(&request, op)?;
+            }
+            Effect::Check { todo, owner, lane } => self.check(todo, owner, lane),
+            Effect::Completed(todo) => {
+                self.completed += 1;
+                let (agent, spent) = (self.seats[at].number, self.meter.of(todo.uid));
+                self.report(&RunEvent::Completed { agent, todo: line(&todo.id), spent });
+            }
+            Effect::Hold { todo, owner, why } => self.hold(self.seats[at].number, &todo, Some(&owner), &why)?,
+            Effect::Release { uid, owner } => {
+                self.submit_if_allowed(&Request::of(self.actor(Some(&owner))), Op::Release(Ref::Uid(uid)))?;
+            }
+            Effect::Reopen(todo) => self.reopen(&todo)?,
+            Effect::Renew { uid, owner } => {
+                let until = self.world.engine.now().saturating_add(self.lease());
+                let request = Request { durability: Durability::Relaxed, ..Request::of(self.actor(Some(&owner))) };
+                self.submit_if_allowed(&request, Op::Renew(Ref::Uid(uid), until))?;
+            }
+            Effect::Charge(spent) => self.charge(&spent)?,
+            Effect::CloseLane(lane) => {
+                if let Some(lanes) = self.lanes
+                    && let Err(error) = lanes.close(&lane, "Work that was not taken in\n")
+                {
+                    self.remark(format!("a work tree stays: {error}"));
+                }
+            }
+            Effect::Checkpoint(notes) => self.checkpoint(notes),
+            Effect::StopRun(why) => {
+                self.stop.get_or_insert(Stop::Budget(why));
+            }
+            Effect::Report(event) => self.report(&event),
+        }
+        Ok(None)
+    }
+
+    /// Submits an op of which a refusal needs no answer: what became of the todo is read later.
+    fn submit_if_allowed(&self, request: &Request<'_>, op: Op) -> Result<(), RunError> {
+        match self.persist(|engine| engine.submit(self.world.plan, request, std::slice::from_ref(&op))) {
+            Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn claim(&mut self, uid: Uid, worker: Option<Worker>) -> Result<SeatEvent, RunError> {
+        let known = worker.is_some();
+        let worker = worker.unwrap_or_else(|| {
+            let (run, epoch, start) = (self.run.id, self.run.body.epoch, self.next_number());
+            let tag = format!("run-{}-{run}-{epoch}-{start}", self.world.plan.0);
+            let key = SessionKey::new(assigned_name(&tag), None);
+            Worker { start, owner: WorkerId { run, epoch, number: start }.to_string(), key }
+        });
+        let Some(todo) = self.claim_for(&worker.owner, Some(&worker.key), uid)? else {
+            return Ok(SeatEvent::NotClaimed);
+        };
+        if known {
+            self.write_session(&worker, &todo)?;
+        }
+        Ok(SeatEvent::Claimed { worker, todo })
+    }
+
+    /// Claims a todo for a worker; `None` if somebody else was faster or the todo is not ready any more.
+    pub(super) fn claim_for(
+        &self,
+        owner: &str,
+        session: Option<&SessionKey>,
+        uid: Uid,
+    ) -> Result<Option<Todo>, RunError> {
+        let request = Request { settings: Some(self.world.settings), ..Request::of(self.actor(Some(owner))) };
+        let nobody = SessionKey::new("", None);
+        let key = session.unwrap_or(&nobody);
+        match self.persist(|engine| engine.claim_for_worker(self.world.plan, &request, key, uid, self.lease())) {
+            Ok(todo) => Ok(Some(todo)),
+            Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn inspect(&self, uid: Uid) -> Result<Option<Todo>, RunError> {
+        let part = Footprint { todos: [uid].into(), ..Footprint::default() };
+        let part = self.persist(|engine| engine.slice(self.world.plan, &part))?;
+        Ok(part.get(uid).cloned())
+    }
+
+    fn decide_continuation(&self, at: usize, key: SessionKey, owner: String) -> Result<Option<String>, RunError> {
+        let mut settings = self.world.settings.clone();
+        settings.owner = Sourced { value: Some(owner), source: Source::Flag };
+        let moment = HostReport {
+            agent: self.seats[at].name.clone(),
+            key,
+            choice: Choice { name: Some(self.world.plan_name.clone()), ..Choice::default() },
+            event: HostEvent::Stopping { finish: Finish::default(), background: 0, kept_going: false },
+            context: None,
+            host_cap: None,
+            turn: None,
+            tree: Some(self.world.root.clone()),
+            earlier: Default::default(),
+            by_runner: true,
+            upcoming: None,
+        };
+        Ok(self.persist(|engine| engine.observe(&moment, &settings))?.go_on)
+    }
+
+    /// Records that an attempt failed. Returns the todo as it is then, if the claim still held.
+    fn fail(&self, at: usize, todo: &Todo, owner: &str, why: &str) -> Result<Option<Todo>, RunError> {
+        let (settings, tree) = (Some(self.world.settings), Some(self.world.root.as_path()));
+        let request = Request { settings, tree, ..Request::of(self.actor(Some(owner))) };
+        let (uid, fence) = (todo.uid, todo.fence);
+        let first = Footprint { todos: [uid].into(), ..Footprint::default() };
+        let error = punch_core::text::clip(why, 4_000).into_owned();
+        let done = self.persist(|engine| {
+            engine.submit_with(self.world.plan, &request, &first, &mut |part, _| {
+                let todo = part.need(uid)?;
+                let ours = todo.status == Status::InProgress && todo.fence == fence && todo.is_live();
+                Ok(if ours { vec![Op::Fail(Ref::Uid(uid), error.clone())] } else { Vec::new() })
+            })
+        });
+        let failed = match done {
+            Ok(changed) if !changed.outcome.events.is_empty() => changed.plan.get(uid).cloned(),
+            Ok(_) | Err(EngineError::Refused(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let (agent, todo, why) = (self.seats[at].number, line(&todo.id), line(why));
+        self.report(&match &failed {
+            Some(failed) if failed.status == Status::Failed => RunEvent::Failed { agent, todo, why },
+            Some(_) => RunEvent::Retrying { agent, todo, why },
+            None => RunEvent::Released { agent, todo, why: "it is somebody else's by now".to_owned() },
+        });
+        Ok(failed)
+    }
+
+    /// Puts a todo on hold for the user.
+    pub(super) fn hold(&self, agent: usize, todo: &Todo, owner: Option<&str>, why: &str) -> Result<(), RunError> {
+        let hold = Hold { kind: HoldKind::Human, reason: line(why), until: None, by: String::new(), at: 0 };
+        let request = Request::of(self.actor(owner));
+        let ops = [Op::Hold(Ref::Uid(todo.uid), hold)];
+        match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
+            Ok(_) => self.report(&RunEvent::Held { agent, todo: line(&todo.id), why: line(why) }),
+            Err(EngineError::Refused(refusals)) => {
+                let why = refusals.first().map(Refusal::message).unwrap_or_default();
+                self.report(&RunEvent::Released { agent, todo: line(&todo.id), why: line(&why) });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Opens a todo again that a worker has not finished. What was reported stays reported.
+    pub(super) fn reopen(&self, todo: &Todo) -> Result<(), RunError> {
+        self.persist(|engine| engine.reopen_unreported(self.world.plan, self.run.id, todo))?;
+        Ok(())
+    }
+
+    fn charge(&mut self, spent: &Spent) -> Result<(), RunError> {
+        self.persist(|engine| engine.spend(self.world.plan, std::slice::from_ref(spent)))?;
+        self.meter.add(spent);
+        Ok(())
+    }
+
+    fn answer(&mut self, start: u64, request: &Permission, allowed: bool) {
+        let Some(agent) = self.processes.get_mut(&start) else { return };
+        let refusing = || request.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str());
+        let option = if allowed { permission::allowing(request) } else { refusing() };
+        if let Err(error) = agent.answer(&request.id, option) {
+            self.remark(format!("an answer did not reach the agent: {error}"));
+        }
+    }
+}

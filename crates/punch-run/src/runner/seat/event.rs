@@ -1,0 +1,162 @@
+//! What can happen to a seat, and what a seat asks the runner to do.
+
+use std::time::{Duration, Instant};
+
+use punch_core::{Todo, Uid};
+use punch_store::{SessionKey, Spent};
+
+use super::Worker;
+use crate::agent::{Event, Permission};
+use crate::permission::Policy;
+use crate::run_event::RunEvent;
+use crate::worktree::Lane;
+
+/// Something that happened to a seat.
+#[derive(Clone, Debug)]
+pub(in crate::runner) enum SeatEvent {
+    /// The runner gives the seat a todo, in a `fresh` conversation if the open one has no room for it.
+    Assign { uid: Uid, fresh: bool },
+    /// The runner gives the seat a todo that is already reported and only has to be checked.
+    CheckReported { todo: Todo, owner: String },
+    /// The agent reported something.
+    Agent(Event),
+    /// The user answered a permission request; `None` if there was nobody to ask.
+    Answered { request: String, allowed: Option<bool> },
+    /// The check of the todo is over.
+    Checked(Verdict),
+    /// The todo that the agent works on has changed in the plan.
+    TodoChanged(Todo),
+    /// The run, or this seat, is to stop.
+    StopRequested,
+    /// Time has passed. `printed` is when the agent last printed something.
+    Tick { printed: Option<Instant>, todo_time_over: bool },
+    /// Result of [`Effect::Claim`]: the claim was made.
+    Claimed { worker: Worker, todo: Todo },
+    /// Result of [`Effect::Claim`]: the todo is not ready any more, or somebody else was faster.
+    NotClaimed,
+    /// Result of [`Effect::Launch`]: the process runs.
+    Launched { worker: Worker, lane: Option<Lane> },
+    /// Result of [`Effect::Launch`]: the process does not start.
+    NotLaunched(String),
+    /// Result of [`Effect::Prompt`]: the agent begins a turn.
+    Prompted,
+    /// Result of [`Effect::Prompt`]: the agent takes no further prompt, or there was an error.
+    NotPrompted(Option<String>),
+    /// Result of [`Effect::Inspect`]: the todo as it is now, if it is still in the plan.
+    Inspected(Option<Todo>),
+    /// Result of [`Effect::DecideContinuation`]: what to tell the agent, if it is to continue.
+    Continuation(Option<String>),
+    /// Result of [`Effect::Fail`]: the todo afterwards, if the claim still held.
+    AttemptFailed(Option<Todo>),
+}
+
+/// The result of a check.
+#[derive(Clone, Debug)]
+pub(in crate::runner) enum Verdict {
+    /// The todo is completed.
+    Done,
+    /// The todo is not done, for this reason.
+    Failed(String),
+    /// The user has to do something first.
+    Hold(String),
+    /// The claim no longer holds.
+    Lost(String),
+    /// The run stopped the check. The todo stays reported.
+    Stopped,
+}
+
+/// Something that the runner has to do for a seat.
+#[derive(Clone, Debug)]
+pub(in crate::runner) enum Effect {
+    /// Claim a todo for a worker, or for a new one.
+    Claim { uid: Uid, worker: Option<Worker> },
+    /// Start the agent on a todo. With `resume`, continue an earlier conversation.
+    Launch { worker: Worker, todo: Todo, resume: Option<Resume> },
+    /// Prompt the agent in its open conversation. Without a text, with the description of the todo.
+    Prompt { start: u64, todo: Todo, text: Option<String> },
+    /// Answer a permission request.
+    Answer { start: u64, request: Permission, allowed: bool },
+    /// Ask the user about a permission request; [`SeatEvent::Answered`] follows.
+    AskUser { start: u64, todo: String, request: Permission },
+    /// Ask the agent to end; [`Event::Exited`] follows unless it ignores that.
+    Cancel(u64),
+    /// Kill the agent; [`Event::Exited`] follows.
+    Kill(u64),
+    /// Drop the agent, which kills it. Nothing more is heard from it.
+    EndAgent(u64),
+    /// Read the todo from the store.
+    Inspect(Uid),
+    /// Decide whether the agent is told to continue, as hooks do.
+    DecideContinuation { key: SessionKey, owner: String },
+    /// Report the todo as done in the name of the worker.
+    ReportDone { todo: Todo, owner: String, evidence: &'static str },
+    /// Check the todo on a thread of its own and complete it; [`SeatEvent::Checked`] follows.
+    Check { todo: Todo, owner: String, lane: Option<Lane> },
+    /// Record that the attempt failed.
+    Fail { todo: Todo, owner: String, why: String },
+    /// Count a completed todo.
+    Completed(Todo),
+    /// Put the todo on hold for the user.
+    Hold { todo: Todo, owner: String, why: String },
+    /// Release the hold on a todo.
+    Release { uid: Uid, owner: String },
+    /// Open a todo again unless it was reported as done.
+    Reopen(Todo),
+    /// Renew the claim.
+    Renew { uid: Uid, owner: String },
+    /// Add an entry to the ledger.
+    Charge(Spent),
+    /// Remove the worktree of a lane; its work stays on its branch.
+    CloseLane(Lane),
+    /// Save a snapshot of the plan and the git state.
+    Checkpoint(&'static str),
+    /// Start nothing more in this run because a limit is reached.
+    StopRun(String),
+    /// Report an event of the run.
+    Report(RunEvent),
+}
+
+/// How a conversation continues in a new process.
+#[derive(Clone, Debug)]
+pub(in crate::runner) struct Resume {
+    /// The agent's own name for the conversation. Without one, the new process starts from the description of the todo.
+    pub session: Option<String>,
+    /// What the agent is told.
+    pub text: String,
+}
+
+/// What a seat knows about its surroundings at one moment.
+#[derive(Clone, Debug)]
+pub(in crate::runner) struct Conditions<'a> {
+    pub now: Instant,
+    /// Nothing more is started in this run.
+    pub stopping: bool,
+    /// Agents that were asked to end are killed at once.
+    pub urgent: bool,
+    /// The limit of the run that is reached.
+    pub run_limit: Option<String>,
+    /// The limit that the todo of the seat has reached.
+    pub todo_limit: Option<String>,
+    pub rules: &'a Rules,
+}
+
+/// What is the same for all seats during a run.
+#[derive(Clone, Debug)]
+pub(in crate::runner) struct Rules {
+    /// The number of the run.
+    pub run: u64,
+    /// Every todo is worked on in a lane of its own.
+    pub lanes: bool,
+    /// The pause after the first failed turn.
+    pub backoff: Duration,
+    /// How long an agent may give no sign of life.
+    pub idle: Duration,
+    /// How long an agent may take to end before it is killed.
+    pub grace: Duration,
+    /// How long a claim lasts unless renewed.
+    pub lease: Duration,
+    /// The factor for estimates.
+    pub calibration: f64,
+    /// Which permissions are granted without asking.
+    pub policy: Policy,
+}
