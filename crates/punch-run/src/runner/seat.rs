@@ -1,7 +1,9 @@
 //! A seat: one of the agents that work at the same time, as an explicit state machine. [`Seat::step`] is pure: it takes an
 //! event and returns the effects that the runner has to perform. Results of effects come back as events (decision 0031).
 
+mod agent_events;
 mod event;
+mod interruptions;
 mod step;
 
 use std::collections::VecDeque;
@@ -172,6 +174,29 @@ impl Seat {
     }
 }
 
+/// Takes a state apart, by shared or by mutable reference.
+macro_rules! parts {
+    ($state:expr, $as_option:ident) => {
+        match $state {
+            SeatState::Idle { conversation }
+            | SeatState::Resting { conversation, .. }
+            | SeatState::Claiming { conversation, .. } => (conversation.$as_option(), None),
+            SeatState::Starting { conversation, job }
+            | SeatState::Failing { conversation, job, .. }
+            | SeatState::Checking { conversation, job } => (conversation.$as_option(), Some(job)),
+            SeatState::Working { conversation, job }
+            | SeatState::Asking { conversation, job, .. }
+            | SeatState::Judging { conversation, job, .. }
+            | SeatState::Continuing { conversation, job, .. }
+            | SeatState::Ending { conversation, reason: EndReason::RunEnds(job) | EndReason::Failed(job, _) } => {
+                (Some(conversation), Some(job))
+            }
+            SeatState::Ending { conversation, reason: EndReason::TodoLost(_) } => (Some(conversation), None),
+            SeatState::AgentGone { job, .. } => (None, Some(job)),
+        }
+    };
+}
+
 impl SeatState {
     /// Returns true if the seat has no todo and waits for no agent.
     pub const fn is_idle(&self) -> bool {
@@ -180,38 +205,12 @@ impl SeatState {
 
     /// Returns the conversation and the job, where the state has them.
     pub const fn parts(&self) -> (Option<&Conversation>, Option<&Job>) {
-        match self {
-            Self::Idle { conversation } | Self::Resting { conversation, .. } | Self::Claiming { conversation, .. } => {
-                (conversation.as_ref(), None)
-            }
-            Self::Starting { conversation, job }
-            | Self::Failing { conversation, job, .. }
-            | Self::Checking { conversation, job } => (conversation.as_ref(), Some(job)),
-            Self::Working { conversation, job }
-            | Self::Asking { conversation, job, .. }
-            | Self::Judging { conversation, job, .. }
-            | Self::Continuing { conversation, job, .. } => (Some(conversation), Some(job)),
-            Self::AgentGone { job, .. } => (None, Some(job)),
-            Self::Ending { conversation, reason } => (Some(conversation), reason.job()),
-        }
+        parts!(self, as_ref)
     }
 
-    /// Returns the conversation and the job for changing them.
+    /// Returns the conversation and the job, where the state has them, for changing them.
     pub const fn parts_mut(&mut self) -> (Option<&mut Conversation>, Option<&mut Job>) {
-        match self {
-            Self::Idle { conversation } | Self::Resting { conversation, .. } | Self::Claiming { conversation, .. } => {
-                (conversation.as_mut(), None)
-            }
-            Self::Starting { conversation, job }
-            | Self::Failing { conversation, job, .. }
-            | Self::Checking { conversation, job } => (conversation.as_mut(), Some(job)),
-            Self::Working { conversation, job }
-            | Self::Asking { conversation, job, .. }
-            | Self::Judging { conversation, job, .. }
-            | Self::Continuing { conversation, job, .. } => (Some(conversation), Some(job)),
-            Self::AgentGone { job, .. } => (None, Some(job)),
-            Self::Ending { conversation, reason } => (Some(conversation), reason.job_mut()),
-        }
+        parts!(self, as_mut)
     }
 
     pub const fn conversation(&self) -> Option<&Conversation> {
@@ -232,25 +231,8 @@ impl SeatState {
     /// Returns the job that the agent is at work on, even if it was asked to end.
     pub const fn job_in_work(&self) -> Option<&Job> {
         match self {
-            Self::Working { job, .. } => Some(job),
-            Self::Ending { reason, .. } => reason.job(),
+            Self::Working { .. } | Self::Ending { .. } => self.parts().1,
             _ => None,
-        }
-    }
-}
-
-impl EndReason {
-    const fn job(&self) -> Option<&Job> {
-        match self {
-            Self::RunEnds(job) | Self::Failed(job, _) => Some(job),
-            Self::TodoLost(_) => None,
-        }
-    }
-
-    const fn job_mut(&mut self) -> Option<&mut Job> {
-        match self {
-            Self::RunEnds(job) | Self::Failed(job, _) => Some(job),
-            Self::TodoLost(_) => None,
         }
     }
 }

@@ -1,0 +1,178 @@
+//! What follows from the reports of an agent.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use punch_core::schedule::estimate;
+use punch_store::Spent;
+
+use super::event::Effect;
+use super::step::Step;
+use super::{Conversation, EndReason, Job, SeatState};
+use crate::agent::{Event, Finish, Permission, PlanEntry, Spending};
+use crate::permission::Decision;
+use crate::run_event::{RunEvent, line};
+use SeatState::{
+    AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Resting, Starting, Working,
+};
+
+/// Questions of one agent that may wait for the user; further ones are refused.
+const MAX_QUESTIONS: usize = 50;
+
+impl Step<'_, '_> {
+    pub(super) fn agent(&mut self, mut state: SeatState, event: Event) -> SeatState {
+        let (Some(conversation), _) = state.parts_mut() else { return state };
+        conversation.last_sign = self.conditions.now;
+        match event {
+            Event::Started { session } => {
+                conversation.session = Some(session);
+                self.seat.failed_starts = 0;
+            }
+            Event::Text(text) => self.output(line(&text)),
+            Event::ToolUsed { name } => self.output(format!("[{}]", line(&name))),
+            Event::PlanSaid(entries) => self.plan_of_agent(&state, &entries),
+            Event::Usage(spending) => conversation.spending.add(&spending),
+            Event::Permission(request) => return self.permission(state, request),
+            Event::TurnEnded { finish } => return self.turn_ended(state, finish),
+            Event::Exited { code } => return self.exited(state, code),
+        }
+        state
+    }
+
+    pub(super) fn output(&mut self, text: String) {
+        self.report(RunEvent::Output { agent: self.seat.number, text });
+    }
+
+    /// Reads the agent's own plan, as far as it is about the todo that it was given.
+    pub(super) fn plan_of_agent(&mut self, state: &SeatState, entries: &[PlanEntry]) {
+        let Some(job) = state.job_in_work() else { return };
+        let done: Vec<&PlanEntry> = entries.iter().filter(|entry| entry.status == "completed").collect();
+        if done.iter().any(|entry| entry.content.trim() == job.todo.content.trim()) {
+            self.report_done(job, "the agent's own plan has it as completed");
+        }
+        self.output(format!("{} of {} steps of its own plan are done", done.len(), entries.len()));
+    }
+
+    pub(super) fn report_done(&mut self, job: &Job, evidence: &'static str) {
+        self.effect(Effect::ReportDone { todo: job.todo.clone(), owner: job.owner.clone(), evidence });
+    }
+
+    /// Charges what a turn took. An agent that reports no usage is charged the estimate of the todo, once per attempt.
+    pub(super) fn charge(&mut self, state: &mut SeatState) {
+        let (Some(conversation), Some(job)) = state.parts_mut() else { return };
+        let spending = mem::take(&mut conversation.spending);
+        let known = spending.tokens() > 0;
+        let guess = match known || job.estimate_charged {
+            true => 0,
+            false => estimate(&job.todo, self.conditions.rules.calibration).tokens,
+        };
+        job.estimate_charged |= !known;
+        let grown = spending.tokens().saturating_sub(spending.again()).max(spending.tokens_out).max(guess);
+        conversation.used = spending.context.unwrap_or_else(|| conversation.used.saturating_add(grown));
+        let took = self.conditions.now.saturating_duration_since(conversation.turn_began);
+        conversation.turn_began = self.conditions.now;
+        let spent = Spent {
+            uid: job.todo.uid,
+            attempt: job.todo.attempts + 1,
+            run: Some(self.conditions.rules.run),
+            agent: self.seat.name.clone(),
+            subagent: None,
+            tokens_in: if known { spending.tokens_in } else { guess },
+            tokens_out: spending.tokens_out,
+            again: if known { spending.again() } else { 0 },
+            cost: spending.cost_micros,
+            ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            turns: spending.turns.max(1),
+            estimated: !known,
+            at: 0,
+        };
+        self.effect(Effect::Charge(spent));
+    }
+
+    pub(super) fn permission(&mut self, mut state: SeatState, request: Permission) -> SeatState {
+        let decision = self.conditions.rules.policy.judge(&request);
+        match state {
+            Working { conversation, job } if decision == Decision::Ask => {
+                return self.ask(conversation, job, VecDeque::from([request]));
+            }
+            // One question at a time: an agent may want several things at once, but not any number.
+            Asking { ref mut questions, .. } if decision == Decision::Ask && questions.len() <= MAX_QUESTIONS => {
+                questions.push_back(request);
+            }
+            ref state => {
+                if let Some(conversation) = state.conversation() {
+                    self.answer(conversation, request, matches!(decision, Decision::Allow(_)));
+                }
+            }
+        }
+        state
+    }
+
+    /// Asks the user about the first of these questions. The todo is on hold until then.
+    pub(super) fn ask(&mut self, conversation: Conversation, job: Job, questions: VecDeque<Permission>) -> SeatState {
+        if let Some(request) = questions.front().cloned() {
+            let (todo, owner, id) = (job.todo.clone(), job.owner.clone(), job.todo.id.clone());
+            let what = line(&request.what);
+            self.report(RunEvent::Asks { agent: self.seat.number, todo: line(&id), what });
+            let why = format!("the agent asks for permission: {}", request.what);
+            self.effect(Effect::Hold { todo, owner, why });
+            self.effect(Effect::AskUser { start: conversation.worker.start, todo: id, request });
+        }
+        Asking { conversation, job, questions, answer: None }
+    }
+
+    pub(super) fn turn_ended(&mut self, mut state: SeatState, finish: Finish) -> SeatState {
+        let opening = self.seat.opens_conversation && state.conversation().is_some_and(|open| open.session.is_none());
+        match (state, finish) {
+            // A login is missing, or two first starts were in each other's way.
+            (Working { conversation, job }, Finish::Failed(why)) if opening => {
+                self.end_agent(&conversation);
+                self.does_not_start(job.todo, &why)
+            }
+            (mut state @ Working { .. }, finish) => {
+                self.charge(&mut state);
+                let Working { conversation, job } = state else { return state };
+                let why = match finish {
+                    Finish::Natural => {
+                        self.effect(Effect::Inspect(job.todo.uid));
+                        return Judging { conversation, job, can_check: false };
+                    }
+                    Finish::Limit => "the agent's host ended the turn at a limit of its own".to_owned(),
+                    Finish::Cancelled => "the turn was cancelled".to_owned(),
+                    Finish::Failed(why) => why,
+                };
+                self.fail(Some(conversation), job, &why, false)
+            }
+            // An agent that was asked to end is judged when it has exited.
+            (other, _) => {
+                state = other;
+                self.charge(&mut state);
+                state
+            }
+        }
+    }
+
+    pub(super) fn exited(&mut self, mut state: SeatState, code: Option<i32>) -> SeatState {
+        if state.conversation().is_some_and(|conversation| conversation.spending != Spending::default()) {
+            self.charge(&mut state);
+        }
+        let code = code.map_or_else(|| "nobody knows how".to_owned(), |code| format!("exit code {code}"));
+        let why = format!("the agent ended in the middle of its work ({code})");
+        match state {
+            Idle { .. } => Idle { conversation: None },
+            Resting { until, .. } => Resting { until, conversation: None },
+            Claiming { uid, .. } => Claiming { conversation: None, uid },
+            Checking { job, .. } => Checking { conversation: None, job },
+            Failing { job, why, checked, .. } => Failing { conversation: None, job, why, checked },
+            Ending { reason: EndReason::RunEnds(job), .. } => self.give_back(job),
+            Asking { conversation, job, .. } if conversation.asked_to_end.is_some() => self.give_back(job),
+            Ending { reason: EndReason::TodoLost(_), .. } => Idle { conversation: None },
+            Ending { reason: EndReason::Failed(job, why), .. } | AgentGone { job, why } => self.agent_gone(job, why),
+            Starting { job, .. }
+            | Working { job, .. }
+            | Asking { job, .. }
+            | Judging { job, .. }
+            | Continuing { job, .. } => self.agent_gone(job, why),
+        }
+    }
+}
