@@ -355,7 +355,10 @@ impl Model {
     fn stop(&mut self) {
         self.stopping = true;
         for at in 0..self.seats.len() {
-            self.dispatch(at, SeatEvent::StopRequested);
+            // Asking once is enough.
+            if !self.seats[at].stop_requested {
+                self.dispatch(at, SeatEvent::StopRequested);
+            }
         }
         for _ in 0..20 {
             self.wait(self.rules.grace);
