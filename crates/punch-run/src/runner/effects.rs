@@ -166,7 +166,7 @@ impl Runner<'_, '_> {
     fn decide_continuation(&self, at: usize, key: SessionKey, owner: String) -> Result<Option<String>, RunError> {
         let mut settings = self.world.settings.clone();
         settings.owner = Sourced { value: Some(owner), source: Source::Flag };
-        let moment = HostReport {
+        let report = HostReport {
             agent: self.seats[at].name.clone(),
             key,
             choice: Choice { name: Some(self.world.plan_name.clone()), ..Choice::default() },
@@ -179,7 +179,7 @@ impl Runner<'_, '_> {
             by_runner: true,
             upcoming: None,
         };
-        Ok(self.persist(|engine| engine.observe(&moment, &settings))?.go_on)
+        Ok(self.persist(|engine| engine.observe(&report, &settings))?.go_on)
     }
 
     /// Records that an attempt failed. Returns the todo as it is then, if the claim still held.
