@@ -39,14 +39,16 @@ pub fn config(global: &Global, location: &Location) -> Result<Config, Failure> {
 /// The same with settings that the flags of one verb give.
 pub fn config_with(global: &Global, location: &Location, mut flags: Vec<(String, String)>) -> Result<Config, Failure> {
     flags.extend(global.plan.iter().map(|plan| ("plan".to_owned(), plan.clone())));
-    flags.extend(global.owner.iter().map(|owner| ("owner".to_owned(), owner.clone())));
+    let owner = session_file().map(|file| file.owner).or_else(|| global.owner.clone());
+    flags.extend(owner.map(|owner| ("owner".to_owned(), owner)));
     if global.ascii {
         flags.push(("view.ascii".to_owned(), "true".to_owned()));
     }
     let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let env: Vec<(String, OsString)> = env.filter(|(name, _)| name.starts_with("PUNCH_")).collect();
     let project = Some(location.config.clone());
-    Ok(Config::load(&Inputs { flags, env, project, user: user_config(), approvals: approvals(location) })?)
+    let (user, is_agent) = (user_config(), inside_agent().is_some());
+    Ok(Config::load(&Inputs { flags, env, project, user, is_agent, approvals: approvals(location) })?)
 }
 
 /// What the user approved for a store, as it is used from here; none where the user has no state folder.

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use punch_core::Actor;
 use punch_core::view::{ClearDelay, Glyphs};
+use punch_core::{Actor, Uid, text};
 use punch_engine::config::Config;
 use punch_engine::locate::{self, Location};
 use punch_engine::{Choice, Engine, EngineError, News, Request};
-use punch_store::{LostWrites, OpenMode, PlanId, SqliteStore};
+use punch_store::{LostWrites, OpenMode, PlanId, SessionKey, SqliteStore};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -84,6 +84,19 @@ impl Found {
     }
 }
 
+impl Open {
+    /// The todos that the worker around this process was assigned; `None` if there is no worker.
+    pub fn assigned_todos(&self) -> Result<Option<Vec<Uid>>, Failure> {
+        let given = environment::session_file().map(|file| file.session).or_else(environment::assigned);
+        let is_given = given.is_some();
+        let Some(name) = given.or_else(|| environment::session_of(environment::inside_agent()?)) else {
+            return Ok(None);
+        };
+        let todos = self.engine.assigned_todos(&SessionKey::new(name, None))?;
+        Ok(todos.or_else(|| is_given.then(Vec::new)))
+    }
+}
+
 impl Project {
     /// Finds the project. Opens nothing and writes nothing.
     pub fn find(global: Global) -> Result<Self, Failure> {
@@ -101,9 +114,16 @@ impl Project {
         Ok(Self { global, location, config, wait: None, on_loss: None })
     }
 
-    /// Warns about settings of the project's file that do not count.
+    /// Warns about what does not count: settings of the project's file, and the name that an agent gives itself.
     pub fn warn_ignored(&self) {
         warn_ignored(&self.config);
+        if let (Some(_), Some(mark)) = (&self.global.owner, environment::inside_agent()) {
+            let (actor, hint) = (self.actor(), "leave `--owner` out");
+            let name = text::neutral(actor.owner().unwrap_or_default()).into_owned();
+            output::remark(&format!(
+                "warning: `--owner` is ignored in an agent's shell (`{mark}` is set): this command acts as `{name}`\nhint: {hint}"
+            ));
+        }
     }
 
     fn store(&self, mode: OpenMode) -> Result<SqliteStore, Failure> {
@@ -203,16 +223,13 @@ impl Project {
         if let Some(file) = environment::session_file() {
             return Actor::worker(file.owner.clone(), file.owner);
         }
-        let owner = self.config.settings.owner.value.as_deref();
         let Some(mark) = environment::inside_agent() else {
+            let owner = self.config.settings.owner.value.as_deref();
             return owner.map_or_else(Actor::user, Actor::named_user);
         };
+        // An agent is its session, whatever name it gives: another name would get around that one's claims.
         let program = environment::agent_of(mark);
-        match (owner, environment::session_of(mark)) {
-            (Some(owner), _) => Actor::agent(owner, owner),
-            (None, Some(session)) => Actor::agent(program, session),
-            (None, None) => Actor::agent(program, program),
-        }
+        Actor::agent(program, environment::session_of(mark).unwrap_or_else(|| program.to_owned()))
     }
 
     /// The request of this command, made by its actor.

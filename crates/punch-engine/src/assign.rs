@@ -2,7 +2,7 @@
 //! made before its host has a name for it; the first conversation that shows the given name takes its place.
 
 use punch_core::drive::{ASSIGNED, assignment};
-use punch_core::{Footprint, Plan, Refusal, Uid};
+use punch_core::{Actor, Footprint, Plan, Refusal, Uid, apply};
 use punch_store::{Durability, PlanId, SessionKey};
 use serde_json::json;
 
@@ -30,10 +30,12 @@ pub fn assigned_name(tag: &str) -> String {
 }
 
 impl Engine {
-    /// Hands open todos to a new session. Refused where subagents are off (rule 40).
+    /// Hands open todos to a new session. Refused where subagents are off (rule 40), and for a todo that someone other than
+    /// `by` has claimed: the new session could not start it.
     pub fn hand_out(
         &self,
         plan: PlanId,
+        by: &Actor,
         settings: &Settings,
         key: &SessionKey,
         todos: &[Uid],
@@ -60,12 +62,22 @@ impl Engine {
             if !todo.is_live() || !status.is_open() {
                 return Err(Refusal::Transition { id: todo.id.clone(), op: "assign", status }.into());
             }
+            if todo.leased_by_other(by.owner(), now) {
+                return Err(apply::leased(todo).into());
+            }
             named.push((todo.id.clone(), todo.content.clone()));
         }
         let file = self.plan_file(plan)?.map(|link| link.path.display().to_string());
         let prompt = assignment(&named, file.as_deref());
         self.assign(plan, key, &wanted)?;
         Ok(Assignment { key: key.clone(), todos: wanted, ids: named.into_iter().map(|(id, _)| id).collect(), prompt })
+    }
+
+    /// The todos that a session was assigned; `None` for a session that is not a worker.
+    pub fn assigned_todos(&self, key: &SessionKey) -> Result<Option<Vec<Uid>>, EngineError> {
+        let linked = self.linked(key)?;
+        let found = self.session(linked.as_ref().unwrap_or(key))?;
+        Ok(found.filter(|(_, state)| state.role == Role::Worker).map(|(_, state)| state.scope))
     }
 
     /// The conversation `by` shows the name of an assignment: it becomes the worker. Only the first one does; whoever

@@ -4,9 +4,9 @@ use punch_core::{Footprint, Op, Plan, Ref, Refusal, Todo, Uid, files};
 use punch_store::{PlanId, ReadyMark, Tx, Which};
 
 use crate::submit::settle;
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Changed, Engine, EngineError, Request, offers};
 
-/// How many ready todos are looked at per step when files keep the first ones apart.
+/// How many ready todos are looked at per step after the first one.
 const PAGE: usize = 50;
 
 /// The todo that was claimed, with its new fence.
@@ -20,13 +20,18 @@ pub struct Claimed {
 
 impl Engine {
     /// Claims the best ready todo for the request's owner until `now + lease` milliseconds; `None` if nothing is
-    /// ready. Two claimers never get the same one: looking and taking are one transaction. Todos whose files overlap
-    /// those of running ones are passed over.
+    /// ready. Two claimers never get the same one: looking and taking are one transaction. Todos whose files
+    /// overlap those of running ones are passed over; what another session was sent to comes last.
     pub fn claim_next(&self, plan: PlanId, request: &Request<'_>, lease: i64) -> Result<Option<Claimed>, EngineError> {
         self.write(plan, request.durability, |tx, now| {
             let now = now.max(tx.row()?.last_time);
-            let Some(uid) = best(tx, now)? else { return Ok(None) };
-            claim(tx, now, request, uid, lease).map(Some)
+            let Some(uid) = best(tx, request.actor.owner(), now)? else { return Ok(None) };
+            let claimed = claim(tx, now, request, uid, lease)?;
+            // It has started something: whatever it was sent to is free again.
+            if let Some(owner) = request.actor.owner() {
+                offers::record(tx, plan, owner, None, now)?;
+            }
+            Ok(Some(claimed))
         })
     }
 
@@ -86,27 +91,28 @@ pub(crate) fn claim(
     Ok(Claimed { changed, uid })
 }
 
-/// The first ready todo whose files nobody is working on.
-fn best(tx: &dyn Tx, now: i64) -> Result<Option<Uid>, EngineError> {
-    let first = tx.ready(now, None, 1)?;
-    let Some(todo) = first.first() else { return Ok(None) };
-    let running: Vec<Todo> = match todo.files.is_empty() {
-        true => Vec::new(),
-        false => running(tx, now)?,
-    };
-    if !overlaps(todo, &running) {
-        return Ok(Some(todo.uid));
-    }
-    let mut after = Some(ReadyMark::of(todo));
+/// The first ready todo whose files nobody is working on, if possible one that no other session was sent to.
+fn best(tx: &dyn Tx, owner: Option<&str>, now: i64) -> Result<Option<Uid>, EngineError> {
+    let offers = offers::load(tx, tx.info()?.id)?;
+    let mut running: Option<Vec<Todo>> = None;
+    let mut offered = None;
+    let (mut after, mut limit) = (None, 1);
     loop {
-        let page = tx.ready(now, after, PAGE)?;
-        if let Some(free) = page.iter().find(|t| !overlaps(t, &running)) {
-            return Ok(Some(free.uid));
+        let page = tx.ready(now, after, limit)?;
+        let Some(last) = page.last() else { return Ok(offered) };
+        for todo in &page {
+            if running.is_none() && !todo.files.is_empty() {
+                running = Some(self::running(tx, now)?);
+            }
+            if running.as_ref().is_some_and(|running| overlaps(todo, running)) {
+                continue;
+            }
+            if offers.holder(todo.uid, owner, now).is_none() {
+                return Ok(Some(todo.uid));
+            }
+            offered = offered.or(Some(todo.uid));
         }
-        match page.last() {
-            Some(last) => after = Some(ReadyMark::of(last)),
-            None => return Ok(None),
-        }
+        (after, limit) = (Some(ReadyMark::of(last)), PAGE);
     }
 }
 

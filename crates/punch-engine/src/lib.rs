@@ -54,6 +54,7 @@ pub use host::{
 };
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
+pub use offers::best_free;
 pub use plans::PlanEntry;
 pub use run::{Begin, Ended, RunBody, RunOutcome, RunRecord, SessionFile, Sum};
 pub use session::{Role, SessionState};

@@ -28,7 +28,7 @@ pub(crate) fn record(tx: &mut dyn Tx, plan: PlanId, owner: &str, uid: Option<Uid
 }
 
 /// The best ready todo that no other session was sent to.
-pub(crate) fn best_free(snapshot: &dyn Snapshot, owner: Option<&str>, now: i64) -> Result<Option<Todo>, StoreError> {
+pub fn best_free(snapshot: &dyn Snapshot, owner: Option<&str>, now: i64) -> Result<Option<Todo>, StoreError> {
     let offers = load(snapshot, snapshot.info()?.id)?;
     let page = snapshot.ready(now, None, if offers.is_empty() { 1 } else { PAGE })?;
     Ok(page.into_iter().find(|todo| offers.holder(todo.uid, owner, now).is_none()))

@@ -24,6 +24,11 @@ const NAMED: usize = 1_000;
 pub trait Project: Send + Sync {
     /// The store; `None` if there is none and `create` is false: reading makes no store.
     fn open(&self, create: bool) -> Result<Option<Engine>, Problem>;
+
+    /// What the model should learn about the store, such as writes that are lost. Each warning is given once.
+    fn warning(&self) -> Option<String> {
+        None
+    }
 }
 
 /// How a project is served.
@@ -182,11 +187,15 @@ impl Desk for PlanDesk {
             Tool::Read => self.reading(ask, |ask| self.choice(Some(ask)))?.map(Called::Answered),
             Tool::Claim | Tool::Write | Tool::Checkpoint => self.writing(&*self.identified(ask)?)?,
         };
-        Ok(match called {
+        let mut reply = match called {
             Some(Called::Answered(answer)) => answer.into(),
-            Some(Called::Wants(id)) => Reply { wants: Some(id), ..empty(ask.tool) },
+            Some(Called::Wants(id)) => return Ok(Reply { wants: Some(id), ..empty(ask.tool) }),
             None => empty(ask.tool),
-        })
+        };
+        if let Some(warning) = self.opened.project.warning() {
+            reply.text = format!("Warning: {warning}\n{}", reply.text);
+        }
+        Ok(reply)
     }
 
     fn check(&self, ask: &Ask, id: &str, limit: Duration, stopped: &Stopped<'_>) -> Result<Checked, Problem> {

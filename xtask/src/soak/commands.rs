@@ -122,12 +122,12 @@ fn done(writer: &mut Writer<'_>, id: String, fence: Option<u64>) -> Result<(), S
     Ok(())
 }
 
-/// The user says nothing about itself; an agent has a name and its host's mark.
+/// The user says nothing about itself; an agent's environment has its mark and its session.
 fn command(writer: &Writer<'_>, arguments: &[&str]) -> Command {
     let mut command = writer.shared.place.command(arguments);
     command.arg("--json");
     if writer.name != USER {
-        command.env("CLAUDECODE", "1").args(["--owner", &writer.name]);
+        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", &writer.name);
     }
     command
 }

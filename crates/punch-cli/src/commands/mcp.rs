@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{
@@ -143,7 +143,7 @@ impl Mcp {
         };
         let (worktree, tree) = (Some(project.worktree()), Some(project.tree()));
         let opened = Opened {
-            project: Box::new(Found { global }),
+            project: Box::new(Found { global, warning: Arc::default() }),
             settings,
             worktree,
             tree,
@@ -200,17 +200,28 @@ fn role(flag: Option<Role>, driven: Option<&SessionFile>, is_assigned: bool) -> 
 /// Looks for the store anew whenever it is not open: it may appear while the server runs.
 struct Found {
     global: Global,
+    /// The loss that was found when the store was opened, until a call has reported it.
+    warning: Arc<Mutex<Option<String>>>,
 }
 
 impl Source for Found {
     fn open(&self, create: bool) -> Result<Option<Engine>, Problem> {
         let open = || -> Result<Option<Engine>, Failure> {
-            let project = Project::find(self.global.clone())?;
+            let mut project = Project::find(self.global.clone())?;
+            let warning = Arc::clone(&self.warning);
+            project.on_loss = Some(Box::new(move |lost| {
+                output::remark(&format!("warning: {lost}"));
+                *warning.lock().unwrap_or_else(PoisonError::into_inner) = Some(lost.to_owned());
+            }));
             if create { project.engine_or_new().map(Some) } else { project.engine() }
         };
         open().map_err(|failure| {
             let (message, hint) = failure.text().unwrap_or_default();
             Problem::new(failure.code(), message, hint)
         })
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.warning.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -3,6 +3,8 @@
 use clap::Args;
 use punch_core::Plan;
 use punch_core::schedule::{Estimate, batch};
+use punch_engine::best_free;
+use punch_engine::call::{hold_others, ready_of};
 use punch_engine::config::Batches;
 use punch_store::Which;
 use serde_json::json;
@@ -36,7 +38,7 @@ impl Next {
         if let Some(budget) = self.budget {
             return next_batch(&open, budget, now);
         }
-        let actor = open.project.actor();
+        let (actor, own) = (open.project.actor(), open.assigned_todos()?);
         let owner = actor.owner();
         let (plan, uid) = open.engine.read(open.plan, |snapshot| {
             let mut plan = Plan::slice(snapshot.row()?);
@@ -46,9 +48,12 @@ impl Next {
             };
             let mine =
                 |t: &punch_core::Todo| t.owner.as_deref() == owner && !t.lease_expired(now) && t.derived.unmet == 0;
-            let todo = match running.into_iter().find(mine) {
-                Some(todo) => Some(todo),
-                None => snapshot.ready(now, None, 1)?.pop(),
+            let todo = match (running.into_iter().find(mine), &own) {
+                (Some(todo), _) => Some(todo),
+                (None, Some(own)) => ready_of(snapshot, own, now)?.into_iter().next(),
+                // A user may take what a session was sent to.
+                (None, None) if owner.is_none() => snapshot.ready(now, None, 1)?.pop(),
+                (None, None) => best_free(snapshot, owner, now)?,
             };
             let Some(todo) = todo else { return Ok((plan, None)) };
             let uid = todo.uid;
@@ -68,7 +73,10 @@ impl Next {
 
 /// What fits into the tokens that an agent has left, or the advice to begin a new window.
 fn next_batch(open: &Open, budget: u64, now: i64) -> Result<Reply, Failure> {
-    let (whole, calibration) = (open.engine.whole(open.plan)?, open.engine.calibration()?);
+    let (mut whole, calibration) = (open.engine.whole(open.plan)?, open.engine.calibration()?);
+    if let Some(own) = open.assigned_todos()? {
+        hold_others(&mut whole, &own);
+    }
     let batch = batch(&whole, budget, calibration, now);
     let given: Vec<String> = batch.todos.iter().map(|(id, _)| id.clone()).collect();
     let off = open.project.config.settings.checkpoint_batches.value == Batches::Off;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use punch_core::{Plan, Todo, Uid};
+use punch_engine::call::ready_of;
 use serde_json::json;
 
 use super::list;
@@ -28,10 +29,13 @@ impl Ready {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let Some(open) = project.read()?.plan() else { return Ok(list::empty()) };
         let now = open.engine.now();
-        let json = open.project.global.json;
+        let (json, own) = (open.project.global.json, open.assigned_todos()?);
         let (plan, uids) = open.engine.read(open.plan, |snapshot| {
             let mut plan = Plan::slice(snapshot.row()?);
-            let ready = snapshot.ready(now, None, self.limit)?;
+            let ready = match &own {
+                Some(own) => ready_of(snapshot, own, now)?.into_iter().take(self.limit).collect(),
+                None => snapshot.ready(now, None, self.limit)?,
+            };
             let uids: Vec<Uid> = ready.iter().map(|t| t.uid).collect();
             ready.into_iter().for_each(|todo| plan.put(todo));
             if json {

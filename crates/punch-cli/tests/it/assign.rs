@@ -209,3 +209,44 @@ exit 0"#,
     assert_eq!(run(&world, &["assign", "T-2", "--to", "opencode"]).exit, Some(1));
     assert_eq!(fs::read_to_string(&rounds).unwrap().lines().count(), 4);
 }
+
+#[test]
+fn a_todo_that_an_agent_works_on_is_not_handed_out() {
+    let world = planned();
+    world.ok(&["claim", "T-1", "--owner", "other"]);
+    assert_eq!(world.refused(&["assign", "T-1", "T-2", "--to", "print"]), (1, "leased".into()));
+    assert_eq!(world.refused(&["assign", "T-1", "--to", "print", "--owner", "third"]), (1, "leased".into()));
+    world.ok(&["fail", "T-1", "--owner", "other", "--error", "no"]);
+    world.ok(&["reopen", "T-1"]);
+    assert_eq!(world.punch(&["assign", "T-1", "T-2", "--to", "print"]).exit, Some(0));
+}
+
+#[test]
+fn the_shell_of_a_worker_offers_its_own_todos_only() {
+    let world = planned();
+    world.ok(&["edit", "T-3", "--priority", "1"]);
+    let given = world.json_of(&["assign", "T-2", "--to", "print", "--json"]);
+    let assigned = given["session"].as_str().unwrap().to_owned();
+    let shell = |marks: &[(&str, &str)], arguments: &[&str]| -> Value {
+        let run = finished(world.command(arguments).envs(marks.iter().copied()).output().unwrap());
+        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.render()))
+    };
+    let before = [("PUNCH_ASSIGNED", assigned.as_str())];
+    let session = json!({"session_id": "child", "source": "startup", "cwd": world.project}).to_string();
+    let offered = |marks: &[(&str, &str)]| {
+        assert_eq!(shell(marks, &["next", "--json"])["todo"]["id"], "T-2", "{marks:?}");
+        let ready = shell(marks, &["ready", "--json"]);
+        assert_eq!(ready["todos"].as_array().unwrap().len(), 1, "{ready}");
+        let batch = shell(marks, &["next", "--budget", "500000", "--json"]);
+        assert_eq!(batch["todos"].as_array().unwrap().len(), 1, "{batch}");
+    };
+    offered(&before);
+    // Once the conversation has a name of its own, that name is enough.
+    let mut begin = world.command(&["hook", "--agent", "claude", "SessionStart"]);
+    begin.env("PUNCH_ASSIGNED", &assigned);
+    world.feed_command(begin, &session);
+    offered(&before);
+    offered(&[("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "child")]);
+    assert_eq!(shell(&[("CLAUDECODE", "1")], &["next", "--json"])["todo"]["id"], "T-3", "no worker");
+    assert_eq!(shell(&[("PUNCH_ASSIGNED", "mcp-assigned-none")], &["next", "--json"])["todo"], Value::Null);
+}

@@ -1,7 +1,9 @@
 //! Claims, leases and fences on the command line.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
+use crate::mcp::client::Client;
 use crate::world::{World, calm, finished};
 
 #[test]
@@ -152,4 +154,75 @@ fn an_agents_shell_acts_as_its_session() {
     let log = world.json(&["log"]);
     let by: Vec<&str> = log["revisions"].as_array().into_iter().flatten().filter_map(|r| r["by"].as_str()).collect();
     assert!(by.contains(&"claude") && by.contains(&"user"), "{log}");
+}
+
+/// A name that an agent gives itself, by flag, variable or setting, does not get around the claims of others.
+#[test]
+fn an_agent_does_not_act_under_the_name_of_another() {
+    let world = World::new();
+    world.ok(&["add", "One", "Two"]);
+    let shell = |marks: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = world.command(arguments);
+        finished(command.envs(marks.iter().copied()).output().unwrap())
+    };
+    let first = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s-1")];
+    assert_eq!(shell(&first, &["start", "T-1"]).exit, Some(0));
+    let others: [&[(&str, &str)]; 3] = [
+        &[("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s-2")],
+        &[("CODEX_THREAD_ID", "s-3")],
+        &[("GEMINI_CLI", "1")],
+    ];
+    for marks in others {
+        let flag = shell(marks, &["done", "T-1", "--owner", "s-1"]);
+        assert!(flag.exit == Some(1) && flag.stderr.contains("is claimed by `s-1`"), "{}", flag.render());
+        assert!(flag.stderr.contains("warning: `--owner` is ignored in an agent's shell"), "{}", flag.stderr);
+        let variable = shell(&[marks, &[("PUNCH_OWNER", "s-1")]].concat(), &["done", "T-1"]);
+        assert!(variable.stderr.contains("is claimed by `s-1`"), "{}", variable.render());
+        shell(marks, &["config", "set", "owner", "s-1"]);
+        let setting = shell(marks, &["reopen", "T-1"]);
+        assert!(setting.stderr.contains("is claimed by `s-1`"), "{}", setting.render());
+    }
+    assert_eq!(world.json(&["show", "T-1"])["todo"]["status"], "in_progress");
+    let claimed = shell(others[0], &["claim", "--owner", "s-9"]);
+    assert_eq!(claimed.exit, Some(0), "{}", claimed.render());
+    assert_eq!(world.json(&["show", "T-2"])["todo"]["owner"], "s-2");
+}
+
+/// Checks cannot be loosened from an agent's shell; they can be tightened.
+#[test]
+fn a_variable_in_an_agents_shell_does_not_loosen_a_check() {
+    let world = World::with_git();
+    world.ok(&["config", "set", "policy.verify", "command"]);
+    world.ok(&["add", "One", "--verify", "false"]);
+    world.ok(&["verify", "--allow", "T-1"]);
+    let done = |mark: &str| {
+        let mut command = world.command(&["done", "T-1"]);
+        finished(command.env(mark, "1").env("PUNCH_POLICY_VERIFY", "trust").output().unwrap())
+    };
+    let refused = done("CLAUDECODE");
+    assert_eq!(refused.exit, Some(1), "{}", refused.render());
+    assert!(
+        refused.stderr.contains("`policy.verify` in variable `PUNCH_POLICY_VERIFY` is ignored"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(world.json(&["show", "T-1"])["todo"]["status"], "pending");
+    assert_eq!(done("NO_MARK").exit, Some(0), "the user may");
+}
+
+#[test]
+fn a_claim_over_the_tool_lasts_as_long_as_the_setting_says() {
+    let world = World::new();
+    world.ok(&["add", "One", "Two"]);
+    world.ok(&["config", "set", "lease", "2h"]);
+    let mut client = Client::spawn(world.command(&["mcp", "--tools", "claim"]));
+    client.begin();
+    let claimed = client.call("todo_claim", json!({}));
+    assert!(claimed.contains("Claimed by mcp-") && claimed.contains("for 7200 s"), "{claimed}");
+    let claimed = client.call("todo_claim", json!({"id": "T-2", "leaseMs": 60_000}));
+    assert!(claimed.contains("for 60 s"), "what the call says counts first: {claimed}");
+    client.end();
+    let todo = world.json(&["show", "T-1"])["todo"].clone();
+    let time = |key: &str| todo[key].as_i64().unwrap_or_else(|| panic!("{todo}"));
+    assert_eq!(time("leaseUntil") - time("startedAt"), 7_200_000);
 }

@@ -295,3 +295,44 @@ fn a_report_that_never_ends_holds_nobody_up() {
     drop(stdin);
     assert!(log(&world).contains("codex SessionEnd: no answer in time"), "{}", log(&world));
 }
+
+/// The report of an agent whose own tool has written a list.
+fn copied(agent: &str, call: &str, todos: &[(&str, &str)]) -> (&'static str, String) {
+    let rows = |name: &str| -> Vec<Value> {
+        let row = |(n, (content, status)): (usize, &(&str, &str))| json!({name: content, "status": status, "id": (n + 1).to_string(), "activeForm": content});
+        todos.iter().enumerate().map(row).collect()
+    };
+    let (event, tool, input) = match agent {
+        "codex" => ("PostToolUse", "update_plan", json!({"plan": rows("step")})),
+        "qwen" => ("PostToolUse", "todo_write", json!({"todos": rows("content")})),
+        "gemini" => ("AfterTool", "write_todos", json!({"todos": rows("description")})),
+        "cursor" => ("postToolUse", "TodoWrite", json!({"merge": false, "todos": rows("content")})),
+        "opencode" => ("tool.execute.after", "todowrite", json!({"todos": rows("content")})),
+        _ => ("PostToolUse", "TodoWrite", json!({"todos": rows("content")})),
+    };
+    let report = json!({
+        "session_id": "s", "conversation_id": "s", "tool_name": tool, "tool": tool, "tool_use_id": call, "callID": call,
+        "tool_input": input, "args": input, "tool_response": {}, "output": "[]", "hook_event_name": event,
+    });
+    (event, report.to_string())
+}
+
+/// A copied list that changes a todo under another agent's claim changes everything else, and the model learns why.
+#[test]
+fn a_copied_list_leaves_out_what_another_agent_has_claimed_and_tells_the_model() {
+    for agent in ["claude", "qwen", "codex", "gemini", "opencode", "cursor"] {
+        let world = World::with_git();
+        let copy = |call: &str, status: &str| {
+            let (event, report) = copied(agent, call, &[("One", status), ("Two", status)]);
+            world.feed(&["hook", "--agent", agent, event], &report)
+        };
+        let first = copy("c1", "pending");
+        assert_eq!((first.exit, first.stdout.as_str()), (Some(0), ""), "{agent}");
+        let ids: Vec<String> = world.ids();
+        world.ok(&["claim", &ids[0], "--owner", "other"]);
+        let second = copy("c2", "completed");
+        assert!(second.stdout.contains("is claimed by `other` and stays as it is"), "{agent}: {}", second.render());
+        let wanted = [("One".to_owned(), "in_progress".to_owned()), ("Two".to_owned(), "completed".to_owned())];
+        assert_eq!(contents(&world), wanted, "{agent}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::mcp::client::Client;
 use crate::world::World;
 
 /// A project in git with four todos, the last three of them in no copy.
@@ -103,4 +104,19 @@ fn hooks_stay_silent_and_log_a_loss_once() {
     let logged = fs::read_to_string(world.root.join("home/.local/state/punch/hook.log")).unwrap();
     assert_eq!(logged.matches("are missing").count(), 1, "{logged}");
     assert_eq!(logged.lines().count(), 1, "{logged}");
+}
+
+#[test]
+fn a_server_reports_a_loss_once_with_the_first_answer() {
+    let world = filled();
+    lose(&world);
+    let mut client = Client::spawn(world.command(&["mcp"]));
+    client.begin();
+    let read = |client: &mut Client| client.call("todo_read", serde_json::json!({}));
+    let first = read(&mut client);
+    assert!(first.starts_with("Warning: the store `") && first.contains("are missing"), "{first}");
+    assert!(first.contains("punch store restore --copy"), "{first}");
+    let second = read(&mut client);
+    assert!(!second.contains("Warning"), "{second}");
+    client.end();
 }

@@ -39,6 +39,7 @@ pub(crate) use mirror::{Made, Notes, is_mirrored, left_out};
 pub use punch_core::Dialect;
 pub use render::TEXT_CAP;
 pub use veto::Task;
+pub use worker::{hold_others, ready_of};
 
 /// Who calls.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use punch_core::dialect::native;
-use punch_core::{Footprint, MissingEvidence, Op, Plan, Policy, Ref, Stop, Todo, Uid};
+use punch_core::{Footprint, MissingEvidence, Op, Plan, Policy, Ref, Stop, Todo, Uid, apply};
 use punch_store::{Durability, PlanId, Snapshot, Tx, Which};
 use serde_json::{Value, json};
 
@@ -98,6 +98,13 @@ impl Engine {
             && !scope.contains(&uid)
         {
             return Err(EngineError::NotAllowed { what: "claim todos that were not assigned to it".into() });
+        }
+        if let (Some(uid), Some(_)) = (wanted, named) {
+            // The name of someone else must not renew that one's claim.
+            let part = self.slice(plan, &Footprint { todos: [uid].into(), ..Footprint::default() })?;
+            if let Some(todo) = part.get(uid).filter(|todo| apply::is_protected(todo, &caller.actor, self.now())) {
+                return Err(apply::leased(todo).into());
+            }
         }
         let claimed = match wanted {
             Some(uid) => Some(self.claim(plan, &request, uid, lease)?),

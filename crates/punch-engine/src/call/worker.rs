@@ -259,10 +259,20 @@ pub(super) fn next(
     {
         return Ok(vec![todos.swap_remove(at)]);
     }
+    let mut ready = best_first(todos, now);
+    ready.truncate(limit);
+    Ok(ready)
+}
+
+/// The ready todos among those that a worker was assigned, best first.
+pub fn ready_of(snapshot: &dyn Snapshot, own: &[Uid], now: i64) -> Result<Vec<Todo>, EngineError> {
+    Ok(best_first(list(snapshot, own, false, now)?, now))
+}
+
+fn best_first(mut todos: Vec<Todo>, now: i64) -> Vec<Todo> {
     todos.retain(|todo| todo.is_ready(now));
     todos.sort_by_key(ReadyMark::of);
-    todos.truncate(limit);
-    Ok(todos)
+    todos
 }
 
 /// The line that ends every list a worker reads.
@@ -281,7 +291,7 @@ pub(super) fn progress(todos: &[Todo], next: &[Todo], now: i64) -> String {
 }
 
 /// Makes every other open todo wait, so that a schedule has only the worker's own.
-pub(super) fn hold_others(whole: &mut Plan, own: &[Uid]) {
+pub fn hold_others(whole: &mut Plan, own: &[Uid]) {
     let own: HashSet<Uid> = own.iter().copied().collect();
     let others = whole.live().into_iter().filter(|todo| todo.status.is_open() && !own.contains(&todo.uid));
     for mut todo in others.cloned().collect::<Vec<Todo>>() {

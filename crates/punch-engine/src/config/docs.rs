@@ -23,7 +23,7 @@ Durations are numbers with `d`, `h`, `m`, `s`, `ms`, long units first: `1h30m`.
 Settings marked with ! hold a command or loosen a check. In the project's file they count only once you have set them with
 `punch config set`, which approves the value; otherwise they are ignored with a warning. A `policy.verify` that is at least as
 strict as what counts without it needs no approval. Inside an agent, `punch config` refuses to change settings marked with !
-or +. [Decision 20](decisions/0020-who-may-make-a-command-run.md) has the reasons.
+or +, and a variable for a setting marked with ! is ignored unless it tightens a check. [Decision 20](decisions/0020-who-may-make-a-command-run.md) has the reasons.
 
 Settings marked with * can be given for one agent: `agents.NAME.keep_going.enabled`, a section
 `[agents.NAME.keep_going]`, or `PUNCH_AGENTS_NAME_KEEP_GOING_ENABLED`. NAME has lower-case letters, digits and `-`

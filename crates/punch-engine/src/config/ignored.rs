@@ -1,51 +1,56 @@
-//! Settings of a project's file that do not count, because the user has not approved them.
-
-use std::path::PathBuf;
+//! Settings that do not count, because the user has not approved them: from a project's file, or from the variables of an
+//! agent.
 
 use punch_core::text;
 
 use super::load::{Found, Layer};
 use super::scalar::Scalar;
-use super::{Authority, Key, Place, Source};
+use super::{Authority, Key, Place};
 use crate::verify::Consents;
 
-/// A setting in the project's file that is ignored. Such a file can come with an archive or be written by an agent.
+/// A setting that is ignored. The project's file can come with an archive or be written by an agent, and an agent chooses
+/// the variables of its own shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
     /// Its name.
     pub key: String,
     /// Its value, as in a file.
     pub value: String,
-    /// The file.
-    pub path: PathBuf,
-    /// The line, counted from 1.
-    pub line: usize,
+    /// Where it was written.
+    pub place: Place,
 }
 
 impl Ignored {
     /// What is wrong.
     pub fn message(&self) -> String {
-        let (path, line) = (self.path.display().to_string(), self.line);
-        let why = "it can run commands or loosen a check, and you have not approved it";
-        format!("`{}` in `{}` line {line} is ignored: {why}", self.key, text::neutral(&path))
+        let why = match self.place {
+            Place::Env(_) => "it can run commands or loosen a check, and this shell belongs to an agent",
+            Place::File { .. } | Place::Flag | Place::Default => {
+                "it can run commands or loosen a check, and you have not approved it"
+            }
+        };
+        format!("`{}` in {} is ignored: {why}", self.key, text::neutral(&self.place.to_string()))
     }
 
     /// What to type to approve it.
     pub fn hint(&self) -> String {
+        if let Place::Env(_) = self.place {
+            return "ask the user to change the setting".to_owned();
+        }
         let plain = toml_text(&self.value);
         let value = text::shell(&plain);
         format!("if you want it, run `punch config set {} {}`", self.key, text::neutral(&value))
     }
 }
 
-/// Takes settings out of the project's file that need an approval and have none. `weaker` is what counts without it.
+/// Takes settings out of a source that need an approval and have none. `weaker` is what counts without it.
 pub(super) fn unapproved(
-    project: &mut Layer,
+    layer: &mut Layer,
     weaker: impl Fn(&str) -> Option<Found>,
     approvals: Option<&Consents>,
 ) -> Vec<Ignored> {
     let mut out = Vec::new();
-    project.retain(|name, found| {
+    layer.retain(|name, found| {
         let Some(key) = Key::named(name) else { return true };
         let Authority::Approval { rank } = key.authority else { return true };
         let value = (key.check)(&found.scalar).flatten().unwrap_or_default();
@@ -62,9 +67,7 @@ pub(super) fn unapproved(
         {
             return true;
         }
-        if let (Source::Project(path), Place::File { line, .. }) = (&found.source, &found.place) {
-            out.push(Ignored { key: name.clone(), value, path: path.clone(), line: *line });
-        }
+        out.push(Ignored { key: name.clone(), value, place: found.place.clone() });
         false
     });
     out

@@ -28,6 +28,8 @@ pub struct Inputs {
     pub project: Option<PathBuf>,
     /// The user's `config.toml`.
     pub user: Option<PathBuf>,
+    /// The variables belong to an agent, which must not loosen a check or choose a command by setting one.
+    pub is_agent: bool,
     /// What the user approved for this project. Without it, settings of the project's file that need an approval do not
     /// count.
     pub approvals: Option<Consents>,
@@ -41,7 +43,7 @@ pub struct Config {
     agents: BTreeMap<String, Settings>,
     /// Settings of single agents that some source has.
     agent_keys: BTreeSet<String>,
-    /// Settings of the project's file that do not count, because the user has not approved them.
+    /// Settings that do not count, because the user has not approved them.
     pub ignored: Vec<Ignored>,
 }
 
@@ -69,11 +71,14 @@ impl fmt::Display for Shown {
 impl Config {
     /// Reads the sources. One wrong setting anywhere is an error, even where another source overrides it.
     pub fn load(inputs: &Inputs) -> Result<Self, ConfigError> {
-        let mut layers = vec![flags(&inputs.flags)?, env(&inputs.env)?];
+        let mut env = env(&inputs.env)?;
         let mut project = layer(inputs.project.as_ref(), Source::Project)?;
         let user = layer(inputs.user.as_ref(), Source::User)?;
-        let ignored = unapproved(&mut project, |name| user.get(name).cloned(), inputs.approvals.as_ref());
-        layers.extend([project, user]);
+        let mut ignored = unapproved(&mut project, |name| user.get(name).cloned(), inputs.approvals.as_ref());
+        if inputs.is_agent {
+            ignored.extend(unapproved(&mut env, |name| project.get(name).or_else(|| user.get(name)).cloned(), None));
+        }
+        let layers = vec![flags(&inputs.flags)?, env, project, user];
         let names = || layers.iter().flat_map(Layer::keys);
         let agents: BTreeSet<&str> = names().filter_map(|name| key::lookup(name)?.agent).collect();
         let mut per_agent = BTreeMap::new();

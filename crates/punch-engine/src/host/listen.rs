@@ -14,6 +14,7 @@ use super::metering::Measured;
 use super::{HostReport, owner_of};
 use crate::call::Notes;
 use crate::config::Settings;
+use crate::link::own_name;
 use crate::{EngineError, Role, SessionState, expected_call, session};
 
 /// Running todos that are looked at.
@@ -266,14 +267,14 @@ impl Listener<'_> {
     }
 
     /// A conversation ends: no one works on what it has in progress. A runner does this for its own agents. Where a
-    /// setting gives several conversations one name, only the list of this one is meant.
+    /// flag gives several conversations one name, only the list of this one is meant.
     fn give_back(&self, who: &Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
         if !who.bound() || self.is_driven(who) || self.report.key.subagent().is_some() {
             return Ok(());
         }
-        let own_name = self.settings.owner.value.is_none();
+        let alone = who.owner == own_name(&self.report.key);
         let mine = |t: &&Todo| {
-            let listed = own_name || who.state.scope.contains(&t.uid);
+            let listed = alone || who.state.scope.contains(&t.uid);
             listed && t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress
         };
         heard.gives_back = self.running()?.iter().filter(mine).map(|t| t.uid).collect();

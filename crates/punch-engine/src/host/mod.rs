@@ -22,7 +22,7 @@ use punch_core::{Actor, Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
 use crate::call::{Made, Notes, TodoUse};
-use crate::config::{Plans, Settings};
+use crate::config::{Plans, Settings, Source};
 use crate::engine::meant;
 use crate::link::own_name;
 use crate::submit::settle;
@@ -289,7 +289,9 @@ fn put(
     Ok(())
 }
 
-/// The owner under which a session works where nothing else names one.
+/// The owner under which a session works: its own name, unless whoever set up its server or hooks gave a name as a flag.
+/// The variable and the files name the user; an agent can set them, and must not become another session by that.
 pub fn owner_of(key: &SessionKey, settings: &Settings) -> String {
-    settings.owner.value.clone().unwrap_or_else(|| own_name(key))
+    let flag = settings.owner.value.clone().filter(|_| settings.owner.source == Source::Flag);
+    flag.unwrap_or_else(|| own_name(key))
 }

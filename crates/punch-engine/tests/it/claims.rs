@@ -1,9 +1,10 @@
 //! Several agents on one plan: a claim protects over every dialect, and no two sessions are sent to the same todo.
 
 use proptest::prelude::*;
-use punch_core::{Actor, ActorKind, Add, Op, Outcome, Status, Warning};
+use punch_core::{Actor, ActorKind, Add, Edit, Keep, Op, Outcome, Status, Warning};
 use punch_engine::Request;
 use punch_engine::call::{Dialect, Tool};
+use punch_engine::config::{Source, Sourced};
 use punch_store::{Durability, OpenMode, SessionKey, SqliteStore};
 use serde_json::{Value, json};
 
@@ -200,6 +201,60 @@ fn two_agents_are_not_sent_to_the_same_todo() {
     // An offer is for a while only.
     world.pass(6 * 60_000);
     assert_eq!(next(&world, "two").as_deref(), Some("T-3"));
+}
+
+fn claim(world: &World, session: &str, arguments: Value) -> (bool, Value, String) {
+    let answer = world.call(SessionKey::new(session, None), Dialect::Native, Tool::Claim, arguments);
+    (!answer.is_error, answer.structured, answer.text)
+}
+
+#[test]
+fn a_claim_passes_over_what_another_session_was_sent_to() {
+    let world = three();
+    world.write("one", Dialect::Native, json!({"ops": [{"op": "note", "id": "T-3", "text": "x"}]}));
+    assert!(world.report("one", stop()).go_on.unwrap_or_default().contains("T-1"));
+    assert_eq!(claim(&world, "two", json!({})).1["id"], "T-2");
+    let request = Request::of(Actor::named_user("script"));
+    let claimed = world.engine.claim_next(world.plan, &request, 60_000).unwrap().unwrap();
+    assert_eq!(claimed.changed.plan.get(claimed.uid).unwrap().id, "T-3");
+    // An offer alone keeps nobody from working: where nothing else is ready, the claim wins.
+    assert_eq!(claim(&world, "two", json!({})).1["id"], "T-1");
+    assert!(native(&world, "one", "start", "T-1").1.contains("Error leased"));
+}
+
+#[test]
+fn a_session_that_claims_gives_up_what_it_was_sent_to() {
+    let world = three();
+    world.write("one", Dialect::Native, json!({"ops": [{"op": "note", "id": "T-3", "text": "x"}]}));
+    assert!(world.report("one", stop()).go_on.unwrap_or_default().contains("T-1"));
+    let edit = Edit { content: Keep::Set("Urgent".into()), priority: Keep::Set(1), ..Edit::default() };
+    world.by_hand(&[Op::Add(Add { edit, ..Add::default() })]);
+    assert_eq!(claim(&world, "one", json!({})).1["id"], "T-4");
+    assert_eq!(next(&world, "two").as_deref(), Some("T-1"));
+}
+
+#[test]
+fn the_name_of_another_session_does_not_renew_its_claim() {
+    let world = three();
+    assert!(native(&world, "one", "start", "T-1").0);
+    let lease = || world.engine.whole(world.plan).unwrap().by_id("T-1").unwrap().lease_until;
+    let before = lease();
+    let (accepted, _, text) = claim(&world, "two", json!({"id": "T-1", "owner": "one", "leaseMs": 86_400_000}));
+    assert!(!accepted && text.contains("Error leased"), "{text}");
+    assert_eq!(lease(), before);
+    assert!(claim(&world, "two", json!({"id": "T-2", "owner": "three"})).0, "a free todo can be claimed for another");
+}
+
+#[test]
+fn a_name_in_the_environment_is_not_the_name_of_a_session() {
+    let mut world = three();
+    assert!(native(&world, "one", "start", "T-1").0);
+    for source in [Source::Env("PUNCH_OWNER".into()), Source::User("user.toml".into()), Source::Project("p".into())] {
+        world.settings.owner = Sourced { value: Some("one".into()), source };
+        assert!(native(&world, "two", "done", "T-1").1.contains("Error leased"));
+    }
+    world.settings.owner = Sourced { value: Some("one".into()), source: Source::Flag };
+    assert!(native(&world, "two", "done", "T-1").0, "the flag of a server is set by whoever configures it");
 }
 
 proptest! {

@@ -88,7 +88,7 @@ fn every_setting_comes_from_the_first_source_that_has_it() {
             env: vec![(variable.clone(), env.into())],
             project: Some(project_file.clone()),
             user: Some(user_file.clone()),
-            approvals: None,
+            ..Inputs::default()
         };
         let shown = |inputs: &Inputs| {
             let shown = Config::load(inputs).unwrap().get(key.name).unwrap();
@@ -228,4 +228,28 @@ fn wrong_flags_and_variables_name_themselves() {
         let error = Config::load(&Inputs { env, ..Inputs::default() }).unwrap_err();
         assert_eq!(error, ConfigError::NotUtf8 { place: Place::Env("PUNCH_PLAN".into()) });
     }
+}
+
+#[test]
+fn the_variables_of_an_agent_tighten_a_check_and_never_loosen_it() {
+    let sandbox = Sandbox::new();
+    let user = sandbox.file("u.toml", "policy.verify = \"claim\"\nrun.agent = \"claude\"\n");
+    let load = |variable: &str, value: &str, is_agent: bool| {
+        let env = vec![(variable.to_owned(), value.into())];
+        Config::load(&Inputs { env, user: Some(user.clone()), is_agent, ..Inputs::default() }).unwrap()
+    };
+    let verify =
+        |value: &str, is_agent: bool| load("PUNCH_POLICY_VERIFY", value, is_agent).get("policy.verify").unwrap();
+    let shown = |value: &str, is_agent: bool| verify(value, is_agent).value.unwrap();
+    assert_eq!(shown("trust", false), "\"trust\"", "the user's own shell");
+    assert_eq!(shown("trust", true), "\"claim\"");
+    assert_eq!(shown("command", true), "\"command\"");
+    let config = load("PUNCH_RUN_AGENT", "exec:touch x", true);
+    assert_eq!(config.get("run.agent").unwrap().value.as_deref(), Some("\"claude\""));
+    assert_eq!(
+        config.ignored[0].message(),
+        "`run.agent` in variable `PUNCH_RUN_AGENT` is ignored: it can run commands or loosen a check, and this shell \
+         belongs to an agent"
+    );
+    assert!(!load("PUNCH_KEEP_GOING", "0", true).settings.keep_going_enabled.value, "the user's switch for an agent");
 }

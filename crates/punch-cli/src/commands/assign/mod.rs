@@ -64,7 +64,7 @@ pub fn hand_out(
     noted: impl FnOnce(&str, &[String]) -> Result<(), Failure>,
 ) -> Result<Reply, Failure> {
     let key = SessionKey::new(assigned_name(&environment::process_tag()), None);
-    let given = open.engine.hand_out(open.plan, &open.project.config.settings, &key, todos)?;
+    let given = open.engine.hand_out(open.plan, &open.project.actor(), &open.project.config.settings, &key, todos)?;
     noted(key.host(), &given.ids)?;
     let Some(ended) = to.to.run(open, &given, &to.more)? else {
         let variable = environment::ASSIGNED;

@@ -53,18 +53,19 @@ fn a_worker_reports_on_what_it_claimed_and_on_nothing_else() {
     owner.call("todo_write", json!({"ops": [{"op": "add", "content": "one"}, {"op": "add", "content": "two"}]}));
     let mut worker = Client::ready(folder.path(), &["--role", "worker", "--tools", "claim"]);
     let claimed = worker.call("todo_claim", json!({}));
-    assert!(claimed.starts_with("[>] T-1 one"), "{claimed}");
+    // The owner was sent to T-1.
+    assert!(claimed.starts_with("[>] T-2 two"), "{claimed}");
     for (ops, what) in [
         (json!([{"op": "add", "content": "three"}]), "add todos"),
-        (json!([{"op": "done", "id": "T-2"}]), "report on todos that were not assigned to it"),
-        (json!([{"op": "rm", "id": "T-1"}]), "remove todos"),
+        (json!([{"op": "done", "id": "T-1"}]), "report on todos that were not assigned to it"),
+        (json!([{"op": "rm", "id": "T-2"}]), "remove todos"),
     ] {
         let text = worker.call("todo_write", json!({"ops": ops}));
         assert!(text.starts_with("Error not_allowed") && text.contains(what), "{text}");
     }
     let text = worker
-        .call("todo_write", json!({"ops": [{"op": "note", "id": "T-1", "text": "half"}, {"op": "done", "id": "T-1"}]}));
-    assert!(text.starts_with("[x] T-1 one"), "{text}");
+        .call("todo_write", json!({"ops": [{"op": "note", "id": "T-2", "text": "half"}, {"op": "done", "id": "T-2"}]}));
+    assert!(text.starts_with("[x] T-2 two"), "{text}");
     let mut lists = Client::ready(folder.path(), &["--role", "worker", "--dialect", "todowrite"]);
     let text = lists.call("TodoWrite", json!({"todos": []}));
     assert!(text.starts_with("Error not_allowed"), "{text}");
