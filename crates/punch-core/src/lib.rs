@@ -24,6 +24,7 @@ mod refusal;
 pub mod replay;
 pub mod schedule;
 pub mod schema;
+pub mod splice;
 mod status;
 pub mod text;
 pub mod time;

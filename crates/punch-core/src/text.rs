@@ -36,14 +36,22 @@ pub(crate) fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
 }
 
-/// A word as a POSIX shell wants it typed: quoted unless it is harmless. For commands that people copy.
+/// Quotes a word for a POSIX shell where it needs quotes, in a command that is shown to a user: unsafe characters become
+/// stand-ins.
 pub fn shell(word: &str) -> Cow<'_, str> {
-    let plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@' | '%' | '+' | '=' | ',');
-    if !word.is_empty() && word.chars().all(plain) {
-        return Cow::Borrowed(word);
-    }
-    Cow::Owned(format!("'{}'", neutral(word).replace('\'', "'\\''")))
+    if is_plain_word(word) { Cow::Borrowed(word) } else { Cow::Owned(shell_exact(&neutral(word))) }
+}
+
+/// Quotes a word for a POSIX shell where it needs quotes, in a command that is stored and run: every character stays.
+pub fn shell_exact(word: &str) -> String {
+    if is_plain_word(word) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+fn is_plain_word(word: &str) -> bool {
+    // The shell of Windows knows no single quotes, and paths there have backslashes.
+    let backslash = if cfg!(windows) { '\\' } else { '/' };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c) || c == backslash;
+    !word.is_empty() && word.chars().all(plain)
 }
 
 /// The white space of JavaScript's `\s` and `trim`. Rust's differs on U+FEFF and U+0085.
@@ -98,4 +106,19 @@ fn distance(a: &[char], b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_where_needed() {
+        for (word, quoted) in [("T-1", "T-1"), ("Write it", "'Write it'"), ("it's", r"'it'\''s'"), ("", "''")] {
+            assert_eq!(shell(word), quoted);
+            assert_eq!(shell_exact(word), quoted);
+        }
+        assert_eq!(shell("a\u{1b}b"), "'a\u{241b}b'");
+        assert_eq!(shell_exact("a\u{1b}b"), "'a\u{1b}b'");
+    }
 }

@@ -1,4 +1,4 @@
-//! Times for people: UTC, the same everywhere.
+//! Times in UTC, and the calendar behind them.
 
 /// Milliseconds since the epoch as `2026-08-01 10:20:30Z`.
 pub fn utc(ms: i64) -> String {
@@ -24,7 +24,8 @@ pub fn ago(ms: i64) -> String {
     if count == 1 { format!("1 {unit} ago") } else { format!("{count} {unit}s ago") }
 }
 
-fn parts(ms: i64) -> [i64; 6] {
+/// Year, month, day, hour, minute and second of a moment in milliseconds since the epoch, in UTC.
+pub(crate) fn parts(ms: i64) -> [i64; 6] {
     let seconds = ms.div_euclid(1000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
@@ -42,6 +43,15 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let date = day - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     (year + era * 400 + i64::from(month <= 2), month, date)
+}
+
+/// The day since the epoch of a date in the Gregorian calendar: the inverse of [`civil`].
+pub(crate) const fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::{Args, CommandFactory};
+use punch_core::text;
 use serde_json::{Value, json};
 
 use super::demo_agent::{self, Actor};
@@ -261,7 +262,7 @@ impl Place {
         let output = self.command(Path::new("git")).args(arguments).output();
         let output = output.map_err(|cause| Failure::File("git".to_owned(), cause))?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let words: Vec<String> = ["git"].iter().chain(arguments).map(|word| quoted(word)).collect();
+        let words: Vec<String> = ["git"].iter().chain(arguments).map(|word| text::shell(word).into_owned()).collect();
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         Ok(Done { line: words.join(" "), stdin: None, exit: output.status.code(), stdout, stderr })
     }
@@ -291,7 +292,7 @@ impl Place {
         }
         let output = child.wait_with_output().map_err(failed)?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let words: Vec<String> = ["punch"].iter().chain(arguments).map(|word| quoted(word)).collect();
+        let words: Vec<String> = ["punch"].iter().chain(arguments).map(|word| text::shell(word).into_owned()).collect();
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         Ok(Done { line: words.join(" "), stdin, exit: output.status.code(), stdout, stderr })
     }
@@ -324,27 +325,5 @@ impl Drop for Place {
         if !self.keep {
             let _ = std::fs::remove_dir_all(&self.root);
         }
-    }
-}
-
-/// As a shell would need it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_for_a_shell_where_needed() {
-        assert_eq!(quoted("T-1"), "T-1");
-        assert_eq!(quoted("Write it"), "'Write it'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
     }
 }

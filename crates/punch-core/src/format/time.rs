@@ -1,5 +1,7 @@
 //! Points in time as foreign formats write them, to and from milliseconds of Unix time.
 
+use crate::time::{days, parts};
+
 /// Reads RFC 3339 (`2025-10-16T20:46:15.29-07:00`) and the compact form of Taskwarrior (`20251016T204615Z`).
 pub(super) fn parse(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
@@ -41,7 +43,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
 
 /// `2025-10-16T20:46:15Z`, with milliseconds if there are any.
 pub(super) fn rfc3339(at: i64) -> String {
-    let (y, mo, d, h, mi, s) = civil(at.div_euclid(1000));
+    let [y, mo, d, h, mi, s] = written(at);
     let fraction = match at.rem_euclid(1000) {
         0 => String::new(),
         millis => format!(".{millis:03}"),
@@ -51,7 +53,7 @@ pub(super) fn rfc3339(at: i64) -> String {
 
 /// `20251016T204615Z`.
 pub(super) fn compact(at: i64) -> String {
-    let (y, mo, d, h, mi, s) = civil(at.div_euclid(1000));
+    let [y, mo, d, h, mi, s] = written(at);
     format!("{y:04}{mo:02}{d:02}T{h:02}{mi:02}{s:02}Z")
 }
 
@@ -60,25 +62,7 @@ fn number(text: &str, at: usize, len: usize) -> Option<i64> {
     if digits.bytes().all(|b| b.is_ascii_digit()) { digits.parse().ok() } else { None }
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar; the year begins in March so that the leap day is its last.
-const fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-fn civil(seconds: i64) -> (i64, i64, i64, i64, i64, i64) {
-    // Years with four digits are all that the formats can write.
-    let seconds = seconds.clamp(-62_167_219_200, 253_402_300_799);
-    let (day, clock) = (seconds.div_euclid(86_400) + 719_468, seconds.rem_euclid(86_400));
-    let era = day.div_euclid(146_097);
-    let of_era = day.rem_euclid(146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    (year, month, of_year - (153 * shifted + 2) / 5 + 1, clock / 3_600, clock / 60 % 60, clock % 60)
+/// The parts of a moment. Years with four digits are all that the formats can write.
+fn written(at: i64) -> [i64; 6] {
+    parts(at.clamp(-62_167_219_200_000, 253_402_300_799_999))
 }

@@ -1,15 +1,11 @@
 //! Where in the text a value is replaced or an entry comes in. Every splice is about bytes of the front matter; what
 //! stands around them stays.
 
-use std::ops::Range;
-
 use granit_parser::ScalarStyle;
 
 use super::tree::{Form, Node, What};
 use crate::format::yaml;
-
-/// Bytes that are replaced, and by what.
-pub(super) type Splice = (Range<usize>, String);
+pub(super) use crate::splice::Splice;
 
 /// A value that goes into the file.
 pub(super) enum Value<'a> {

@@ -6,6 +6,7 @@ use super::tree::{Form, Node, What};
 use super::{Item, PlanFile, unusual};
 use crate::format::plan_file::four;
 use crate::format::yaml;
+use crate::splice::splice_all;
 use crate::{Refusal, Status};
 
 /// One edit of a plan file; a todo is named by its place in [`PlanFile::items`].
@@ -60,25 +61,11 @@ impl PlanFile<'_> {
         if splices.is_empty() {
             return Ok(self.text.to_owned());
         }
-        let text = self.spliced(splices);
+        // Places count from the beginning of the front matter.
+        let place = |(at, new): Splice| (at.start + self.offset..at.end + self.offset, new);
+        let text = splice_all(self.text, splices.into_iter().map(place).collect());
         self.check(&text, &expected)?;
         Ok(text)
-    }
-
-    fn spliced(&self, mut splices: Vec<Splice>) -> String {
-        // Stable: entries that come in at one place keep their order.
-        splices.sort_by_key(|(range, _)| (range.start, range.end));
-        let mut text = String::with_capacity(self.text.len() + splices.len() * 16);
-        let mut done = 0;
-        for (range, new) in splices {
-            let (start, end) = (self.offset + range.start, self.offset + range.end);
-            // Two that overlap cannot both be right; the check refuses what comes of it.
-            text.push_str(self.text.get(done..start).unwrap_or_default());
-            text.push_str(&new);
-            done = end.max(done);
-        }
-        text.push_str(&self.text[done..]);
-        text
     }
 
     /// What was meant is there, and nothing else changed.

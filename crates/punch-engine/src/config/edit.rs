@@ -3,17 +3,16 @@
 
 use std::{ops::Range, path::Path};
 
+use punch_core::splice::{BYTE_ORDER_MARK, line_end, line_start, mark_end, newline, splice};
 use toml_edit::{Document, InlineTable, Item, Table, TableLike, Value};
 
 use super::{ConfigError, file::document};
-
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// `text` with the setting `name` at `value`, which is in the form of a file.
 pub(super) fn put(path: &Path, text: &str, name: &str, value: &str) -> Result<String, ConfigError> {
     let parts: Vec<&str> = name.split('.').collect();
     let document = document(path, text)?;
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = newline(text);
     let reached = reach(&document, &parts);
     if let Some(span) = reached.leaf.and_then(|(_, item)| item.span()) {
         return Ok(splice(text, span, value));
@@ -138,7 +137,7 @@ fn insert_line(text: &str, table: &Table, header: Option<usize>, line: &str, new
 
 /// Where the first setting of a file without any goes: before the first section and the comment that belongs to it.
 fn before_sections(text: &str) -> usize {
-    let mut at = text.len() - text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).len();
+    let mut at = mark_end(text);
     let mut comment = None;
     for line in text[at..].split_inclusive('\n') {
         match line.trim_start().chars().next() {
@@ -149,17 +148,4 @@ fn before_sections(text: &str) -> usize {
         at += line.len();
     }
     at
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    let first = text.len() - text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).len();
-    text[..at].rfind('\n').map_or(first, |newline| newline + 1)
-}
-
-fn line_end(text: &str, at: usize) -> usize {
-    text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
-}
-
-fn splice(text: &str, at: Range<usize>, new: &str) -> String {
-    format!("{}{new}{}", &text[..at.start], &text[at.end..])
 }

@@ -107,11 +107,7 @@ fn consents(world: &World<'_>) -> Result<(), RunError> {
         .filter_map(|todo| Some((todo, todo.verify.as_ref().filter(|command| !allowed(command))?)))
         .map(|(todo, command)| {
             outdated = outdated || before(command);
-            let line = match command {
-                Verify::Shell(line) => line.clone(),
-                Verify::Argv(words) => words.join(" "),
-            };
-            (todo.id.clone(), line)
+            (todo.id.clone(), command.line())
         })
         .collect();
     if missing.is_empty() {

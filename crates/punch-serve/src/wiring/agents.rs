@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use punch_core::text::shell_exact;
 use serde_json::{Value, json};
 
 use super::Syntax;
@@ -209,7 +210,7 @@ fn hooks(host: Host, program: &Program, level: Level) -> Entry {
 ///
 /// Agents pass the command to a shell. In files that a team commits it does nothing for those who do not have `punch`.
 pub fn handler(host: Host, program: &Program, event: &str, level: Level) -> Value {
-    let program = quoted(&program.0);
+    let program = shell_exact(&program.0);
     let call = format!("{program} hook --agent {} {event}", host.name());
     let command = match level {
         Level::Shared => format!("command -v {program} >/dev/null 2>&1 || exit 0; exec {call}"),
@@ -226,14 +227,4 @@ pub fn handler(host: Host, program: &Program, event: &str, level: Level) -> Valu
     // The times of these two are milliseconds.
     let unit = if matches!(host, Host::Gemini | Host::Qwen) { 1_000 } else { 1 };
     json!({"hooks": [{"type": "command", "command": command, "timeout": patience * unit}]})
-}
-
-/// A word for a shell.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%\\".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

@@ -1,5 +1,6 @@
 //! Wanted entries put into a JSON file, and taken out. Every step reads the text anew, so that places are always right.
 
+use punch_core::splice::{is_blank, mark_end};
 use serde_json::{Value, json};
 
 use super::Wrong;
@@ -8,9 +9,7 @@ use super::jsonc::{Kind, Tree, insert, member, put, remove};
 
 /// The text with every entry.
 pub fn wire(text: &str, entries: &[Entry]) -> Result<String, Wrong> {
-    let inside = text.trim_start_matches('\u{feff}');
-    let mark = &text[..text.len() - inside.len()];
-    let mut text = if inside.trim().is_empty() { format!("{mark}{{}}\n") } else { text.to_owned() };
+    let mut text = if is_blank(text) { format!("{}{{}}\n", &text[..mark_end(text)]) } else { text.to_owned() };
     for entry in entries {
         let path = entry.path();
         text = match entry {
@@ -98,11 +97,6 @@ pub fn is_bare(text: &str, entries: &[Entry]) -> bool {
             let members = tree.value().as_object();
             tree.comment.is_none() && members.is_some_and(|map| map.iter().all(|(name, value)| is_default(name, value)))
         })
-}
-
-/// Returns true for a text without any value, as agents write it now and then.
-fn is_blank(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
 /// One group for each event, and none of another version's events.

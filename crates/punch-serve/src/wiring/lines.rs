@@ -1,6 +1,8 @@
 //! A block of lines in a file with `#` comments, such as `.git/info/exclude`. Several projects' files share the block,
 //! so lines are added and removed one by one.
 
+use punch_core::splice::newline;
+
 use super::Wrong;
 
 const BEGIN: &str = "# punch: begin";
@@ -8,7 +10,7 @@ const END: &str = "# punch: end";
 
 /// Adds lines to the block; lines that are in it already stay where they are.
 pub fn wire(text: &str, lines: &[String]) -> Result<String, Wrong> {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = newline(text);
     let missing = |have: &[&str]| -> String {
         lines.iter().filter(|line| !have.contains(&line.as_str())).map(|line| format!("{line}{newline}")).collect()
     };

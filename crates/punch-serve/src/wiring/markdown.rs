@@ -1,5 +1,7 @@
 //! A block of ours between two markers in a file that people and models read.
 
+use punch_core::splice::{is_blank, newline};
+
 use super::Wrong;
 
 const BEGIN: &str = "<!-- punch: begin -->";
@@ -7,13 +9,13 @@ const END: &str = "<!-- punch: end -->";
 
 /// The text with the block between its markers: where they are, else at the end.
 pub fn wire(text: &str, block: &str) -> Result<String, Wrong> {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = newline(text);
     let block = format!("{BEGIN}\n{}\n{END}", block.trim_end()).replace('\n', newline);
     if let Some((start, end)) = place(text)? {
         return Ok(format!("{}{block}{}", &text[..start], &text[end..]));
     }
     let ended = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
-    let blank = if text.trim_start_matches('\u{feff}').trim().is_empty() { "" } else { newline };
+    let blank = if is_blank(text) { "" } else { newline };
     Ok(format!("{text}{ended}{blank}{block}{newline}"))
 }
 

@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use punch_core::text::shell_exact;
 use serde_json::{Map, Value, json};
 
 use super::Syntax;
-use super::agents::{Level, Program, Roots, handler, quoted};
+use super::agents::{Level, Program, Roots, handler};
 use super::commands::{Entry, path};
 use super::target::{Content, Target};
 use crate::guide;
@@ -111,7 +112,7 @@ const TELL: &str = "This is what the command answered. Tell the person in a line
 
 /// A long list must not fill the model's context.
 fn call(program: &Program) -> String {
-    format!("{} todo --clip 6000", quoted(&program.0))
+    format!("{} todo --clip 6000", shell_exact(&program.0))
 }
 
 fn command(program: &Program) -> String {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use punch_core::splice::{Splice, is_blank, line_end, line_start, newline, splice, splice_all};
 use serde_json::{Value, json};
 use toml_edit::{Document, Item, Table, TableLike};
 
@@ -12,11 +13,11 @@ use super::foreign::scalar;
 /// The text with the table and these keys in it. Other keys of the table stay.
 pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<String, Wrong> {
     let document = read(text)?;
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = newline(text);
     let line = |(key, value): &(&str, Value)| format!("{key} = {}{newline}", toml(value));
     let Some(item) = find(&document, name) else {
         let ended = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
-        let blank = if text.trim_start_matches('\u{feff}').trim().is_empty() { "" } else { newline };
+        let blank = if is_blank(text) { "" } else { newline };
         let lines: String = fields.iter().map(line).collect();
         let with = format!("{text}{ended}{blank}[{}]{newline}{lines}", name.join("."));
         return checked(with, name);
@@ -33,7 +34,7 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
             format!("`{}` is another server with the name of ours: rename it", name.join(".")),
         ));
     }
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut edits: Vec<Splice> = Vec::new();
     let mut missing = String::new();
     for field in fields {
         match table.get(field.0) {
@@ -53,9 +54,7 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
         let ended = if text[..at].ends_with('\n') { "" } else { newline };
         edits.push((at..at, format!("{ended}{missing}")));
     }
-    edits.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
-    let with = edits.into_iter().fold(text.to_owned(), |text, (span, new)| splice(&text, span, &new));
-    checked(with, name)
+    checked(splice_all(text, edits), name)
 }
 
 /// The text without the table and the tables inside it.
@@ -105,8 +104,7 @@ fn blocks(text: &str, table: &Table, out: &mut Vec<Range<usize>>) {
         }
     }
     if let Some(header) = table.span().filter(|_| !table.is_implicit()) {
-        let start = text[..header.start].rfind('\n').map_or(bom(text), |newline| newline + 1);
-        out.push(start..line_end(text, end.unwrap_or(header.end).max(header.end)));
+        out.push(line_start(text, header.start)..line_end(text, end.unwrap_or(header.end).max(header.end)));
     }
 }
 
@@ -128,7 +126,7 @@ fn find<'a>(document: &'a Document<&str>, name: &[&str]) -> Option<&'a Item> {
 }
 
 fn read(text: &str) -> Result<Document<&str>, Wrong> {
-    Document::parse(text.strip_prefix('\u{feff}').map_or(text, |_| text)).map_err(|error| {
+    Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         Wrong::at(text, at, error.message().to_owned())
     })
@@ -160,16 +158,4 @@ fn toml(value: &Value) -> String {
         Value::Array(items) => format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", ")),
         other => other.to_string(),
     }
-}
-
-fn bom(text: &str) -> usize {
-    if text.starts_with('\u{feff}') { 3 } else { 0 }
-}
-
-fn line_end(text: &str, at: usize) -> usize {
-    text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
-}
-
-fn splice(text: &str, at: Range<usize>, new: &str) -> String {
-    format!("{}{new}{}", &text[..at.start], &text[at.end..])
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use punch_core::splice::is_blank;
+
 use super::commands::Entry;
 use super::{Syntax, Wrong, foreign, json, lines, markdown, table};
 
@@ -54,7 +56,7 @@ impl Content {
             (Self::Json(syntax, entries), text) => {
                 let text = text.unwrap_or_default();
                 // The place to be told is the one in the file as it is; an empty file is not even JSON.
-                if !text.trim_start_matches('\u{feff}').trim().is_empty() {
+                if !is_blank(text) {
                     syntax.check(text)?;
                 }
                 let wired = json::wire(text, entries)?;
@@ -120,7 +122,7 @@ impl Content {
     pub fn is_bare(&self, text: &str) -> bool {
         match self {
             Self::Json(_, entries) => json::is_bare(text, entries),
-            Self::Table(..) | Self::Block(_) | Self::Lines(_) => text.trim_start_matches('\u{feff}').trim().is_empty(),
+            Self::Table(..) | Self::Block(_) | Self::Lines(_) => is_blank(text),
             Self::Whole { .. } => false,
         }
     }

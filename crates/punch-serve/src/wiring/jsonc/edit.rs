@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use punch_core::splice::splice;
 use serde_json::Value;
 
 use super::print::{Style, one_line};
@@ -106,10 +107,6 @@ pub fn remove(text: &str, tree: &Tree, node: usize, index: usize) -> String {
     let span = tree.node(node).span.clone();
     let inside = span.start + 1..span.end - 1 - removed;
     if without[inside.clone()].trim().is_empty() { splice(&without, inside, "") } else { without }
-}
-
-fn splice(text: &str, at: Range<usize>, new: &str) -> String {
-    format!("{}{new}{}", &text[..at.start], &text[at.end..])
 }
 
 /// The indentation of a part that begins its line.

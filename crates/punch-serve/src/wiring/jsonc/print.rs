@@ -1,5 +1,6 @@
 //! New values in the manner of the file they go into.
 
+use punch_core::splice::newline;
 use serde_json::Value;
 
 /// What fits into this many columns stays on one line.
@@ -17,7 +18,6 @@ pub struct Style {
 impl Style {
     /// The manner of a text; two spaces and `\n` where it shows none.
     pub fn of(text: &str) -> Self {
-        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         // The first member of the outermost object shows one step.
         let mut lines = text.lines().skip(1);
         let step = lines.find_map(|line| {
@@ -25,7 +25,7 @@ impl Style {
             let blank = &line[..line.len() - rest.len()];
             (rest.starts_with('"') && !blank.is_empty()).then(|| blank.to_owned())
         });
-        Self { indent: step.filter(|step| step.len() <= 16).unwrap_or_else(|| "  ".to_owned()), newline }
+        Self { newline: newline(text), indent: step.filter(|step| step.len() <= 16).unwrap_or_else(|| "  ".to_owned()) }
     }
 
     /// A value at an indentation, `taken` columns of its first line being in use already.
