@@ -21,7 +21,7 @@ const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// Runs both revisions; what the suite itself does not score does not count.
 pub fn run() -> Done {
-    let tools = process::root().join("target/tools/conformance");
+    let tools = process::target()?.join("tools/conformance");
     if let Err(why) = install(&tools) {
         println!("SKIPPED: the conformance suite is out of reach: {why}");
         return Ok(());
@@ -73,7 +73,7 @@ struct Fixture {
 
 impl Fixture {
     fn start(tools: &Path) -> Result<Self, String> {
-        let program = process::root().join("target/debug/examples/conformance");
+        let program = process::target()?.join("debug/examples/conformance");
         let child = Command::new(program).arg("0").arg(tools.join("token")).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|cause| format!("cannot start the fixture: {cause}"))?;
         let mut url = String::new();

@@ -20,7 +20,7 @@ pub fn check(install: bool) -> Done {
 }
 
 fn find_or_build(install: bool) -> Option<PathBuf> {
-    let tools = process::root().join("target").join("tools");
+    let tools = process::target().ok()?.join("tools");
     let built = tools.join("bin").join("cargo-deny");
     let works = |program: &PathBuf| process::read(Command::new(program).arg("--version")).is_ok();
     if let Some(found) = [PathBuf::from("cargo-deny"), built.clone()].into_iter().find(works) {

@@ -35,7 +35,7 @@ fn parse(arguments: &[&str]) -> Result<u64, String> {
 fn tool() -> Result<PathBuf, String> {
     process::read(process::command("rustup").args(["run", "nightly", "rustc", "--version"]))
         .map_err(|_| "there is no nightly toolchain; try `rustup toolchain install nightly`".to_owned())?;
-    let own = process::root().join("target").join("tools");
+    let own = process::target()?.join("tools");
     for path in [PathBuf::from("cargo-fuzz"), own.join("bin").join("cargo-fuzz")] {
         if process::read(process::command(&path).arg("--version")).is_ok() {
             return Ok(path);

@@ -36,13 +36,13 @@ const CASES: [(&[&str], &[&str], &str); 9] = [
 
 /// Runs every case in one project, over standard input and output.
 pub fn run() -> Done {
-    let tools = process::root().join("target/tools/inspector");
+    let tools = process::target()?.join("tools/inspector");
     if let Err(why) = install(&tools) {
         println!("SKIPPED: the inspector is out of reach: {why}");
         return Ok(());
     }
     process::run(process::cargo().args(["build", "--package", "punch-cli"]))?;
-    let project = process::root().join("target/tmp/inspector");
+    let project = process::target()?.join("tmp/inspector");
     let _ = fs::remove_dir_all(&project);
     fs::create_dir_all(&project).map_err(|cause| cause.to_string())?;
     process::run(Command::new("git").args(["init", "--quiet"]).current_dir(&project))?;
@@ -60,7 +60,7 @@ pub fn run() -> Done {
 fn ask(tools: &Path, project: &Path, server: &[&str], asked: &[&str]) -> Result<String, String> {
     let mut inspector = Command::new(tools.join("node_modules/.bin/node"));
     let script = fs::canonicalize(tools.join("node_modules/.bin/mcp-inspector")).map_err(|cause| cause.to_string())?;
-    inspector.arg(script).arg("--cli").arg(process::root().join("target/debug/punch")).arg("mcp").args(server);
+    inspector.arg(script).arg("--cli").arg(process::target()?.join("debug/punch")).arg("mcp").args(server);
     inspector.args(asked).current_dir(project).env("HOME", project);
     process::read(&mut inspector)
 }

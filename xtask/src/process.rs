@@ -5,9 +5,12 @@ use std::{
     ffi::OsString,
     path::PathBuf,
     process::{Command, Stdio},
+    sync::OnceLock,
     thread,
     time::{Duration, Instant},
 };
+
+use serde_json::Value;
 
 use crate::Done;
 
@@ -15,6 +18,24 @@ use crate::Done;
 pub fn root() -> PathBuf {
     let own = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| OsString::from(env!("CARGO_MANIFEST_DIR")));
     PathBuf::from(own).join("..")
+}
+
+/// The folder that cargo builds into: `CARGO_TARGET_DIR` and cargo's own settings may put it anywhere.
+pub fn target() -> Result<PathBuf, String> {
+    static TARGET: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let ask = || {
+        let metadata = read(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
+        let metadata: Value = serde_json::from_str(&metadata).map_err(|cause| cause.to_string())?;
+        let folder = metadata["target_directory"].as_str().map(PathBuf::from);
+        folder.ok_or_else(|| "cargo metadata names no target folder".to_owned())
+    };
+    TARGET.get_or_init(ask).clone()
+}
+
+/// Builds `punch` without optimizations.
+pub fn build_punch() -> Result<PathBuf, String> {
+    run(cargo().args(["build", "--locked", "--package", "punch-cli", "--quiet"]))?;
+    Ok(target()?.join("debug/punch"))
 }
 
 /// The cargo that runs us, started in the root of the workspace.

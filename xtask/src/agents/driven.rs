@@ -49,16 +49,21 @@ fn interrupt(group: &mut Group, wiring: &Wiring, model: &Server) -> Result<(), S
     process::read(process::command("kill").args(["-INT", &group.0.id().to_string()])).map(drop)
 }
 
-/// Processes that belong to nobody any more: agents, and what they started. Only where they can be looked at.
+/// Processes that are left: agents, and what they started. Only where they can be looked at.
 pub fn strays(place: &Place) -> Option<String> {
+    let left = processes(place);
+    (!left.is_empty()).then(|| format!("processes are left: {}", left.join(", ")))
+}
+
+/// The numbers of the processes that have the scenario's home: nothing else on the machine has it.
+pub fn processes(place: &Place) -> Vec<String> {
     let home = format!("HOME={}", place.home.display());
     let carries = |pid: &String| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|entry| entry == home.as_bytes())
     };
     let names = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|e| e.file_name().into_string().ok());
-    let left: Vec<String> = names.filter(|name| name.bytes().all(|b| b.is_ascii_digit())).filter(carries).collect();
-    (!left.is_empty()).then(|| format!("processes are left: {}", left.join(", ")))
+    names.filter(|name| name.bytes().all(|b| b.is_ascii_digit())).filter(carries).collect()
 }
 
 /// The user's tree is as it was, no work tree is left, and the work is on the result branch.

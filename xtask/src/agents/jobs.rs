@@ -27,7 +27,9 @@ pub fn run(jobs: &[(Host, &Scenario)], tested: &Tested) -> Done {
                     let name = format!("{} {}", host.name(), scenario.name);
                     let unadapted = tested.found.unadapted.iter().filter(|_| scenario.drive.is_some());
                     let mut missing = tested.found.missing.iter().chain(unadapted);
-                    if let Some((_, reason)) = missing.find(|(missing, _)| missing == host) {
+                    if let Some((_, reason)) =
+                        missing.find(|(missing, _)| missing == host || scenario.others().any(|other| other == *missing))
+                    {
                         println!("    SKIPPED {name}: {reason}");
                         skipped.fetch_add(1, Ordering::SeqCst);
                         continue;

@@ -73,8 +73,9 @@ pub fn run(arguments: &[&str]) -> Done {
     }
     let over_acp = |scenario: &Scenario| scenario.drive.as_ref().is_some_and(|drive| drive.by == By::Acp);
     let adapted: Vec<Host> = jobs.iter().filter(|(_, scenario)| over_acp(scenario)).map(|(host, _)| *host).collect();
-    let found = install::install(&jobs.iter().map(|(host, _)| *host).collect::<Vec<_>>(), &adapted);
-    let punch = choice.punch.map_or_else(build, Ok)?;
+    let needed = jobs.iter().flat_map(|(host, scenario)| scenario.others().chain([*host]));
+    let found = install::install(&needed.collect::<Vec<_>>(), &adapted);
+    let punch = choice.punch.map_or_else(process::build_punch, Ok)?;
     let punch = punch.canonicalize().map_err(|cause| format!("{}: {cause}", punch.display()))?;
     jobs::run(&jobs, &Tested { found, punch, keep: choice.keep })
 }
@@ -97,11 +98,6 @@ pub fn model(arguments: &[&str]) -> Done {
     loop {
         std::thread::park();
     }
-}
-
-fn build() -> Result<PathBuf, String> {
-    process::run(process::cargo().args(["build", "--locked", "--package", "punch-cli", "--quiet"]))?;
-    Ok(process::root().join("target/debug/punch"))
 }
 
 fn parse(arguments: &[&str]) -> Result<Choice, String> {

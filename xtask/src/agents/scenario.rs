@@ -45,9 +45,9 @@ pub struct Scenario {
     pub before: Vec<Vec<String>>,
     /// The agent, started once or several times in the same home and repository.
     pub runs: Vec<Run>,
-    /// Content and status of every todo afterwards, in order.
+    /// Every todo afterwards, in order.
     #[serde(default)]
-    pub todos: Option<Vec<(String, String)>>,
+    pub todos: Option<Vec<Row>>,
     /// What `punch why-stop --json` must say afterwards.
     #[serde(default)]
     pub why_stop: Vec<Pattern>,
@@ -111,6 +111,26 @@ impl Level {
     }
 }
 
+/// A todo as it must be: content, status and, where the identity matters, the id.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Row {
+    /// Any id will do.
+    Unnamed(String, String),
+    /// The todo of this id.
+    Named(String, String, String),
+}
+
+/// Another agent that works in the same repository at the same time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beside {
+    /// The agent.
+    pub agent: Host,
+    /// What the person types.
+    pub prompts: Vec<String>,
+}
+
 /// One start of the agent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,6 +147,9 @@ pub struct Run {
     /// More variables of the agent, in this run.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// A second agent at the same time, with the same model behind it.
+    #[serde(default)]
+    pub beside: Option<Beside>,
     /// What the model answers.
     pub model: Value,
     /// Commands of punch after it.
@@ -135,9 +158,9 @@ pub struct Run {
     /// The runner is interrupted, as by Ctrl-C, once these tracks have been asked for so many answers.
     #[serde(default)]
     pub interrupt: BTreeMap<String, usize>,
-    /// Content and status of every todo after it, in order.
+    /// Every todo after it, in order.
     #[serde(default)]
-    pub todos: Option<Vec<(String, String)>>,
+    pub todos: Option<Vec<Row>>,
     /// The number of answers on each track, exactly.
     #[serde(default)]
     pub answers: BTreeMap<String, usize>,
@@ -192,6 +215,11 @@ impl Scenario {
             }
         }
         Ok(scenario)
+    }
+
+    /// The agents that run beside the one that is tested.
+    pub fn others(&self) -> impl Iterator<Item = Host> {
+        self.runs.iter().filter_map(|run| Some(run.beside.as_ref()?.agent))
     }
 
     /// Whether any run needs a terminal.

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use punch_testkit::scripted::Server;
 
+use super::driven;
 use super::hosts::{Host, OUTPUT};
+use super::place::Place;
 use super::trial::Wiring;
 use crate::process;
 
@@ -21,6 +23,9 @@ const QUIET: Duration = Duration::from_secs(3);
 
 /// Between the letters and the end of the line: menus of commands appear meanwhile.
 const TYPING: Duration = Duration::from_millis(800);
+
+/// How long an agent may take to end after its terminal is gone.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Stands for the id of the first conversation of this home.
 const FIRST: &str = "${first}";
@@ -72,15 +77,18 @@ fn first(host: Host, wiring: &Wiring) -> Result<String, String> {
 }
 
 /// A terminal of its own; dropping it ends it with all that runs in it.
-struct Terminal(String);
+struct Terminal<'a> {
+    name: String,
+    place: &'a Place,
+}
 
-impl Terminal {
-    fn open(host: Host, wiring: &Wiring) -> Result<Self, String> {
+impl<'a> Terminal<'a> {
+    fn open(host: Host, wiring: &Wiring<'a>) -> Result<Self, String> {
         let number = TERMINALS.fetch_add(1, Ordering::Relaxed);
-        let terminal = Self(format!("punch-{}-{number}", std::process::id()));
+        let terminal = Self { name: format!("punch-{}-{number}", std::process::id()), place: wiring.place };
         let mut command = wiring.place.command("tmux");
         command.env_remove("TMUX").envs(host.environment(wiring)).envs(wiring.env());
-        command.args(["-L", &terminal.0, "-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50"]);
+        command.args(["-L", &terminal.name, "-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50"]);
         command.args(host.screen(wiring));
         process::run(&mut command)?;
         Ok(terminal)
@@ -88,7 +96,7 @@ impl Terminal {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("tmux");
-        command.args(["-L", &self.0]).args(arguments);
+        command.args(["-L", &self.name]).args(arguments);
         command
     }
 
@@ -121,8 +129,22 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for Terminal<'_> {
     fn drop(&mut self) {
         let _ = self.command(&["kill-server"]).output();
+        // Agents get a moment to end by themselves. What they started may lead a group of its own, and some ignore the end
+        // of their terminal.
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = driven::processes(self.place);
+            if left.is_empty() {
+                return;
+            }
+            if Instant::now() > end {
+                let _ = Command::new("kill").arg("-KILL").args(&left).output();
+                return;
+            }
+            thread::sleep(LOOK);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! One scenario with one agent, from an empty folder to the verdict.
 
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use punch_testkit::scripted::{Options, Server};
@@ -10,7 +11,7 @@ use super::driven;
 use super::hosts::{Conversation, Host};
 use super::installed::Installed;
 use super::place::Place;
-use super::scenario::{Run, Scenario};
+use super::scenario::{Beside, Run, Scenario};
 use super::screen;
 use super::verdict::{self, Ended};
 
@@ -83,7 +84,10 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
         let exit = match &scenario.drive {
             Some(drive) => driven::run(host, drive, &wiring, &server),
             None if run.screen => screen::converse(host, &wiring, &server),
-            None => host.converse(&wiring, &mut conversation),
+            None => match &run.beside {
+                Some(beside) => together(host, beside, &wiring, &mut conversation),
+                None => host.converse(&wiring, &mut conversation),
+            },
         };
         let ended = Ended { report: server.report(), exit, output: conversation.output(place) };
         failures.extend(verdict::of_run(host, run, &ended).into_iter().map(|failure| format!("run {n}: {failure}")));
@@ -91,7 +95,7 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
             let found = verdict::of_todos(wanted, place);
             failures.extend(found.into_iter().map(|failure| format!("run {n}: {failure}")));
         }
-        if scenario.drive.is_some() {
+        if scenario.drive.is_some() || run.screen {
             failures.extend(driven::strays(place).into_iter().map(|failure| format!("run {n}: {failure}")));
         }
         if let Some(installed) = installed {
@@ -106,6 +110,22 @@ fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>
         failures.extend(driven::verdict(drive, place)?);
     }
     Ok(failures)
+}
+
+/// Lets two agents work at the same time: the exit code of the first, unless the second one fails.
+fn together(host: Host, beside: &Beside, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+    let run = Run { prompts: beside.prompts.clone(), beside: None, ..wiring.run.clone() };
+    let other = Wiring { run: &run, model: wiring.model.clone(), ..*wiring };
+    beside.agent.configure(&other)?;
+    thread::scope(|scope| {
+        let second = scope.spawn(|| beside.agent.converse(&other, &mut Conversation::default()));
+        let first = host.converse(wiring, conversation);
+        match second.join().unwrap_or_else(|_| Err("it panicked".to_owned())) {
+            Ok(0) => first,
+            Ok(code) => Err(format!("{} ended with {code}", beside.agent.name())),
+            Err(cause) => Err(format!("{}: {cause}", beside.agent.name())),
+        }
+    })
 }
 
 fn words(command: &[String]) -> Vec<&str> {

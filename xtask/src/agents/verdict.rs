@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::hosts::Host;
 use super::place::Place;
-use super::scenario::{Run, Scenario};
+use super::scenario::{Row, Run, Scenario};
 
 /// How a run ended.
 pub struct Ended {
@@ -46,7 +46,7 @@ pub fn of_run(host: Host, run: &Run, ended: &Ended) -> Vec<String> {
 }
 
 /// What is wrong with the todos.
-pub fn of_todos(wanted: &[(String, String)], place: &Place) -> Option<String> {
+pub fn of_todos(wanted: &[Row], place: &Place) -> Option<String> {
     match place.ask(&["list", "--all"]) {
         Ok(list) => compare(wanted, &list),
         Err(cause) => Some(cause),
@@ -78,24 +78,34 @@ pub fn of_plan(scenario: &Scenario, place: &Place) -> Vec<String> {
     out
 }
 
-fn compare(wanted: &[(String, String)], list: &Value) -> Option<String> {
+fn compare(wanted: &[Row], list: &Value) -> Option<String> {
     let todos = list["todos"].as_array().map_or(&[][..], Vec::as_slice);
     let text = |todo: &Value, key: &str| todo[key].as_str().unwrap_or_default().to_owned();
-    let found: Vec<(String, String)> = todos.iter().map(|todo| (text(todo, "content"), text(todo, "status"))).collect();
-    let fits = |((content, status), (wanted, statuses)): (&(String, String), &(String, String))| {
-        content == wanted && statuses.split('|').any(|wanted| wanted == status)
+    let row = |todo: &Value| [text(todo, "content"), text(todo, "status"), text(todo, "id")];
+    let found: Vec<[String; 3]> = todos.iter().map(row).collect();
+    let wanted: Vec<[&str; 3]> = wanted.iter().map(parts).collect();
+    let fits = |([content, status, id], [wanted, statuses, name]): (&[String; 3], &[&str; 3])| {
+        content == wanted && statuses.split('|').any(|wanted| wanted == status) && (name.is_empty() || name == id)
     };
-    if found.len() == wanted.len() && found.iter().zip(wanted).all(fits) {
+    if found.len() == wanted.len() && found.iter().zip(&wanted).all(fits) {
         return None;
     }
     let mut out = "the plan is not as it should be:".to_owned();
-    for (name, todos) in [("found", &found[..]), ("wanted", wanted)] {
+    let found: Vec<[&str; 3]> = found.iter().map(|row| row.each_ref().map(String::as_str)).collect();
+    for (name, todos) in [("found", found), ("wanted", wanted)] {
         let _ = write!(out, "\n  {name}");
-        for (content, status) in todos {
-            let _ = write!(out, "\n    {status:<12} {content}");
+        for [content, status, id] in todos {
+            let _ = write!(out, "\n    {status:<12} {id:<5} {content}");
         }
     }
     Some(out)
+}
+
+fn parts(row: &Row) -> [&str; 3] {
+    match row {
+        Row::Unnamed(content, status) => [content, status, ""],
+        Row::Named(content, status, id) => [content, status, id],
+    }
 }
 
 #[cfg(test)]
@@ -123,10 +133,16 @@ mod tests {
 
     #[test]
     fn a_plan_is_compared_whole() {
-        let list = json!({"todos": [{"content": "a", "status": "pending"}]});
-        assert_eq!(compare(&[("a".to_owned(), "pending".to_owned())], &list), None);
-        assert_eq!(compare(&[("a".to_owned(), "completed|pending".to_owned())], &list), None);
-        assert!(compare(&[], &list).is_some());
-        assert!(compare(&[("a".to_owned(), "completed".to_owned())], &list).is_some());
+        let list = json!({"todos": [{"content": "a", "status": "pending", "id": "T-1"}]});
+        let compared = |rows: Value| {
+            let rows: Vec<Row> = serde_json::from_value(rows).unwrap_or_else(|error| panic!("{error}"));
+            compare(&rows, &list)
+        };
+        for fits in [json!([["a", "pending"]]), json!([["a", "completed|pending"]]), json!([["a", "pending", "T-1"]])] {
+            assert_eq!(compared(fits), None);
+        }
+        for wrong in [json!([]), json!([["a", "completed"]]), json!([["a", "pending", "T-2"]])] {
+            assert!(compared(wrong).is_some());
+        }
     }
 }

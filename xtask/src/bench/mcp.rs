@@ -16,7 +16,7 @@ pub fn mcp() -> Result<(), String> {
         "punch-serve/bare",
     ];
     process::run(process::cargo().args(bare))?;
-    let built = process::root().join("target/release");
+    let built = process::target()?.join("release");
     let mut bench = process::cargo();
     // The programs are what is measured; the one that measures need not be fast.
     bench.args(["bench", "--profile", "dev", "--package", "punch-serve", "--bench", "mcp"]);

@@ -84,7 +84,7 @@ impl Cell {
 /// Runs the table. `--binary PATH` tries another build of `punch`.
 pub fn run(arguments: &[&str]) -> Done {
     let punch = match arguments {
-        [] => build()?,
+        [] => process::build_punch()?,
         ["--binary", path] => PathBuf::from(path).canonicalize().map_err(|cause| format!("{path}: {cause}"))?,
         _ => return Err("`escape` takes nothing but `--binary PATH`".to_owned()),
     };
@@ -123,11 +123,4 @@ fn judge_all(cells: &[Cell], punch: &Path) -> Vec<(String, bool)> {
         }
     });
     rows.into_inner().unwrap_or_default()
-}
-
-fn build() -> Result<PathBuf, String> {
-    process::run(process::cargo().args(["build", "--locked", "--package", "punch-cli", "--quiet"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| process::root().join("target"), PathBuf::from);
-    let built = process::root().join(target).join("debug/punch");
-    built.canonicalize().map_err(|cause| format!("{}: {cause}", built.display()))
 }

@@ -23,7 +23,7 @@ use journal::Journal;
 use place::Place;
 use writer::{Shared, Work, Writer};
 
-use crate::Done;
+use crate::{Done, process};
 
 /// How long claims last, in milliseconds: some end while their owner is still there.
 const LEASE: i64 = 3_000;
@@ -62,7 +62,7 @@ struct Options {
 pub fn run(arguments: &[&str]) -> Done {
     let options = parse(arguments)?;
     let seed = options.seed.unwrap_or_else(fresh_seed);
-    let punch = place::build()?;
+    let punch = process::build_punch()?;
     let seconds = options.length.as_secs();
     println!(
         "==> soak: {} writers for {seconds} s; the same choices again: cargo xtask soak --seed {seed}",

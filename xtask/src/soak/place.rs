@@ -9,17 +9,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::random::Random;
-use crate::{install, process};
+use crate::process;
 
 /// Of a hundred processes, how many are killed.
 const KILLED: u64 = 12;
-
-/// The program under test, as cargo says where it is.
-pub fn build() -> Result<PathBuf, String> {
-    let build = ["build", "--locked", "--package", "punch-cli", "--message-format=json-render-diagnostics"];
-    let messages = process::read(process::cargo().args(build))?;
-    install::executable(&messages).ok_or_else(|| "cargo built no program".into())
-}
 
 /// One plan of one project.
 #[derive(Clone, Debug)]

@@ -32,7 +32,7 @@ const LIMIT: i32 = 4;
 /// Measures, prints, and fails if a target is missed.
 pub fn run() -> Done {
     // Not the system's folder for temporary files: it may be in memory, where nothing has to be made durable.
-    let room = tempfile::tempdir_in(process::root().join("target")).map_err(|cause| format!("no room: {cause}"))?;
+    let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
     let room = room.path();
     let programs = Programs::build(room)?;
     let (mut bare, mut ours) = (Vec::new(), Vec::new());
