@@ -1,4 +1,4 @@
-//! Why a run cannot begin or go on.
+//! Errors that keep a run from beginning or end it early.
 
 use std::io;
 
@@ -9,37 +9,37 @@ use crate::agent::SpecError;
 use crate::permission::RuleError;
 use crate::worktree::WorktreeError;
 
-/// Why a run did not come to an end of its own.
+/// Why a run could not begin, or broke off.
 #[derive(Debug)]
 pub enum RunError {
     /// Another runner works on the plan.
     Taken {
-        /// What it says about itself.
+        /// What the other runner wrote about itself into the lock file.
         by: String,
     },
-    /// Commands that would verify todos may not run.
+    /// Check commands of todos are not approved.
     Consent {
-        /// Todos with their commands, the first of them.
+        /// The first few todos, with their commands.
         todos: Vec<(String, String)>,
-        /// How many there are.
+        /// The number of such todos.
         total: usize,
-        /// An earlier version recorded approvals of some, which no longer count.
+        /// True if an earlier version recorded approvals for some of them, which no longer count.
         outdated: bool,
     },
-    /// The plan or its store.
+    /// The engine refused something, or the store failed.
     Engine(EngineError),
-    /// A file of the run.
+    /// A file of the run could not be read or written.
     File(io::Error),
-    /// An agent that is none.
+    /// An agent of the options is unknown.
     Spec(SpecError),
-    /// A rule about permissions that is none.
+    /// A permission rule is invalid.
     Rule(RuleError),
-    /// Work trees cannot be made.
+    /// The worktrees of the run cannot be created.
     Worktree(WorktreeError),
 }
 
 impl RunError {
-    /// The stable code.
+    /// Returns the stable code that programs match on.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Taken { .. } => "run_taken",
@@ -52,7 +52,7 @@ impl RunError {
         }
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn message(&self) -> String {
         match self {
             Self::Taken { by } => format!("another runner ({}) works on this plan", text::neutral(by)),
@@ -73,7 +73,7 @@ impl RunError {
         }
     }
 
-    /// What to do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Taken { .. } => "wait for its end, or stop it; `punch runs` lists what runs".to_owned(),

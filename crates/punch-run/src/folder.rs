@@ -1,4 +1,4 @@
-//! Where a run keeps its files: session files and logs, one folder for each run beside the store. The oldest go.
+//! The files of a run: session files and logs, in one folder for each run beside the store. Old folders are deleted.
 
 use std::fs;
 use std::io;
@@ -6,48 +6,48 @@ use std::path::{Path, PathBuf};
 
 use punch_store::PlanId;
 
-/// Runs of a plan whose files are kept.
+/// Number of runs of a plan whose files are kept.
 const KEPT: u64 = 20;
 
-/// The folder of one run.
+/// The folder with the files of one run.
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
 }
 
-/// The folder of all runs beside a store.
+/// Returns the folder that holds the folders of all runs, beside the store.
 pub fn runs(store: &Path) -> PathBuf {
     store.parent().unwrap_or(Path::new(".")).join("runs")
 }
 
-/// The folder of one run beside a store.
+/// Returns the path of the folder of one run.
 pub fn of_run(store: &Path, plan: PlanId, run: u64) -> PathBuf {
     runs(store).join(format!("{}-{run}", plan.0))
 }
 
-/// How the paths of all files of all runs of a plan begin.
+/// Returns the prefix that the paths of all files of all runs of a plan share.
 pub fn prefix(store: &Path, plan: PlanId) -> String {
     runs(store).join(format!("{}-", plan.0)).display().to_string()
 }
 
 impl Folder {
-    /// Makes it, and removes those of runs long ago.
+    /// Creates the folder of a run and deletes that of the run that is now too old to keep.
     pub fn make(store: &Path, plan: PlanId, run: u64) -> io::Result<Self> {
         let path = of_run(store, plan, run);
         fs::create_dir_all(&path)?;
         if let Some(old) = run.checked_sub(KEPT) {
-            // Those before it went when they became so old.
+            // Older ones were deleted by earlier runs.
             let _ = fs::remove_dir_all(of_run(store, plan, old));
         }
         Ok(Self { path })
     }
 
-    /// The session file of a start.
+    /// Returns the path of the session file of one start of an agent.
     pub fn session(&self, name: &str) -> PathBuf {
         self.path.join(format!("session-{name}.json"))
     }
 
-    /// The log of a start.
+    /// Returns the path of the log of one start of an agent.
     pub fn log(&self, name: &str) -> PathBuf {
         self.path.join(format!("agent-{name}.log"))
     }

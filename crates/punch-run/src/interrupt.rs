@@ -1,32 +1,32 @@
-//! Somebody wants the run to stop: once, and agents are asked to end; twice, and they are ended.
+//! Requests to stop a run: after the first one agents are asked to end, after the second one they are killed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How often somebody asked. Shared with whoever hears of signals.
+/// Counts the requests to stop. Clones share the count, so a signal handler can hold one.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     asked: Arc<AtomicU32>,
 }
 
 impl Interrupt {
-    /// Asks.
+    /// Requests the run to stop.
     pub fn ask(&self) {
         self.asked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Somebody asked.
+    /// Returns true after the first request.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed) > 0
     }
 
-    /// Somebody asked again.
+    /// Returns true after the second request.
     pub fn is_urgent(&self) -> bool {
         self.asked.load(Ordering::Relaxed) > 1
     }
 
-    /// Listens to the signals that ask a process to end, on a thread of its own. Without such a thread they end the
-    /// process at once, and its agents with it.
+    /// Turns the signals that ask a process to end into requests, on a thread of its own. If the thread cannot be
+    /// started, signals end the process at once, and its agents with it.
     pub fn listen(&self) -> std::io::Result<()> {
         let interrupt = self.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,4 +1,4 @@
-//! One runner for one plan: a lock that the system frees when its holder is gone, however it went.
+//! At most one runner per plan: a file lock, which the system frees when its holder exits or is killed.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -6,26 +6,26 @@ use std::path::Path;
 
 use punch_store::PlanId;
 
-/// The right to run a plan, for as long as it is held.
+/// The lock of a plan, held until dropped.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
-/// Why there is no lock.
+/// Why the lock could not be taken.
 #[derive(Debug)]
 pub enum LockError {
-    /// Another runner has it.
+    /// Another runner holds the lock.
     Taken {
-        /// What it wrote about itself.
+        /// What the other runner wrote about itself into the lock file.
         by: String,
     },
-    /// The file cannot be had.
+    /// The lock file cannot be opened or locked.
     Failed(io::Error),
 }
 
 impl Lock {
-    /// Takes the lock of a plan in the folder of runs.
+    /// Takes the lock of a plan. `runs` is the folder for the files of runs.
     pub fn take(folder: &Path, plan: PlanId) -> Result<Self, LockError> {
         fs::create_dir_all(folder).map_err(LockError::Failed)?;
         let path = folder.join(format!("plan-{}.lock", plan.0));

@@ -1,4 +1,4 @@
-//! What a run has spent so far, and whether it may spend more. The ledger in the store is the truth; this is its sum.
+//! Sums up what a run has spent and compares it with the limits. The ledger in the store is authoritative.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use punch_store::Spent;
 
 use crate::options::Limits;
 
-/// The meter of a run.
+/// What a run and its todos have spent so far.
 #[derive(Debug)]
 pub struct Meter {
     run: Limits,
@@ -21,52 +21,52 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Goes on from what is in the ledger, and from the time that the run went on before.
+    /// Starts with the entries of the ledger and the time that earlier parts of the run took.
     pub fn new(run: Limits, todo: Limits, ledger: &[Spent], before: Duration) -> Self {
         let mut meter = Self { run, todo, sum: Sum::default(), todos: HashMap::new(), began: Instant::now(), before };
         ledger.iter().for_each(|spent| meter.add(spent));
         meter
     }
 
-    /// Counts an entry.
+    /// Adds an entry of the ledger.
     pub fn add(&mut self, spent: &Spent) {
         self.sum.add(spent);
         self.todos.entry(spent.uid).or_default().add(spent);
     }
 
-    /// Everything so far.
+    /// Returns what the run has spent.
     pub const fn sum(&self) -> Sum {
         self.sum
     }
 
-    /// What one todo took.
+    /// Returns what a todo took in this run.
     pub fn of(&self, uid: Uid) -> Sum {
         self.todos.get(&uid).copied().unwrap_or_default()
     }
 
-    /// Why nothing more may be started or continued.
+    /// Returns the limit of the run that is reached, in words. Nothing more is started or continued then.
     pub fn stops_run(&self) -> Option<String> {
         self.run.reached(&self.sum, self.wall())
     }
 
-    /// Why nothing more may be spent on a todo.
+    /// Returns the limit that a todo has reached, in words.
     pub fn stops_todo(&self, uid: Uid) -> Option<String> {
         let sum = self.of(uid);
         self.todo.reached(&sum, Duration::from_millis(sum.ms))
     }
 
-    /// When the time of the run is over.
+    /// Returns how much time the run has left; `None` if its time is not limited.
     pub fn time_left(&self) -> Option<Duration> {
         self.run.time.map(|most| most.saturating_sub(self.wall()))
     }
 
-    /// How long an attempt that began then may go on.
+    /// Returns how much time is left for a todo whose attempt began at `since`; `None` if its time is not limited.
     pub fn todo_time_left(&self, uid: Uid, since: Instant) -> Option<Duration> {
         let used = Duration::from_millis(self.of(uid).ms) + since.elapsed();
         self.todo.time.map(|most| most.saturating_sub(used))
     }
 
-    /// How long the run has gone on, all its parts together.
+    /// Returns how long the run took, with the parts before it was interrupted.
     pub fn wall(&self) -> Duration {
         self.before + self.began.elapsed()
     }

@@ -1,4 +1,4 @@
-//! What a run is asked for.
+//! Options of a run.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use serde::Serialize;
 use crate::agent::Spec;
 use crate::permission::{self, Otherwise, Policy, RuleError};
 
-/// What a run may use up; `None` is any amount.
+/// Limits of a run or a todo; `None` means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// Millionths of a dollar.
+    /// Cost in millionths of a dollar.
     pub cost: Option<u64>,
-    /// Tokens.
+    /// Tokens read and written.
     pub tokens: Option<u64>,
     /// Time.
     pub time: Option<Duration>,
-    /// Turns.
+    /// Turns of the model.
     pub turns: Option<u64>,
 }
 
 impl Limits {
-    /// The limit that is reached, in words.
+    /// Returns the first limit that is reached, in words.
     pub fn reached(&self, sum: &Sum, time: Duration) -> Option<String> {
         let guess = if sum.estimated > 0 { format!(" ({} of them estimated)", sum.estimated) } else { String::new() };
         let tokens = self.tokens.filter(|most| sum.tokens >= *most);
@@ -37,23 +37,23 @@ impl Limits {
     }
 }
 
-/// Millionths of a dollar as people write them.
+/// Formats millionths of a dollar, rounded up to cents.
 pub fn dollars(micros: u64) -> String {
     let cents = micros.div_ceil(10_000);
     format!("${}.{:02}", cents / 100, cents % 100)
 }
 
-/// Who decides about permissions, as it was given.
+/// How permission requests are answered, as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permissions {
-    /// What happens with what is not on the list.
+    /// What happens to requests that no rule allows.
     pub policy: Permission,
-    /// What is allowed without a question: a tool, or a tool and what it is used for.
+    /// Rules for what is allowed without asking: a tool, or a tool and what it is used for.
     pub allow: Vec<String>,
 }
 
 impl Permissions {
-    /// The rules; an error names the first text that is none.
+    /// Parses the rules. The error names the first invalid one.
     pub fn rules(&self) -> Result<Policy, RuleError> {
         let otherwise = match self.policy {
             Permission::Ask => Otherwise::Ask,
@@ -64,29 +64,29 @@ impl Permissions {
     }
 }
 
-/// Everything a run is asked for.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The agents; seats take them in turn.
     pub specs: Vec<Spec>,
-    /// How many work at once.
+    /// Number of agents that work at the same time.
     pub seats: usize,
-    /// For the whole run.
+    /// Limits of the whole run.
     pub limits: Limits,
-    /// For each todo.
+    /// Limits of each todo.
     pub todo_limits: Limits,
-    /// About permissions.
+    /// How permission requests are answered.
     pub permissions: Permissions,
-    /// Begin a new run even if the last one could be taken up.
+    /// Begin a new run even if the last one can be resumed.
     pub fresh: bool,
-    /// Every agent in a git work tree of its own.
+    /// Work on every todo in a git worktree of its own.
     pub worktrees: bool,
-    /// Leave todos of priority 5 out.
+    /// Skip todos of priority 5.
     pub skip_optional: bool,
 }
 
 impl Options {
-    /// What the settings say.
+    /// Returns the options that the settings ask for.
     pub fn of(settings: &Settings, specs: Vec<Spec>) -> Self {
         let some = |n: u64| Some(n).filter(|n| *n > 0);
         let time = |time: Duration| Some(time).filter(|time| !time.is_zero());
@@ -114,7 +114,7 @@ impl Options {
     }
 }
 
-/// Dollars in millionths. What is no sum of money is none.
+/// Converts dollars to millionths of a dollar. Negative and infinite amounts become 0.
 pub fn micros(dollars: f64) -> u64 {
     let micros = (dollars * 1_000_000.0).ceil();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the conversion saturates")]

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use punch_core::time::utc;
 use punch_core::{Event, Footprint, Patch, Plan, Uid, text};
 use punch_engine::{RunRecord, Sum, copies};
-use punch_run::worktree::{Left, left_behind};
+use punch_run::worktree::{Leftover, left_behind};
 use punch_run::{dollars, of_run};
 use punch_store::Spent;
 use serde_json::{Value, json};
@@ -88,13 +88,13 @@ fn list(open: &Open, limit: usize) -> Result<Reply, Failure> {
 }
 
 /// Branches and work trees of runs; none where git says nothing.
-fn left(open: &Open) -> Vec<Left> {
+fn left(open: &Open) -> Vec<Leftover> {
     let location = &open.project.location;
     let folder = environment::state_home().map(|state| copies::trees_of(&state, &location.database));
     left_behind(&location.project_root, &folder.unwrap_or_default()).unwrap_or_default()
 }
 
-fn told_left(left: &Left) -> String {
+fn told_left(left: &Leftover) -> String {
     let branch = left.branch.as_deref().map(|branch| format!("branch {}", neutral(branch, 100)));
     let folder =
         left.folder.as_ref().map(|folder| format!("work tree {}", neutral(&folder.display().to_string(), 300)));

@@ -1,4 +1,4 @@
-//! What a run did, from the events of the plan: they name who wrote them.
+//! The events of the plan that a run and its workers wrote.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,12 @@ use punch_store::PlanId;
 use super::RunRecord;
 use crate::{Engine, EngineError};
 
-/// Events read at once.
+/// Events read from the store at a time.
 const STEP: usize = 1_000;
 
 impl Engine {
-    /// The last `limit` events of a run and its workers, in order, and how many there were before them. Events that
-    /// were pruned are missing.
+    /// Returns the last `limit` events of a run and its workers, in order, and the number of events before them. Pruned
+    /// events are missing.
     pub fn events_of_run(
         &self,
         plan: PlanId,

@@ -1,23 +1,23 @@
-//! What a run has spent: entries go in, sums come out.
+//! The ledger of a run: what its agents spent on todos.
 
 use punch_store::{Durability, PlanId, Spent};
 use serde::Serialize;
 
 use crate::{Engine, EngineError};
 
-/// A sum over the ledger.
+/// A sum of entries of the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sum {
-    /// Tokens read and written, estimates included: what nobody reported counts as what it was estimated at.
+    /// Tokens read and written. Where an agent reported none, the estimate of the todo counts.
     pub tokens: u64,
-    /// Of these, those that are estimates.
+    /// The part of `tokens` that is estimated.
     pub estimated: u64,
-    /// Millionths of a dollar, where somebody said so.
+    /// Reported cost in millionths of a dollar.
     pub cost: u64,
-    /// Entries that say nothing about cost.
+    /// Number of entries without a reported cost.
     pub uncosted: u64,
-    /// Milliseconds that agents worked, added up over all of them.
+    /// Milliseconds that agents worked, summed over agents that worked at the same time.
     pub ms: u64,
     /// Turns of models.
     pub turns: u64,
@@ -39,7 +39,7 @@ impl Sum {
         self.turns = self.turns.saturating_add(u64::from(spent.turns));
     }
 
-    /// The sum of entries.
+    /// Sums up entries.
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Spent>) -> Self {
         let mut sum = Self::default();
         entries.into_iter().for_each(|spent| sum.add(spent));
@@ -48,7 +48,7 @@ impl Sum {
 }
 
 impl Engine {
-    /// Adds entries to the ledger; their time is now.
+    /// Adds entries to the ledger, with the current time.
     pub fn spend(&self, plan: PlanId, entries: &[Spent]) -> Result<(), EngineError> {
         if entries.is_empty() {
             return Ok(());
@@ -61,7 +61,7 @@ impl Engine {
         })
     }
 
-    /// The entries of a run.
+    /// Returns the entries of a run.
     pub fn ledger(&self, plan: PlanId, run: u64) -> Result<Vec<Spent>, EngineError> {
         self.read(plan, |snapshot| Ok(snapshot.ledger(run)?))
     }

@@ -1,5 +1,5 @@
-//! Runs of a plan as they are kept: their records and what they spent. What drives the agents is a crate of its own; the
-//! names of workers are [`punch_core::WorkerId`].
+//! Runs of a plan in the store: records, ledger, claims of workers. The crate `punch-run` drives the agents; workers
+//! are named by [`punch_core::WorkerId`].
 
 mod events;
 mod ledger;

@@ -1,4 +1,4 @@
-//! The record of a run: begun, taken up again, ended.
+//! The record of a run: when it began, how often it was resumed, how it ended.
 
 use punch_core::{Status, Todo, WorkerId};
 use punch_store::{Durability, PlanId, Run, Which};
@@ -11,18 +11,18 @@ use crate::{Engine, EngineError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOutcome {
-    /// Nothing is left that the run was to do.
+    /// Every todo that the run was to work on is done.
     Done,
-    /// Something is open and nothing of it can be worked on.
+    /// Todos are open, and none of them can be started.
     Stalled,
     /// A limit was reached.
     Budget,
-    /// Somebody stopped it.
+    /// The user stopped the run.
     Interrupted,
 }
 
 impl RunOutcome {
-    /// The word on the last line.
+    /// Returns the word that the CLI and its JSON use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -33,81 +33,81 @@ impl RunOutcome {
     }
 }
 
-/// What is kept about a run beside its times.
+/// Details of a run, stored as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunBody {
-    /// The agents, as they were named.
+    /// The agents, as the user named them.
     pub agents: Vec<String>,
-    /// How often it was taken up, the beginning included.
+    /// How often the run was begun or resumed.
     pub epoch: u32,
-    /// The revision before its first write.
+    /// The revision of the plan before the run's first write.
     pub from: u64,
-    /// The revision after its last write, once it has ended.
+    /// The revision of the plan after the run's last write, once it has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
-    /// When it was last taken up.
+    /// When the run was last begun or resumed.
     pub taken_up: i64,
-    /// Milliseconds that it went on before it was last taken up.
+    /// Milliseconds that the run took before it was last resumed.
     pub wall: u64,
-    /// Limits and whatever else it was asked for.
+    /// The options of the run.
     pub options: Value,
-    /// How it ended; `None` while it goes on, or if it was killed.
+    /// How the run ended; `None` while it runs, or if it was killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RunOutcome>,
-    /// What more is to be said about that: the limit, the roots. One line each.
+    /// Details of the outcome, one line each: the limit that was reached, what blocks the open todos.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
 }
 
-/// A run.
+/// The record of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
-    /// Its number in the plan.
+    /// The number of the run in its plan.
     pub id: u64,
-    /// When it began.
+    /// When the run began.
     pub started_at: i64,
-    /// When it ended.
+    /// When the run ended.
     pub ended_at: Option<i64>,
-    /// The rest.
+    /// All other details.
     pub body: RunBody,
 }
 
 impl RunRecord {
-    /// It did not come to an end of its own, and can be taken up.
+    /// Returns true if the run can be resumed: it was killed, interrupted, or reached a limit.
     pub const fn is_resumable(&self) -> bool {
         !matches!(self.body.outcome, Some(RunOutcome::Done | RunOutcome::Stalled))
     }
 
-    /// Its agents worked in work trees of their own.
+    /// Returns true if the run works in lanes.
     pub fn has_worktrees(&self) -> bool {
         self.body.options["worktrees"] == true
     }
 }
 
-/// What a run begins with.
+/// What a run begins or resumes with.
 #[derive(Clone, Debug, Default)]
 pub struct Begin {
-    /// The agents, as they were named.
+    /// The agents, as the user named them.
     pub agents: Vec<String>,
     /// See [`RunBody::options`].
     pub options: Value,
-    /// Begin a new one even if the last one could be taken up.
+    /// Begin a new run even if the last one can be resumed.
     pub fresh: bool,
 }
 
-/// How a run ends.
+/// How a run ends, and why.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// The word for it.
+    /// The outcome.
     pub outcome: RunOutcome,
     /// See [`RunBody::because`].
     pub because: Vec<String>,
 }
 
 impl Engine {
-    /// Begins a run, or takes up the last one if it did not come to an end of its own: it was killed, interrupted, or
-    /// ran into a limit. Its ledger goes on: the meter never starts again.
+    /// Begins a run, or resumes the last one if it was killed, interrupted, or reached a limit. A resumed run keeps its
+    /// number and its ledger, so its limits hold over all its parts.
     pub fn begin_run(&self, plan: PlanId, begin: &Begin) -> Result<RunRecord, EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let last = tx.runs(1)?.first().map(read);
@@ -121,7 +121,7 @@ impl Engine {
                 }
             };
             if run.body.epoch > 0 {
-                // One that was killed went on at least until its last entry.
+                // A run that was killed ran at least until its last entry in the ledger.
                 let last = run.ended_at.or_else(|| tx.ledger(run.id).ok()?.last().map(|spent| spent.at));
                 let went_on = last.unwrap_or(run.body.taken_up).saturating_sub(run.body.taken_up);
                 run.body.wall = run.body.wall.saturating_add(u64::try_from(went_on).unwrap_or(0));
@@ -138,7 +138,7 @@ impl Engine {
         })
     }
 
-    /// Ends a run.
+    /// Records how a run ended.
     pub fn end_run(&self, plan: PlanId, id: u64, ended: &Ended) -> Result<(), EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let Some(mut run) = tx.run(id)?.as_ref().map(read) else { return Ok(()) };
@@ -150,18 +150,18 @@ impl Engine {
         })
     }
 
-    /// Runs of a plan, newest first.
+    /// Returns the runs of a plan, newest first.
     pub fn runs(&self, plan: PlanId, limit: usize) -> Result<Vec<RunRecord>, EngineError> {
         self.read(plan, |snapshot| Ok(snapshot.runs(limit)?.iter().map(read).collect()))
     }
 
-    /// One run.
+    /// Returns the record of a run.
     pub fn run(&self, plan: PlanId, id: u64) -> Result<Option<RunRecord>, EngineError> {
         self.read(plan, |snapshot| Ok(snapshot.run(id)?.as_ref().map(read)))
     }
 
-    /// What workers of runs have in progress, whether or not their leases still hold. To be asked by the only runner
-    /// that there is: then these workers are gone.
+    /// Returns the todos that workers of runs have in progress, even if the lease has run out. Only for a runner that
+    /// holds the lock of the plan: then these workers are dead.
     pub fn todos_of_workers(&self, plan: PlanId) -> Result<Vec<Todo>, EngineError> {
         self.read(plan, |snapshot| {
             let mut out = snapshot.list(Which::Running, None, usize::MAX)?;
@@ -173,7 +173,7 @@ impl Engine {
     }
 }
 
-/// A body that an older version wrote reads as far as it is understood.
+/// Reads a record. A body that another version wrote is read as far as possible.
 fn read(run: &Run) -> RunRecord {
     let body = serde_json::from_str(&run.body).unwrap_or_default();
     RunRecord { id: run.id, started_at: run.started_at, ended_at: run.ended_at, body }

@@ -1,5 +1,5 @@
-//! The file that runner, server and hooks of one agent share: who it is, and what it answers for. Passed by name, because
-//! hosts do not hand their environment on everywhere.
+//! The file that the runner, the server and the hooks of one agent share: the agent's owner and todos. Passed by path,
+//! because agents do not pass their environment on everywhere.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,31 +10,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::Role;
 
-/// More than this is no session file.
+/// The largest size of a session file.
 const LARGEST: u64 = 64 * 1024;
 
-/// What an agent of a runner is, and what it was given.
+/// Identity and todos of an agent that a runner started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionFile {
-    /// The session that the todos were assigned to; the conversation that shows it becomes the worker.
+    /// The session that the todos are assigned to. The conversation that presents it becomes the worker.
     pub session: String,
     /// The name of the plan.
     pub plan: String,
-    /// The owner under which it works.
+    /// The owner of its claims.
     pub owner: String,
-    /// What it may do.
+    /// The role of the agent.
     pub role: Role,
-    /// Who decides when it goes on: always `runner`.
+    /// Who decides whether the agent continues: always `runner`.
     pub driver: String,
-    /// The todos that it answers for.
+    /// The ids of its todos.
     pub todos: Vec<String>,
-    /// The fence of each.
+    /// The fences of its claims, one for each todo.
     pub fences: Vec<u64>,
 }
 
 impl SessionFile {
-    /// Reads one.
+    /// Reads a session file, refusing one that is too large or has invalid names.
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut text = String::new();
         File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
@@ -49,7 +49,7 @@ impl SessionFile {
         Ok(found)
     }
 
-    /// Writes it, whole or not at all, for its owner only.
+    /// Writes the file atomically, readable only by the user.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         replace_file(path, serde_json::to_string(self)?.as_bytes(), 0o600)
     }

@@ -1,4 +1,4 @@
-//! Giving todos to workers of a run, and taking them back: claim and session in one write.
+//! Claims of workers of a run. A claim and its session are written in one transaction.
 
 use punch_core::{Actor, Footprint, Op, Plan, Ref, Status, Todo, Uid};
 use punch_store::{Durability, PlanId, SessionKey, Tx};
@@ -8,8 +8,8 @@ use crate::submit::settle;
 use crate::{Engine, EngineError, Request, Role, link, session};
 
 impl Engine {
-    /// Claims a todo for a worker until `now + lease` milliseconds; its session, and the conversation that has shown
-    /// itself as that session, answer for this todo from now on. Answers the todo with its new fence.
+    /// Claims a todo for a worker for `lease` milliseconds. The session of the worker, and the conversation that
+    /// presented that session, are bound to the todo. Returns the todo with its new fence.
     pub fn claim_for_worker(
         &self,
         plan: PlanId,
@@ -31,7 +31,8 @@ impl Engine {
         })
     }
 
-    /// Opens again what a worker has in progress under this fence, unless it was reported. Answers whether it did.
+    /// Opens a todo again that a worker has in progress under this fence, unless it was reported as done. Returns
+    /// whether it did.
     pub fn reopen_unreported(&self, plan: PlanId, run: u64, todo: &Todo) -> Result<bool, EngineError> {
         let (uid, fence) = (todo.uid, todo.fence);
         self.write(plan, Durability::Full, |tx, now| {

@@ -1,4 +1,5 @@
-//! Whether an agent may do what it asks for: allowed by the person's list, refused, or a question for the person. Pure.
+//! Decides about permission requests of agents: allowed by a rule of the user, refused, or a question for the user.
+//! Pure.
 
 mod rule;
 
@@ -6,44 +7,44 @@ use crate::agent::Permission;
 
 pub use rule::{Rule, RuleError, listed};
 
-/// What becomes of requests that no rule of the list is about.
+/// What happens to requests that no rule allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Otherwise {
-    /// A person is asked; where there is none, it is refused.
+    /// Ask the user; refuse if there is nobody to ask.
     #[default]
     Ask,
-    /// It is allowed.
+    /// Allow the request.
     Allow,
-    /// It is refused.
+    /// Refuse the request.
     Deny,
 }
 
-/// The person's will about permissions.
+/// The permission rules of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// What is allowed without a question.
+    /// What is allowed without asking.
     pub allowed: Vec<Rule>,
-    /// Everything else.
+    /// What happens to all other requests.
     pub otherwise: Otherwise,
 }
 
-/// What is to be done about a request.
+/// The answer to a permission request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Answer with this option of the request.
+    /// Choose this option of the request, which allows it.
     Allow(String),
-    /// Refuse.
+    /// Refuse the request.
     Refuse,
-    /// Ask the person.
+    /// Ask the user.
     Ask,
 }
 
 impl Policy {
-    /// Judges a request.
+    /// Decides about a request.
     pub fn judge(&self, request: &Permission) -> Decision {
         let listed = self.allowed.iter().any(|rule| rule.allows(request));
         match (listed, self.otherwise) {
-            // Nothing that allows was offered: then nobody can.
+            // The request has no option that allows it.
             (true, _) | (false, Otherwise::Allow) => {
                 allowing(request).map_or(Decision::Refuse, |option| Decision::Allow(option.to_owned()))
             }
@@ -53,7 +54,7 @@ impl Policy {
     }
 }
 
-/// The option that allows and promises least: agents put what holds once before what holds for ever.
+/// Returns the option that allows the least: agents list "once" before "always".
 pub fn allowing(request: &Permission) -> Option<&str> {
     request.options.iter().find(|(.., allows)| *allows).map(|(id, ..)| id.as_str())
 }

@@ -1,4 +1,4 @@
-//! A rule of the list: a tool, or a tool and what it is used for. `Bash(git *)` allows `git status` and nothing that a
+//! A permission rule: a tool, or a tool and what it is used for. `Bash(git *)` allows `git status`, but nothing that a
 //! shell would read as more than one command.
 
 use std::fmt;
@@ -6,33 +6,33 @@ use std::str::FromStr;
 
 use crate::agent::Permission;
 
-/// In these a shell sees more than words. A rule about what a tool is used for never allows them unless it names them.
+/// Characters with a meaning for shells. A `*` in a rule never stands for them; the rule has to contain them.
 const SHELL: &[char] = &[';', '&', '|', '<', '>', '`', '$', '(', ')', '{', '}', '\\', '\n', '\r', '#', '~', '!'];
 
-/// What is allowed without a question.
+/// A rule for what is allowed without asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The tool; `*` stands for any text.
+    /// Pattern for the name of the tool; `*` stands for any text.
     tool: String,
-    /// What it is used for; `*` stands for any text that is no more than words.
+    /// Pattern for what the tool is used for; `*` stands for any text without special characters.
     what: Option<String>,
 }
 
-/// Why a text is no rule.
+/// A text that is not a valid rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError {
     given: String,
 }
 
 impl Rule {
-    /// Whether it is about this request.
+    /// Returns true if the rule allows this request.
     pub fn allows(&self, request: &Permission) -> bool {
         let tool = request.tool.as_deref().unwrap_or_default();
         if !fits(&self.tool, tool, &|_| true) {
             return false;
         }
         let Some(pattern) = &self.what else { return true };
-        // Of what was cut the end is unknown, and line breaks and escapes came as stand-ins.
+        // The end of a clipped text is unknown, and line breaks and escapes were replaced.
         if request.what.ends_with('…') || request.what.chars().any(stands_in) {
             return false;
         }
@@ -40,12 +40,12 @@ impl Rule {
     }
 }
 
-/// Whether a star may stand for it: words, and no way up and out of a folder.
+/// Returns true if a `*` may stand for this text: no special characters, and no path out of a folder.
 fn is_plain(text: &str) -> bool {
     !text.contains(SHELL) && !text.split(['/', '\\', ' ', '=', ':', '"', '\'']).any(|part| part == "..")
 }
 
-/// The rules of a list with commas between; a comma in parentheses belongs to its rule.
+/// Splits a list of rules at its commas; a comma in parentheses belongs to its rule.
 pub fn listed(text: &str) -> Vec<String> {
     let mut depth = 0usize;
     let parts = text.split(|c: char| {
@@ -59,20 +59,20 @@ pub fn listed(text: &str) -> Vec<String> {
     parts.map(str::trim).filter(|rule| !rule.is_empty()).map(str::to_owned).collect()
 }
 
-/// A character that takes the place of one that no line can show.
+/// Returns true for a character that replaced an unprintable one.
 fn stands_in(c: char) -> bool {
     matches!(c, '\u{2400}'..='\u{2426}' | '\u{FFFD}') || c.is_control()
 }
 
-/// Whether the text is the pattern, with every `*` standing for some text that may be. Takes no longer than the product
-/// of both lengths.
+/// Returns true if the text matches the pattern, with each `*` standing for an allowed text. Takes time proportional to
+/// the product of both lengths at most.
 fn fits(pattern: &str, text: &str, may_be: &dyn Fn(&str) -> bool) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
     let parts: Vec<&str> = parts.collect();
     let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
     let mut rest = rest;
-    // The leftmost place for each part leaves the most for the others.
+    // Matching each part as far left as possible leaves the most text for the others.
     for part in between {
         let Some(at) = rest.find(part) else { return false };
         if !may_be(&rest[..at]) {
@@ -108,7 +108,7 @@ impl fmt::Display for Rule {
 }
 
 impl RuleError {
-    /// What would be one.
+    /// Returns what a valid rule looks like.
     pub const fn hint(&self) -> &'static str {
         "rules are tools or a tool and its use, such as `Read`, `mcp__punch__*` or `Bash(git *)`"
     }
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!("Bash(".parse::<Rule>().unwrap_err().to_string(), "`Bash(` is no rule about tools");
     }
 
-    /// By trying every way to cut the text.
+    /// Matches by trying every way to split the text.
     fn naive(pattern: &[char], text: &[char]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),

@@ -53,8 +53,8 @@ impl Runner<'_, '_> {
         Ok(!self.seats[at].state.is_idle())
     }
 
-    /// Returns the best free seat, and whether its open conversation has no room for the todo. Prefers a conversation that
-    /// knows what the todo builds on, then one with room, then a seat without a conversation.
+    /// Returns the best free seat, and whether its open conversation has no room for the todo. Prefers a conversation
+    /// that knows what the todo builds on, then one with room, then a seat without a conversation.
     fn seat_for(&self, todo: &Todo) -> Option<(usize, bool)> {
         let window = budget(self.world.settings.run_context.value);
         let needs = estimate(todo, self.rules.calibration).tokens;

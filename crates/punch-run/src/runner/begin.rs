@@ -1,4 +1,4 @@
-//! The beginning of a run: the lock, consents, the record, and what an earlier part of the run has left.
+//! The beginning of a run: the lock, approvals of checks, the record, and todos left over by dead runners.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -23,20 +23,20 @@ use crate::options::Options;
 use crate::run_event::{RunEvent, RunObserver, line};
 use crate::worktree::{Lanes, WorktreeError};
 
-/// Messages that may wait.
+/// Capacity of the channel for messages.
 const WAITING: usize = 256;
 
-/// Commands that are named when consent is missing.
+/// Number of todos named in the error about missing approvals.
 const NAMED: usize = 10;
 
-/// What a run holds from its beginning to its end.
+/// What a run holds from its beginning to its end: the lock, its record, its lanes.
 pub(super) struct Begun {
     _lock: Lock,
     record: RunRecord,
     pub lanes: Option<Lanes>,
 }
 
-/// Takes the lock and begins, or takes up, the run.
+/// Takes the lock and begins or resumes the run.
 pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObserver) -> Result<Begun, RunError> {
     options.specs.iter().try_for_each(|spec| agent::agent(spec).map(drop))?;
     options.permissions.rules().map_err(RunError::Rule)?;
@@ -44,8 +44,8 @@ pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObse
         LockError::Taken { by } => RunError::Taken { by },
         LockError::Failed(error) => RunError::File(error),
     })?;
-    // Whoever has the lock is the only runner: what agents of dead ones are still there has nobody to answer to, and
-    // would go on in the files that others are given now.
+    // The holder of the lock is the only runner. Agents of dead runners that are still alive would keep working on
+    // files that other agents get now.
     end_marked_processes("PUNCH_SESSION_FILE", &folder::prefix(&world.store, world.plan));
     consents(world)?;
     let last = world.engine.runs(world.plan, 1)?.into_iter().next();
@@ -69,7 +69,7 @@ pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObse
     let lanes = match worktrees.then(|| lanes(world, &record, observer)).transpose() {
         Ok(lanes) => lanes,
         Err(error) => {
-            // It never began: the next one must not take it up.
+            // The run never began, so the next one must not resume it.
             let ended = Ended { outcome: RunOutcome::Stalled, because: vec![line(&error.to_string())] };
             world.engine.end_run(world.plan, record.id, &ended)?;
             return Err(error.into());
@@ -79,7 +79,7 @@ pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObse
 }
 
 fn lanes(world: &World<'_>, record: &RunRecord, observer: &dyn RunObserver) -> Result<Lanes, WorktreeError> {
-    // Not among the files of the run: those go one day, and agents are careful with whatever is below `.git`.
+    // Not among the files of the run: those are deleted one day, and agents avoid changing anything below `.git`.
     let beside = || folder::runs(&world.store).with_file_name("trees");
     let place = world.trees.clone().unwrap_or_else(beside);
     let (lanes, remarks) = Lanes::begin(&world.root, &place, &lanes_name(&world.plan_name, record))?;
@@ -87,8 +87,8 @@ fn lanes(world: &World<'_>, record: &RunRecord, observer: &dyn RunObserver) -> R
     Ok(lanes)
 }
 
-/// The name of a run in branches. The time is in it: a store that is made anew counts its runs from 1 again, and must not
-/// take the branches of the old one for its own.
+/// Returns the name of a run in its branches. It contains the time because a new store counts its runs from 1 again and
+/// must not use the branches of the old one.
 fn lanes_name(plan: &str, record: &RunRecord) -> String {
     let digit = |n: i64| char::from_digit(u32::try_from(n.rem_euclid(36)).unwrap_or_default(), 36).unwrap_or('0');
     let seconds = record.started_at / 1000;
@@ -96,7 +96,7 @@ fn lanes_name(plan: &str, record: &RunRecord) -> String {
     format!("{plan}-{}-{tag}", record.id)
 }
 
-/// Nothing is spent on what could not be verified in the end.
+/// Refuses to begin while a check is not approved: the work would be paid for and could not be completed.
 fn consents(world: &World<'_>) -> Result<(), RunError> {
     let plan = world.engine.whole(world.plan)?;
     let allowed = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.has(command));
@@ -117,7 +117,7 @@ fn consents(world: &World<'_>) -> Result<(), RunError> {
     Err(RunError::Consent { todos: missing.into_iter().take(NAMED).collect(), total, outdated })
 }
 
-/// The runner itself.
+/// Returns the runner and the receiving end of its channel.
 pub(super) fn runner<'s, 'e>(
     scope: &'s Scope<'s, 'e>,
     world: &'e World<'e>,
@@ -167,8 +167,8 @@ pub(super) fn runner<'s, 'e>(
 }
 
 impl Runner<'_, '_> {
-    /// What workers of dead runners have left: what they reported is checked, the rest is free again. The lock says
-    /// that none of them is alive.
+    /// Handles the todos of dead workers: checks those that were reported as done and opens the others again. The lock
+    /// guarantees that none of these workers is alive.
     pub(super) fn take_up(&mut self) -> Result<(), RunError> {
         let now = self.world.engine.now();
         for todo in self.persist(|engine| engine.todos_of_workers(self.world.plan))? {
@@ -179,7 +179,7 @@ impl Runner<'_, '_> {
             }
             match todo.owner.clone().filter(|_| todo.flags.reported && mine) {
                 Some(owner) => self.check_reported(todo, owner)?,
-                // One whose lease has run out reads as pending: it is claimed and checked like any other.
+                // The lease has run out, so the todo reads as pending: it is claimed and checked like any other.
                 None if todo.flags.reported => {}
                 None => self.reopen(&todo)?,
             }
@@ -187,7 +187,7 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// It was reported in a work tree of another run, which this one does not have.
+    /// Returns true if the todo was reported in a lane of another run, which this run cannot check.
     fn is_elsewhere(&self, todo: &Todo) -> Result<bool, RunError> {
         let Some(run) =
             todo.owner.as_deref().and_then(WorkerId::of).map(|seat| seat.run).filter(|run| *run != self.run.id)
@@ -198,7 +198,7 @@ impl Runner<'_, '_> {
         Ok(run.is_some_and(|run| run.has_worktrees()))
     }
 
-    /// Opens it again without the mark: what cannot be found here cannot be verified here.
+    /// Opens a reported todo again: the work is not in this run, so it cannot be checked here.
     fn begin_anew(&mut self, todo: &Todo) -> Result<(), RunError> {
         let request = Request::of(self.actor(todo.owner.as_deref()));
         let ops = [Op::Reopen(Ref::Uid(todo.uid))];

@@ -1,5 +1,5 @@
-//! Judging what was said to be done, on a thread of its own: the work of a lane is brought together, the command of the
-//! todo runs, and the todo is completed under its fence. Nobody else completes it.
+//! Checks a reported todo on a thread of its own: settles the work of the lane, runs the todo's command, publishes the
+//! commit, and completes the todo under its fence. Only this code completes todos in a run.
 
 use punch_core::{Actor, Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
 use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proofs, Request, VerifyError, WorkTree};
@@ -9,7 +9,7 @@ use super::store_retry::StoreRetry;
 use super::{Message, Runner};
 use crate::worktree::{Lane, Lanes, Published, Settled, WorktreeError};
 
-/// How often a check is made again because the code or the todo has moved on meanwhile.
+/// Number of checks before giving up on a result branch or a todo that keeps changing.
 const ROUNDS: usize = 5;
 
 impl Runner<'_, '_> {
@@ -24,7 +24,7 @@ impl Runner<'_, '_> {
         self.scope.spawn(move || {
             let uid = todo.uid;
             let verdict = match lane {
-                Ok(lane) => Judging { store, run, todo, owner, lane: lanes.zip(lane) }.judge(),
+                Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane) }.run(),
                 Err(error) => Ok(Verdict::Hold(format!("its work tree cannot be had: {error}"))),
             };
             // Nobody listens any more if the run has ended: the todo stays reported.
@@ -33,7 +33,7 @@ impl Runner<'_, '_> {
     }
 }
 
-struct Judging<'e> {
+struct Check<'e> {
     store: StoreRetry<'e>,
     run: u64,
     todo: Todo,
@@ -41,13 +41,13 @@ struct Judging<'e> {
     lane: Option<(&'e Lanes, Lane)>,
 }
 
-impl Judging<'_> {
+impl Check<'_> {
     /// The error means that the store did not answer even after a while; the todo stays reported.
-    fn judge(&self) -> Result<Verdict, EngineError> {
+    fn run(&self) -> Result<Verdict, EngineError> {
         for _ in 0..ROUNDS {
             match self.round() {
                 Ok(Some(verdict)) => return Ok(verdict),
-                // The result branch or the command is another one by now.
+                // The result branch moved, or the command of the todo changed.
                 Ok(None) => {}
                 Err(error) => return self.of_error(error),
             }
@@ -55,7 +55,7 @@ impl Judging<'_> {
         Ok(Verdict::Failed("the work of others kept changing while it was checked".to_owned()))
     }
 
-    /// The todo as it is now, if it is still this worker's: somebody may have given it another command meanwhile.
+    /// Returns the todo as it is now, if the claim still holds. Its command may have changed.
     fn now(&self) -> Result<Option<Todo>, EngineError> {
         let (uid, fence) = (self.todo.uid, self.todo.fence);
         let part = Footprint { todos: [uid].into(), ..Footprint::default() };
@@ -78,7 +78,7 @@ impl Judging<'_> {
                     Ok(Settled::Ready { commit, .. } | Settled::Nothing { commit }) => {
                         (lane.path.clone(), lanes.folders(lane), Some(commit))
                     }
-                    // Another attempt would meet the same: someone has to look at it.
+                    // Another attempt would fail for the same reason: the user has to look at it.
                     Err(error @ WorktreeError::Relinked { .. }) => {
                         return Ok(Some(Verdict::Hold(format!("{error}; {}", error.hint()))));
                     }
@@ -88,7 +88,7 @@ impl Judging<'_> {
         };
         let tree = WorkTree { root, git, consents: world.consents.clone() };
         let stopped = || self.store.interrupt.is_asked();
-        // A lane is a repository of its own to whatever runs there.
+        // Nothing may lead the command's git out of the lane.
         let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
         let checker = Checker { without, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
         let plan = world.plan;
@@ -97,7 +97,7 @@ impl Judging<'_> {
             proofs.push(self.store.persist(|engine| engine.prove(plan, &checker, &todo.id))?);
         }
         if let (Some((lanes, lane)), Some(commit)) = (&self.lane, &commit) {
-            // Nothing is taken back from the result branch: what is not ours any more must not get there.
+            // The result branch never moves back, so work without a valid claim must not get there.
             if self.now()?.is_none() {
                 return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
             }

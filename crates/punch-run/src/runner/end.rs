@@ -1,4 +1,4 @@
-//! The end of a run: whether it is there, what it is called, and what stands in the way of the rest.
+//! The end of a run: whether it is reached, its outcome, and what blocks the todos that are still open.
 
 use std::collections::HashSet;
 
@@ -11,16 +11,16 @@ use super::seat::Seat;
 use super::{Finished, Runner, Stop};
 use crate::error::RunError;
 use crate::run_event::{RunEvent, line};
-use crate::worktree::Finish;
+use crate::worktree::ResultState;
 
-/// Roots that are named.
+/// Number of lines about what blocks open todos.
 const NAMED: usize = 20;
 
-/// Todos looked at to find them.
+/// Number of todos visited to find out what blocks the open ones.
 const VISITS: usize = 20_000;
 
 impl Runner<'_, '_> {
-    /// Nothing is under way, and nothing will come.
+    /// Returns true if no seat is at work and no todo will become ready.
     pub(super) fn is_over(&mut self) -> Result<bool, RunError> {
         if self.seats.iter().any(|seat| !seat.state.is_idle()) {
             return Ok(false);
@@ -29,7 +29,7 @@ impl Runner<'_, '_> {
             return Ok(true);
         }
         let broken = self.seats.iter().all(Seat::is_broken);
-        // What can be started waits for a seat that rests, or was refused just now and is looked at again.
+        // A todo waits for a resting seat, or could not be started just now and is tried again.
         if !broken && self.best(&HashSet::new())?.is_some() {
             return Ok(false);
         }
@@ -45,7 +45,7 @@ impl Runner<'_, '_> {
         Ok(false)
     }
 
-    /// Time alone will change something before long: a timer ends, a lease of somebody else runs out.
+    /// Returns true if time alone will make a todo ready soon: a timer ends, or somebody else's lease runs out.
     fn may_wait(&mut self) -> Result<bool, RunError> {
         let now = self.world.engine.now();
         let longest = i64::try_from(self.world.settings.run_idle.value.as_millis()).unwrap_or(i64::MAX);
@@ -53,7 +53,7 @@ impl Runner<'_, '_> {
         Ok(next.is_some_and(|next| next.saturating_sub(now) <= longest))
     }
 
-    /// Says how it ended, keeps that, and tidies up.
+    /// Determines the outcome, cleans up the lanes, and records and reports the outcome.
     pub(super) fn end(&mut self) -> Result<Finished, RunError> {
         let stop = self.stop.take();
         let skip = self.options.skip_optional;
@@ -95,15 +95,15 @@ impl Runner<'_, '_> {
             because.push(line(&format!("work is left: {}", what.join(", "))));
         }
         match lanes.finish()? {
-            Finish::Nothing | Finish::TakenIn => {}
-            Finish::Waiting { branch, commits, command } => {
+            ResultState::Nothing | ResultState::TakenIn => {}
+            ResultState::Waiting { branch, commits, command } => {
                 because.push(format!("{commits} commits are on `{branch}`; take them in with `{command}`"));
             }
         }
         Ok(())
     }
 
-    /// Keeps where plan and code stand. Without one the run goes on all the same.
+    /// Saves a snapshot of the plan and the git state. The run continues if that fails.
     pub(super) fn checkpoint(&self, notes: &str) {
         let tree = WorkTree { root: self.world.root.clone(), git: None, consents: None };
         let (code, actor) = (Code::look(&tree), self.actor(None));
@@ -114,7 +114,7 @@ impl Runner<'_, '_> {
     }
 }
 
-/// What is not done, and where waiting for it begins; nothing if all is done.
+/// Returns what failed and what blocks the open todos, one line each; nothing if everything is done.
 fn standing(plan: &Plan, skip_optional: bool, now: i64) -> Vec<String> {
     let now = now.max(plan.row.last_time);
     let live = plan.live();
@@ -127,7 +127,7 @@ fn standing(plan: &Plan, skip_optional: bool, now: i64) -> Vec<String> {
     let open: Vec<Uid> = live.iter().filter(wanted).map(|todo| todo.uid).collect();
     if !open.is_empty() {
         let found = roots(plan, &open, None, now, VISITS).unwrap_or_default();
-        // What failed is told already.
+        // Failed todos are already listed.
         let ids: Vec<&str> = live.iter().filter(|t| t.status == Status::Failed).map(|t| t.id.as_str()).collect();
         out.extend(
             found.named.iter().filter(|block| !ids.contains(&block.id.as_str())).map(|block| line(&block.text())),

@@ -1,5 +1,5 @@
-//! Works a plan: gives todos to agents, hears what they report, judges, and ends. One thread decides; agents, checks and
-//! questions to people have threads of their own and report into its channel.
+//! Works through a plan: assigns todos to agents, follows what they report, and completes what passes its check. One
+//! thread decides; agents, checks and questions to the user have threads of their own and send messages to it.
 
 mod assign;
 mod begin;
@@ -35,32 +35,32 @@ use plan_cache::PlanCache;
 use seat::{Rules, Seat, SeatEvent, SeatState, Verdict};
 use store_retry::StoreRetry;
 
-/// How long the channel is listened to before everything is looked at again.
+/// How long the runner waits for a message before it does its housekeeping.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Messages that are heard before everything else is looked at again: an agent that floods must not keep the runner from
-/// its leases, its limits, and from whoever wants it to stop.
+/// Messages handled before the next housekeeping: an agent that floods must not keep the runner from renewing claims,
+/// watching limits, and stopping.
 const HEARD: usize = 256;
 
 /// The project that a run works on.
 pub struct World<'a> {
-    /// The engine over its store.
+    /// The engine over the store of the project.
     pub engine: &'a Engine,
-    /// The plan.
+    /// The plan to work on.
     pub plan: PlanId,
-    /// Its name.
+    /// The name of the plan.
     pub plan_name: String,
-    /// Every setting.
+    /// The settings of the project.
     pub settings: &'a Settings,
-    /// The top of the work tree.
+    /// The top of the user's worktree.
     pub root: PathBuf,
-    /// The database.
+    /// The path of the database.
     pub store: PathBuf,
-    /// Where the work trees of agents go, outside of the project; beside the store without it.
+    /// The folder for worktrees of agents, outside of the project. If `None`, they go beside the store.
     pub trees: Option<PathBuf>,
-    /// Which commands may run.
+    /// The approvals of check commands.
     pub consents: Option<Consents>,
-    /// This program, to be started as a server for agents.
+    /// The path of this program, which agents start as their MCP server.
     pub punch: PathBuf,
     /// Variables that agents must not inherit.
     pub without: Vec<String>,
@@ -69,21 +69,21 @@ pub struct World<'a> {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// Its number.
+    /// The number of the run.
     pub run: u64,
-    /// The word.
+    /// How the run ended.
     pub outcome: RunOutcome,
-    /// What more is to be said.
+    /// Details of the outcome, one line each.
     pub because: Vec<String>,
-    /// Todos that were completed since it was last taken up.
+    /// Number of todos completed since the run was last begun or resumed.
     pub completed: u64,
-    /// Everything it spent.
+    /// Everything the run spent.
     pub spent: Sum,
 }
 
-/// What reaches the thread that decides.
+/// A message to the thread that decides.
 enum Message {
-    /// An agent did something.
+    /// An agent reported something.
     Agent(Report),
     /// The check of a todo is over.
     Checked(Uid, Result<Verdict, EngineError>),
@@ -91,16 +91,16 @@ enum Message {
     Answered { start: u64, request: String, allowed: Option<bool> },
 }
 
-/// Why nothing more is started.
+/// Why the run starts nothing more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stop {
     /// A limit was reached.
     Budget(String),
-    /// Somebody asked.
+    /// The user stopped the run.
     Interrupted,
 }
 
-/// Everything about a run that goes on.
+/// A run at work.
 struct Runner<'s, 'e> {
     world: &'e World<'e>,
     options: &'e Options,
@@ -118,19 +118,19 @@ struct Runner<'s, 'e> {
     /// The processes of agents by start number.
     processes: HashMap<u64, Box<dyn Running>>,
     send: SyncSender<Message>,
-    /// Starts of agents and checks, counted.
+    /// The number of the last start of an agent or check.
     count: u64,
     completed: u64,
     stop: Option<Stop>,
-    /// The plan as it was last looked at.
+    /// The plan, as last read.
     cache: PlanCache,
     /// The stamp of the store when the todos of seats were last compared with the plan.
     compared: Option<u64>,
-    /// Said once, until something happens.
+    /// The user was told that the run waits. Reset by the next message.
     waiting: bool,
 }
 
-/// Works the plan until nothing can be done any more, a limit is reached, or somebody stops it.
+/// Works through the plan until nothing more can be done, a limit is reached, or the user stops the run.
 pub fn run(
     world: &World<'_>,
     options: &Options,
@@ -143,11 +143,11 @@ pub fn run(
         let (mut runner, receive) = begin::runner(scope, world, options, observer, interrupt, lanes, &begun)?;
         let worked = runner.work(&receive);
         if worked.is_err() {
-            // Nobody will hear of checks that go on; the scope would wait for each of them.
+            // Stops the checks that are still running: the scope waits for each of them.
             interrupt.ask();
             interrupt.ask();
         }
-        // Threads of agents wait for a listener; without one they end.
+        // Threads of agents that wait for room in the channel end without a receiver.
         drop(receive);
         runner.processes.clear();
         worked.and_then(|()| runner.end())
@@ -169,7 +169,7 @@ impl<'s, 'e> Runner<'s, 'e> {
                 Ok(message) => self.hear(message)?,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => continue,
             }
-            // What waits already is heard before anything is decided.
+            // Messages that already wait are handled before anything is assigned.
             for message in receive.try_iter().take(HEARD) {
                 self.hear(message)?;
             }
@@ -195,7 +195,7 @@ impl<'s, 'e> Runner<'s, 'e> {
         }
     }
 
-    /// Counts starts of agents and checks.
+    /// Returns a number that no other start of an agent or check in this part of the run has.
     const fn next_number(&mut self) -> u64 {
         self.count += 1;
         self.count
@@ -209,7 +209,7 @@ impl<'s, 'e> Runner<'s, 'e> {
         self.report(&RunEvent::Remark { what: what.into() });
     }
 
-    /// The runner, acting on the claim of one of its workers where there is one.
+    /// Returns the runner as an actor, acting on the claim of `owner` if given.
     fn actor(&self, owner: Option<&str>) -> Actor {
         Actor::runner(self.run.id, owner)
     }
@@ -222,18 +222,18 @@ impl<'s, 'e> Runner<'s, 'e> {
         StoreRetry { world: self.world, observer: self.observer, interrupt: self.interrupt }
     }
 
-    /// Does something with the store, however long it takes to get there.
+    /// Uses the store, waiting for a store that does not answer.
     fn persist<T>(&self, body: impl FnMut(&Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
         self.store_retry().persist(body)
     }
 
-    /// The plan as it is now.
+    /// Returns the current plan.
     fn plan(&mut self) -> Result<&Plan, EngineError> {
         self.catch_up()?;
         self.cache.plan().ok_or(EngineError::Store(StoreError::Abort))
     }
 
-    /// Looks at what was written since the last look.
+    /// Brings the plan cache up to date.
     fn catch_up(&mut self) -> Result<(), EngineError> {
         let mut cache = std::mem::take(&mut self.cache);
         self.persist(|engine| cache.look(engine, self.world.plan))?;

@@ -1,5 +1,5 @@
-//! The plan as a runner knows it. Starts and completions, by whomever, are taken over todo by todo; after anything else
-//! the plan is read again. A large plan would otherwise be read several times for each of its todos.
+//! The plan in memory. Starts, completions and other small changes are applied todo by todo; after anything else the
+//! whole plan is read again. Otherwise a large plan would be read several times for each of its todos.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use punch_core::{Dep, Event, Footprint, Kind, Patch, Plan, Status, Todo, Uid};
 use punch_engine::{Engine, EngineError};
 use punch_store::{PlanId, Snapshot, Which};
 
-/// Events that are taken over one by one, and todos in progress; with more the plan is read again.
+/// The whole plan is read again after this many events, or with this many todos in progress.
 const FEW: usize = 500;
 
-/// A plan, and the stamp that the store had before it was read.
+/// A plan, the stamp of the store before it was read, and the ranking of its todos.
 #[derive(Debug, Default)]
 pub(super) struct PlanCache {
     stamp: Option<u64>,
@@ -20,12 +20,12 @@ pub(super) struct PlanCache {
 }
 
 impl PlanCache {
-    /// The plan at the last look.
+    /// Returns the plan as of the last [`PlanCache::look`].
     pub const fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
 
-    /// Looks again, if anything was written since.
+    /// Brings the plan up to date if anything was written since the last time.
     pub fn look(&mut self, engine: &Engine, id: PlanId) -> Result<(), EngineError> {
         let stamp = engine.store().stamp()?;
         if self.plan.is_some() && stamp.is_some() && self.stamp == stamp {
@@ -39,7 +39,7 @@ impl PlanCache {
             (Some(plan), Some(news)) => {
                 for todo in news.todos {
                     let held = plan.get(todo.uid).map(|known| &known.hold) != Some(&todo.hold);
-                    // What waits behind a hold is ranked otherwise.
+                    // A hold changes the rank of the todos that depend on it.
                     if held {
                         self.ranking = None;
                     }
@@ -56,7 +56,7 @@ impl PlanCache {
         Ok(())
     }
 
-    /// The first that can be started and that nobody minds.
+    /// Returns the best todo that can be started, does not conflict with the `busy` ones, and `fits`.
     pub fn best(&mut self, ask: &Ask, busy: &[Uid], now: i64, fits: impl Fn(&Todo) -> bool) -> Option<Uid> {
         let plan = self.plan.as_ref()?;
         let now = now.max(plan.row.last_time);
@@ -66,24 +66,24 @@ impl PlanCache {
     }
 }
 
-/// What has changed since a plan was read.
+/// The rows that changed since the plan was read.
 struct News {
     row: punch_core::PlanRow,
     todos: Vec<Todo>,
 }
 
-/// `None` if it was more than starts and completions.
+/// Reads the changed rows; `None` if the whole plan has to be read.
 fn news(plan: &Plan, snapshot: &dyn Snapshot) -> Result<Option<News>, EngineError> {
     let (row, since) = (snapshot.row()?, plan.row.revision);
     let events = if row.revision > since { snapshot.events(since, FEW)? } else { Vec::new() };
-    // Some may be pruned, the store may be an older copy, or there are too many.
+    // Events were pruned, the store is an older copy, or there are too many events.
     let first = events.first().map_or(since, |event| event.revision.saturating_sub(1));
     let last = events.last().map_or(since, |event| event.revision);
     if first != since || last != row.revision {
         return Ok(None);
     }
     let Some(touched) = touched(plan, &events) else { return Ok(None) };
-    // Leases are lengthened without an event.
+    // Renewing a lease makes no event.
     let mut todos = snapshot.list(Which::Running, None, FEW)?;
     if todos.len() >= FEW {
         return Ok(None);
@@ -98,7 +98,7 @@ fn news(plan: &Plan, snapshot: &dyn Snapshot) -> Result<Option<News>, EngineErro
     Ok(Some(News { row, todos }))
 }
 
-/// The todos whose rows differ after these events; `None` if that cannot be told from the events.
+/// Returns the todos whose rows these events change; `None` if the events alone do not say.
 fn touched(plan: &Plan, events: &[Event]) -> Option<BTreeSet<Uid>> {
     let mut out = BTreeSet::new();
     for event in events {
@@ -107,7 +107,7 @@ fn touched(plan: &Plan, events: &[Event]) -> Option<BTreeSet<Uid>> {
         let todo = plan.get(*uid)?;
         match event.kind {
             Kind::Flagged | Kind::Noted => {}
-            // What was closed and is begun again changes more than itself.
+            // Starting a closed todo again changes the todos that depend on it.
             Kind::Started | Kind::Claimed | Kind::Held | Kind::Released | Kind::Demoted | Kind::LeaseExpired => {
                 if !todo.status.is_open() {
                     return None;
@@ -117,7 +117,7 @@ fn touched(plan: &Plan, events: &[Event]) -> Option<BTreeSet<Uid>> {
                 let unmet = |dep: &Dep| {
                     dep.target().and_then(|to| plan.get(to)).is_none_or(|to| to.status != Status::Completed)
                 };
-                // What comes too early, or behind something that was given up, changes more than those who waited for it.
+                // Completing a todo with unmet dependencies changes more than its direct dependents.
                 if !todo.status.is_open() || todo.depends_on.iter().any(unmet) {
                     return None;
                 }

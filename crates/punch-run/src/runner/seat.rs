@@ -1,5 +1,6 @@
-//! A seat: one of the agents that work at the same time, as an explicit state machine. [`Seat::step`] is pure: it takes an
-//! event and returns the effects that the runner has to perform. Results of effects come back as events (decision 0031).
+//! A seat: one of the agents that work at the same time, as an explicit state machine. [`Seat::step`] is pure: it takes
+//! an event and returns the effects that the runner has to perform. Results of effects come back as events (decision
+//! 0031).
 
 mod agent_events;
 mod event;
@@ -51,8 +52,8 @@ pub(super) struct Seat {
     pub state: SeatState,
 }
 
-/// What a seat is doing. In the states marked *transient* it waits for the result of an effect; the runner performs effects
-/// at once, so no other event arrives in between.
+/// What a seat is doing. In the states marked *transient* it waits for the result of an effect; the runner performs
+/// effects at once, so no other event arrives in between.
 #[derive(Clone, Debug)]
 pub(super) enum SeatState {
     /// Can be given a todo, in the open conversation if there is one.

@@ -1,4 +1,4 @@
-//! A store that is out of reach for a while: moved, locked, read-only, full. Nothing is given up before its time.
+//! Retries while the store does not answer: it may be moved, locked, read-only or full for a while.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use super::World;
 use crate::interrupt::Interrupt;
 use crate::run_event::{RunEvent, RunObserver, line};
 
-/// How long a store that does not answer is waited for.
+/// How long the runner waits for a store that does not answer.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Pauses grow up to this.
+/// The longest pause between two tries.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Whoever does something with the store, and again for as long as it is out of reach: agents go on meanwhile.
+/// Access to the store that retries while it does not answer. Agents keep working meanwhile.
 #[derive(Clone, Copy)]
 pub(super) struct StoreRetry<'e> {
     pub world: &'e World<'e>,

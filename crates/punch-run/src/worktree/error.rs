@@ -1,46 +1,46 @@
-//! Why lanes are not possible, or something about them failed. Nothing of the user's was changed.
+//! Errors of lanes. None of them leaves a change in the files or branches of the user.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What went wrong with lanes.
+/// Why an operation on lanes failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorktreeError {
-    /// The project is in no git work tree.
+    /// The project is not in a git worktree.
     NoRepository {
-        /// Where one was looked for.
+        /// The folder of the project.
         root: PathBuf,
     },
-    /// There is nothing yet that a lane could begin from.
+    /// The repository has no commit that a lane could begin from.
     NoCommit {
-        /// The work tree.
+        /// The worktree.
         root: PathBuf,
     },
-    /// git does not start.
+    /// git cannot be started.
     NoGit {
         /// What the system said.
         cause: String,
     },
-    /// git cannot merge without a work tree.
+    /// git is too old: it cannot merge without a worktree.
     TooOld {
-        /// What it says about itself.
+        /// The version that git reports.
         version: String,
     },
-    /// The result branch, or the one of a lane, is somebody else's.
+    /// A branch with the name of the result branch or of a lane exists, and punch did not create it.
     BranchTaken {
-        /// Its name.
+        /// The name of the branch.
         branch: String,
     },
-    /// The folder for lanes cannot be made.
+    /// The folder for lanes cannot be created or cleaned up.
     Folder {
         /// The folder.
         path: PathBuf,
         /// What the system said.
         cause: String,
     },
-    /// The work tree of a lane is gone, and nobody of us removed it.
+    /// The worktree of a lane is gone, and punch did not remove it.
     Gone {
-        /// Its folder.
+        /// The folder of the lane.
         path: PathBuf,
         /// The branch that holds what was committed there.
         branch: String,
@@ -54,17 +54,17 @@ pub enum WorktreeError {
         /// The git folder of the lane.
         recorded: PathBuf,
     },
-    /// git said no.
+    /// A git command failed.
     Git {
-        /// What it was asked to do.
+        /// What git was asked to do.
         what: String,
-        /// What it said, at most a few lines.
+        /// The first lines of what git printed.
         said: String,
     },
 }
 
 impl WorktreeError {
-    /// The stable code that programs match on.
+    /// Returns the stable code that programs match on.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NoRepository { .. } => "no_repository",
@@ -79,7 +79,7 @@ impl WorktreeError {
         }
     }
 
-    /// What to do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::NoRepository { .. } => {

@@ -1,66 +1,66 @@
-//! One lane: a work tree of its own on a branch of its own. What git has registered as work trees, read.
+//! One lane: a worktree on a branch of its own. Also reads the worktrees that git has registered.
 
 use std::path::{Path, PathBuf};
 
 use super::WorktreeError;
 use super::git::Git;
 
-/// The work tree and the branch of one agent, or of one todo, in a run.
+/// The worktree and the branch of one todo in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// Its name inside the run: no more than a part of a ref.
+    /// The name of the lane within the run, usable as one part of a ref.
     pub name: String,
-    /// Its branch.
+    /// The name of its branch.
     pub branch: String,
-    /// Its folder, outside of the user's tree.
+    /// The folder of its worktree, outside of the user's worktree.
     pub path: PathBuf,
 }
 
 impl Lane {
-    /// Its branch, in full.
+    /// Returns the full ref of its branch.
     pub(super) fn full_branch(&self) -> String {
         format!("refs/heads/{}", self.branch)
     }
 
-    /// What is said when its folder is gone, or no work tree any more.
+    /// Returns the error for a folder that is gone or no longer a worktree.
     pub(super) fn gone(&self) -> WorktreeError {
         WorktreeError::Gone { path: self.path.clone(), branch: self.branch.clone() }
     }
 }
 
-/// A work tree as git lists it.
+/// A worktree as git lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Registered {
     pub path: PathBuf,
-    /// In full, `refs/heads/…`.
+    /// The full ref of its branch, `refs/heads/…`.
     pub branch: Option<String>,
-    /// With the reason, which may be empty.
+    /// The reason why it is locked, which may be empty.
     pub locked: Option<String>,
-    /// Its folder is not there.
+    /// The folder does not exist.
     pub missing: bool,
 }
 
 impl Registered {
-    /// The git that made it was killed.
+    /// Returns true if git was killed while it created the worktree.
     pub fn is_half_made(&self) -> bool {
         self.locked.as_deref().is_some_and(is_half_made)
     }
 }
 
-/// What git locks a work tree with until all files are there.
-pub(super) const HALF_MADE: &str = "initializing";
+/// The reason with which git locks a worktree until all files are checked out.
+const HALF_MADE: &str = "initializing";
 
-/// Whether a work tree that is locked so was never made to its end.
+/// Returns true if this reason for a lock means that git did not finish creating the worktree.
 pub(super) fn is_half_made(locked: &str) -> bool {
     locked.trim_end() == HALF_MADE
 }
 
-/// All work trees of the repository.
+/// Returns all worktrees of the repository.
 pub(super) fn registered(git: &Git) -> Result<Vec<Registered>, WorktreeError> {
     Ok(read(&git.read("list its work trees", &["worktree", "list", "--porcelain", "-z"])?))
 }
 
-/// The one in a folder. Names are compared as git writes them: with links followed.
+/// Returns the worktree in a folder. Paths are compared with links followed, as git writes them.
 pub(super) fn at(git: &Git, path: &Path) -> Result<Option<Registered>, WorktreeError> {
     let (path, real) = (path.to_owned(), path.canonicalize().ok());
     let same = |found: &Registered| found.path == path || real.as_ref().is_some_and(|real| found.path == *real);

@@ -1,4 +1,4 @@
-//! The lanes of one run: what they begin from, where they are, how they are opened and how the run ends for them.
+//! The lanes of one run: how they are set up and opened, and what is left of them at the end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,57 +17,58 @@ use super::name::{branch_of, lane_part, mark_of, part, result_branch};
 use super::refs::{Known, Refs};
 use super::repair::remove_half_made;
 
-/// Names beside one that is taken are tried so often.
+/// Number of alternative names tried for a lane whose name is taken.
 const TRIES: usize = 50;
 
-/// The lanes of one run. Shared by the threads of a runner: what changes refs is done one after the other.
+/// The lanes of one run. Shared by the threads of a runner: changes of refs are serialized.
 #[derive(Debug)]
 pub struct Lanes {
     pub(super) git: Git,
     /// The git folder that all worktrees of the repository share.
     pub(super) common: PathBuf,
-    /// The git folders of lanes, from when they were made or first met.
+    /// The git folders of lanes, recorded when a lane was created or first used.
     pub(super) recorded: Mutex<BTreeMap<PathBuf, GitFolders>>,
     pub(super) folder: PathBuf,
     pub(super) run: String,
     pub(super) result: String,
     base: String,
-    /// What the result branch was last known to be.
+    /// The last known commit of the result branch.
     tip: Mutex<String>,
-    /// What stands in for a name that git has none of; asked when it is first needed.
+    /// Options that name an author if git has none configured. Determined when first needed.
     pub(super) identity: OnceLock<&'static [&'static str]>,
 }
 
-/// Something a person wants to know before agents begin.
+/// Something the user should know before agents begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// Files of the user's tree differ from the commit; no lane has that.
+    /// Number of files with uncommitted changes, which lanes do not contain.
     Uncommitted(usize),
-    /// Folders of submodules are empty in lanes.
+    /// Number of submodules, whose folders are empty in lanes.
     Submodules(usize),
 }
 
-/// What a run leaves when all lanes are closed.
+/// The state of the result branch after a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finish {
-    /// No commit was added; the result branch is gone.
+pub enum ResultState {
+    /// The run added no commit. The result branch is deleted.
     Nothing,
-    /// The user's branch has it all already.
+    /// The user's branch already contains all of it.
     TakenIn,
-    /// The work is on this branch.
+    /// The result branch has commits that the user can merge.
     Waiting {
         /// The result branch.
         branch: String,
-        /// How many commits it has more than the run began with.
+        /// Number of commits that the run added.
         commits: usize,
-        /// The command that takes it into the user's branch.
+        /// The command that merges them into the user's branch.
         command: String,
     },
 }
 
 impl Lanes {
-    /// Lanes for a run, from the commit that the user's work tree stands on; or, if the run was here before, from where
-    /// it stopped. `folder` is the place for all runs, outside of the user's tree; it is made if need be.
+    /// Sets up lanes for a run, starting from the current commit of the user's worktree, or from where the run stopped
+    /// if it is resumed. `folder` is for the lanes of all runs, outside of the user's worktree, and is created if
+    /// missing.
     pub fn begin(root: &Path, folder: &Path, run: &str) -> Result<(Self, Vec<Remark>), WorktreeError> {
         let git = Git::new(root);
         usable(&git)?;
@@ -75,7 +76,7 @@ impl Lanes {
         let folder = folder.join(part(run));
         platform::create_private_folders(&folder)
             .map_err(|cause| WorktreeError::Folder { path: folder.clone(), cause: cause.to_string() })?;
-        // git follows links before it writes a path down.
+        // git stores paths with links followed.
         let folder = folder.canonicalize().unwrap_or(folder);
         let Some(name) = folder.to_str() else {
             return Err(WorktreeError::Folder { path: folder, cause: "its name is no UTF-8".into() });
@@ -91,7 +92,7 @@ impl Lanes {
             (Some(tip), Some(base)) => (base, tip),
             (Some(_), None) => return Err(WorktreeError::BranchTaken { branch: result }),
             (None, _) => {
-                // A branch of that name would stand in the way of the folder.
+                // A branch of that name would block the refs below it.
                 for above in ["punch".to_owned(), format!("punch/{}", part(run))] {
                     if git.commit(&format!("refs/heads/{above}"))?.is_some() {
                         return Err(WorktreeError::BranchTaken { branch: above });
@@ -108,18 +109,18 @@ impl Lanes {
         Ok((Self { git, common, recorded, folder, run: run.to_owned(), result, base, tip, identity }, remarks))
     }
 
-    /// The branch on which everything comes together.
+    /// Returns the name of the result branch.
     pub fn result_branch(&self) -> &str {
         &self.result
     }
 
-    /// The commit that the run began with.
+    /// Returns the commit that the run began with.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// A lane of this name. One that the run has had before is found again as it was left; a new one begins with
-    /// everything that is on the result branch, so with the work that a todo waited for.
+    /// Opens the lane of this name. An existing one is as it was left; a new one begins with everything on the result
+    /// branch, which includes the work of the todos that its todo depends on.
     pub fn open(&self, name: &str) -> Result<Lane, WorktreeError> {
         let mut turn = self.turn();
         let name = lane_part(name);
@@ -139,9 +140,9 @@ impl Lanes {
                 self.add(&lane, known, &tip)?;
             } else {
                 match lane::at(&self.git, &lane.path)? {
-                    // Files that git knows nothing about may be somebody's work.
+                    // Files in an unregistered folder may be work of the user.
                     None => continue,
-                    // What is missing there was never checked out: an agent would seem to have deleted it.
+                    // Files that were never checked out would look like deletions by the agent.
                     Some(found) if found.is_half_made() => {
                         self.unmake(&lane)?;
                         self.add(&lane, known, &tip)?;
@@ -160,7 +161,8 @@ impl Lanes {
         Err(WorktreeError::BranchTaken { branch: taken.unwrap_or_else(|| branch_of(&self.run, &name)) })
     }
 
-    /// Brings a lane to the result branch if it is clean and has nothing of its own; whether it is there now.
+    /// Moves a lane without changes of its own to the result branch. Returns whether the lane is at the result branch
+    /// now.
     pub fn refresh(&self, lane: &Lane) -> Result<bool, WorktreeError> {
         let tip = self.tip(&mut self.turn())?;
         let git = self.lane_git(lane)?;
@@ -175,14 +177,14 @@ impl Lanes {
         git.holds(&["merge", "--quiet", "--ff-only", &tip])
     }
 
-    /// Says how the work can be taken in, and tidies up: branches that hold nothing go. Lanes are closed before.
-    pub fn finish(&self) -> Result<Finish, WorktreeError> {
+    /// Returns the state of the result branch, and deletes it if it has no commits. Call it after closing all lanes.
+    pub fn finish(&self) -> Result<ResultState, WorktreeError> {
         let refs = self.git.refs(&[&self.full_result()])?;
         let tip = self.tip_of(&refs, &mut self.turn())?;
         let _ = fs::remove_dir(&self.folder);
         let head = self.git.commit("HEAD")?.unwrap_or_default();
         if tip == self.base || (!head.is_empty() && self.git.is_behind(&tip, &head)?) {
-            let done = if tip == self.base { Finish::Nothing } else { Finish::TakenIn };
+            let done = if tip == self.base { ResultState::Nothing } else { ResultState::TakenIn };
             if let Some(result) = refs.get(&self.full_result()) {
                 self.drop_branch(&self.result, result)?;
             }
@@ -193,24 +195,25 @@ impl Lanes {
         let forward = !head.is_empty() && self.git.is_behind(&head, &tip)?;
         let flag = if forward { "--ff-only " } else { "" };
         let command = format!("git merge {flag}{}", self.result);
-        Ok(Finish::Waiting { branch: self.result.clone(), commits, command })
+        Ok(ResultState::Waiting { branch: self.result.clone(), commits, command })
     }
 
     pub(super) fn turn(&self) -> MutexGuard<'_, String> {
         self.tip.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The result branch, in full.
+    /// Returns the full ref of the result branch.
     pub(super) fn full_result(&self) -> String {
         format!("refs/heads/{}", self.result)
     }
 
-    /// Where the result branch is.
+    /// Returns the commit of the result branch.
     pub(super) fn tip(&self, known: &mut MutexGuard<'_, String>) -> Result<String, WorktreeError> {
         self.tip_of(&self.git.refs(&[&self.full_result()])?, known)
     }
 
-    /// The same from what was read. Deleted by somebody, it comes back where it was: it holds finished work.
+    /// Returns the commit of the result branch from refs that were already read. If somebody deleted the branch, it is
+    /// restored: it holds finished work.
     pub(super) fn tip_of(&self, refs: &Refs, known: &mut MutexGuard<'_, String>) -> Result<String, WorktreeError> {
         match refs.get(&self.full_result()) {
             Some(result) => known.clone_from(&result.commit),
@@ -223,7 +226,7 @@ impl Lanes {
         Ok(known.clone())
     }
 
-    /// Deletes a branch of ours with its mark, unless somebody has it checked out or moved it; whether it did.
+    /// Deletes a branch and its mark, unless it is checked out or was moved. Returns whether it did.
     pub(super) fn drop_branch(&self, branch: &str, found: &Known) -> Result<bool, WorktreeError> {
         if found.tree.is_some() {
             return Ok(false);
@@ -232,16 +235,16 @@ impl Lanes {
         Ok(self.git.run(&["update-ref", "--stdin"], Some(&both))?.status.success())
     }
 
-    /// Lets git forget a work tree whose folder is gone.
+    /// Removes the registration of a worktree whose folder is gone.
     pub(super) fn forget(&self, lane: &Lane) -> Result<(), WorktreeError> {
         self.records().remove(&lane.path);
         let path = lane.path.to_string_lossy();
         self.git.read("forget a work tree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
     }
 
-    /// Removes a work tree whose making was cut short. Nobody has worked in it.
+    /// Removes a worktree that git did not finish creating. Nobody has worked in it.
     pub(super) fn unmake(&self, lane: &Lane) -> Result<(), WorktreeError> {
-        // git removes what is missing, but not what has no `.git` yet.
+        // git removes a worktree without a folder, but not one without `.git`.
         if let Err(cause) = fs::remove_dir_all(&lane.path)
             && cause.kind() != std::io::ErrorKind::NotFound
         {
@@ -252,7 +255,7 @@ impl Lanes {
 
     fn add(&self, lane: &Lane, exists: bool, tip: &str) -> Result<(), WorktreeError> {
         if !exists {
-            // Both or none: a branch without a mark would never be recognised as ours.
+            // In one transaction: a branch without a mark would never be recognized as created by punch.
             let both = format!("update {} {tip}\ncreate {} {tip}\n", mark_of(&lane.branch), lane.full_branch());
             self.git.read_with("make the branch of a lane", &["update-ref", "--stdin"], Some(&both))?;
         }
@@ -262,15 +265,15 @@ impl Lanes {
         if answer.status.success() {
             return Ok(());
         }
-        // It may have been killed.
+        // git may have been killed.
         remove_half_made(&self.git, &self.folder)?;
-        // Deleted by hand: git still has it on its list, and what was committed is on the branch.
+        // The folder was deleted by hand; git still lists it, and the commits are on the branch.
         if lane::at(&self.git, &lane.path)?.is_some() && lane.path.symlink_metadata().is_err() {
             self.forget(lane)?;
             return self.git.read("make a work tree", &add).map(drop);
         }
         if !exists {
-            // Half of a checkout, on a full disk say: nothing of anybody is in it.
+            // An incomplete checkout, for example on a full disk, contains no work.
             let _ = self.git.run(&["worktree", "remove", "--force", "--force", &path], None);
             let _ = fs::remove_dir_all(&lane.path);
             if let Some(made) = self.git.refs(&[&lane.full_branch()])?.get(&lane.full_branch()) {
@@ -293,7 +296,7 @@ impl fmt::Display for Remark {
     }
 }
 
-/// Whether lanes can be made at all.
+/// Checks that git and the repository support lanes.
 fn usable(git: &Git) -> Result<(), WorktreeError> {
     let version = git.read("tell its version", &["version"])?;
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u32>().ok());

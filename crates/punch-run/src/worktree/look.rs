@@ -1,43 +1,44 @@
-//! The state of a lane, read with one question to git and a few looks at its files.
+//! Reads the state of a lane with one git command and a few looks at its files.
 
 use super::WorktreeError;
 use super::git::{ANSWER, Git};
 use super::settle::PATHS;
 use super::submodule::foreign_submodules;
 
-/// What an agent left.
+/// The state in which an agent left its lane.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// The commit it stands on; none if there is none yet.
+    /// The current commit; `None` if the branch has none yet.
     pub head: Option<String>,
-    /// The branch it is on, or what git says where there is none.
+    /// The current branch, or what git prints without one.
     pub branch: String,
-    /// Something differs from that commit.
+    /// True if anything differs from the current commit.
     pub changed: bool,
-    /// Paths that both sides of a merge have changed.
+    /// Paths with merge conflicts.
     pub unmerged: Vec<String>,
-    /// Submodules that are not as the commit has them: what git says about each, and where.
+    /// Changed submodules: the status that git prints, and the path.
     pub submodules: Vec<([u8; 3], String)>,
-    /// Something of it may be a repository of its own.
+    /// True if a folder in it may be a repository of its own.
     pub nests: bool,
-    /// Submodules whose git folder is not the one that git made for this lane. Nothing else was looked at.
+    /// Submodules whose git folder is not the one that git created for this lane. If there are any, nothing else is
+    /// read.
     pub foreign: Vec<String>,
 }
 
 impl Look {
-    /// Looks at the lane in which this git works.
+    /// Reads the state of the lane in which this git works.
     pub fn at(git: &Git) -> Result<Self, WorktreeError> {
-        // The status of a submodule is that of another repository, with its own configuration.
+        // For the status of a submodule git runs in that repository, with its configuration.
         let foreign = foreign_submodules(git)?;
         if !foreign.is_empty() {
             return Ok(Self { foreign, ..Self::default() });
         }
-        // Every file by its name: then what ends like a folder is a repository of its own.
+        // With every file listed, an entry that ends with a slash is a repository of its own.
         let ask = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all"];
         let answer = git.read("look at a lane", &[&ask[..], &["--ignore-submodules=none"]].concat())?;
         let mut look = read(&answer);
         if answer.len() as u64 >= ANSWER {
-            // What was cut off is not known.
+            // The output was cut off, so there may be more.
             look.nests = true;
             let unmerged = ["diff", "--name-only", "--diff-filter=U", "-z"];
             look.unmerged = git.read("look for conflicts", &unmerged)?.split('\0').map(str::to_owned).collect();
@@ -80,7 +81,7 @@ fn read(answer: &str) -> Look {
     look
 }
 
-/// How git calls what is a repository of its own.
+/// The mode of a submodule in the output of git.
 const GITLINK: &str = "160000";
 
 #[cfg(test)]

@@ -1,27 +1,27 @@
-//! Joins two commits without a work tree, and moves the result branch forward. A conflict leaves no trace.
+//! Merges two commits without a worktree, and moves the result branch forward. A conflict leaves no trace.
 
 use super::git::{Git, failure};
 use super::settle::{capped, paths};
 use super::{Lane, Lanes, WorktreeError};
 
-/// What came of joining two commits.
+/// The result of merging two commits.
 pub(super) enum Merge {
-    /// This commit has both behind it.
+    /// The merge commit.
     Clean(String),
-    /// Both changed these paths.
+    /// The paths with conflicts.
     Conflict(Vec<String>),
-    /// They have no commit in common.
+    /// The commits have no common ancestor.
     Unrelated,
 }
 
-/// What came of moving the result branch.
+/// The result of publishing a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// It is there.
+    /// The result branch contains the commit now.
     Now,
-    /// It has moved on meanwhile: settle and check once more.
+    /// The result branch has moved: settle and check again.
     Moved,
-    /// Somebody has the result branch checked out, and files there would no longer fit it.
+    /// The result branch is checked out somewhere, so moving it would make the files there outdated.
     CheckedOut {
         /// The work tree.
         path: String,
@@ -29,7 +29,7 @@ pub enum Published {
 }
 
 impl Lanes {
-    /// Moves the result branch to a commit of a lane, which must have it behind it: nothing is ever taken back.
+    /// Moves the result branch forward to a commit of a lane, which must be a descendant of it.
     pub fn publish(&self, lane: &Lane, commit: &str) -> Result<Published, WorktreeError> {
         let mut known = self.turn();
         let refs = self.git.refs(&[&lane.full_branch(), &self.full_result()])?;
@@ -39,7 +39,7 @@ impl Lanes {
         }
         let direct = refs.get(&lane.full_branch()).is_some_and(|work| work.commit == commit && work.follows(&tip));
         if !direct && !self.git.is_behind(&tip, commit)? {
-            // Work that brought nothing is behind it already.
+            // A lane without changes is already contained in the result branch.
             return Ok(if self.git.is_behind(commit, &tip)? { Published::Now } else { Published::Moved });
         }
         let branch = self.full_result();
@@ -53,13 +53,13 @@ impl Lanes {
             known.push_str(commit);
             return Ok(Published::Now);
         }
-        // Another process may have been faster; anything else is a failure.
+        // Another process may have moved the branch first; anything else is an error.
         match self.git.commit(&branch)? {
             Some(now) if now != tip => Ok(Published::Moved),
             _ => Err(failure(&moved, "move the result branch")),
         }
     }
-    /// One commit of two. The first is what the history follows.
+    /// Merges two commits. The first one becomes the first parent.
     pub(super) fn join(&self, git: &Git, first: &str, second: &str, message: &str) -> Result<Merge, WorktreeError> {
         let merged = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", first, second];
         let answer = git.run(&merged, None)?;

@@ -1,5 +1,5 @@
-//! Lanes: every agent of a run works in a git work tree and on a branch of its own, and what it did comes together on
-//! the result branch of the run (decision 0016). Nothing here touches the user's work tree, index or branches.
+//! Lanes: every todo of a run is worked on in a git worktree and on a branch of its own, and the work is merged on
+//! the result branch of the run (decision 0016). Nothing here touches the user's worktree, index or branches.
 
 mod error;
 mod git;
@@ -17,8 +17,8 @@ mod sweep;
 
 pub use error::WorktreeError;
 pub use lane::Lane;
-pub use lanes::{Finish, Lanes, Remark};
+pub use lanes::{Lanes, Remark, ResultState};
 pub use merge::Published;
 pub use name::{branch_of, result_branch};
-pub use settle::{Held, Settled, Why};
-pub use sweep::{Left, left_behind};
+pub use settle::{Held, HeldReason, Settled};
+pub use sweep::{Leftover, left_behind};

@@ -1,28 +1,28 @@
 //! Names of branches, private refs and folders, made from names that can be anything.
 
-/// Longer names are cut: a path has room for more than one of them.
+/// The longest name; longer ones are cut so that a path has room for several.
 const LONGEST: usize = 60;
 
-/// The branch on which the work of a run comes together. The branches of lanes stand beside it, not below: git keeps
+/// Returns the name of the result branch of a run. The branches of lanes are its siblings, not below it: git stores
 /// refs like files, and none can be both a file and a folder.
 pub fn result_branch(run: &str) -> String {
     format!("punch/{}/result", part(run))
 }
 
-/// The branch of a lane. A lane that is itself called `result` gets another name.
+/// Returns the name of the branch of a lane. A lane called `result` gets another name.
 pub fn branch_of(run: &str, lane: &str) -> String {
     format!("punch/{}/{}", part(run), lane_part(lane))
 }
 
-/// Marks are below this. Not below `refs/punch`: `punch/7/result` would then be short for a mark as well.
+/// The prefix of marks. Not `refs/punch`: `punch/7/result` would then be ambiguous with a mark.
 pub(super) const MARKS: &str = "refs/lanes/";
 
-/// The ref that says that a branch is ours, and where it began. It is seen by nobody who does not look for it.
+/// Returns the mark of a branch: a private ref that says that punch created the branch, and from which commit.
 pub(super) fn mark_of(branch: &str) -> String {
     format!("{MARKS}{branch}")
 }
 
-/// A name as one part of a ref and of a path.
+/// Returns a name that can be one part of a ref and of a path.
 pub(super) fn lane_part(lane: &str) -> String {
     match part(lane) {
         taken if taken.eq_ignore_ascii_case("result") => format!("{taken}-lane"),
@@ -30,8 +30,8 @@ pub(super) fn lane_part(lane: &str) -> String {
     }
 }
 
-/// Keeps what is a letter, a digit, `_`, `-` or a dot inside; the rest becomes `-`. Never empty, never hidden, never
-/// an option, nothing that git refuses in a ref. Upper and lower case stay, though some file systems take them for one.
+/// Keeps letters, digits, `_`, `-` and dots inside; everything else becomes `-`. The result is never empty, hidden, or
+/// an option, and git accepts it in a ref. Case is kept, although some file systems ignore it.
 pub(super) fn part(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    /// The rules of `git check-ref-format`, once more and in other words.
+    /// An independent version of the rules of `git check-ref-format`.
     fn git_takes(part: &str) -> bool {
         !part.is_empty()
             && !part.starts_with(['.', '-'])

@@ -1,5 +1,5 @@
-//! The git folders of lanes. They come from the list of the repository, never from `.git` in the lane: an agent can write
-//! that, and a repository of its own choosing brings filters and other programs, or the user's own branch (decision 0020).
+//! The git folders of lanes. They come from the repository's list, never from `.git` in the lane: an agent can change
+//! that file to lead to a repository with filters and other programs, or to the user's branch (decision 0020).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use super::git::Git;
 use super::{Lane, Lanes, WorktreeError};
 
 impl Lanes {
-    /// git in a lane, with the git folders that were recorded for it. Refused if `.git` in the lane leads elsewhere:
-    /// whatever else runs there, an agent or a check, would follow that.
+    /// Returns git for a lane, with the recorded git folders. Fails if `.git` in the lane leads elsewhere, because
+    /// agents and checks in the lane would follow it.
     pub(super) fn lane_git(&self, lane: &Lane) -> Result<Git, WorktreeError> {
         let folders = self.folders(lane).filter(|_| lane.path.is_dir()).ok_or_else(|| lane.gone())?;
         if folders.match_link(&lane.path) {
@@ -24,7 +24,7 @@ impl Lanes {
         Err(WorktreeError::Relinked { path: lane.path.clone(), now: git_link(&lane.path), recorded: folders.own })
     }
 
-    /// The git folders of a lane that the repository has on its list.
+    /// Returns the git folders of a lane that the repository lists.
     pub fn folders(&self, lane: &Lane) -> Option<GitFolders> {
         let mut records = self.records();
         if let Some(known) = records.get(&lane.path).filter(|known| known.own.is_dir()) {

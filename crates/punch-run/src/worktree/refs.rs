@@ -1,49 +1,49 @@
-//! What refs stand for, several with one question: the commit, what is directly behind it, and where it is checked out.
+//! Reads several refs with one git command: the commit, its parents, and where it is checked out.
 
 use std::path::Path;
 
 use super::WorktreeError;
 use super::git::Git;
 
-/// Fields end with a zero byte: a path may have any other one.
+/// The format of the output. Fields end with a zero byte, which no path contains.
 const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(parent)%00%(worktreepath)%00";
 
-/// One ref that is there.
+/// A ref that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    /// In full.
+    /// The full name of the ref.
     name: String,
-    /// What it stands for.
+    /// The commit of the ref.
     pub commit: String,
-    /// What is directly behind that.
+    /// The parents of the commit.
     parents: Vec<String>,
-    /// The work tree that has it checked out.
+    /// The worktree that has the ref checked out.
     pub tree: Option<String>,
 }
 
-/// Those that were asked for and are there.
+/// The requested refs that exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Refs(Vec<Known>);
 
 impl Refs {
-    /// The one of this full name.
+    /// Returns the ref with this full name.
     pub fn get(&self, name: &str) -> Option<&Known> {
         self.0.iter().find(|known| known.name == name)
     }
 
-    /// Whether there is one of this full name.
+    /// Returns true if the ref with this full name exists.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 }
 
 impl Known {
-    /// Whether it follows that commit directly. If not it may still have it further behind.
+    /// Returns true if that commit is a parent of this one. If not, it may still be an older ancestor.
     pub fn follows(&self, commit: &str) -> bool {
         self.parents.iter().any(|parent| parent == commit)
     }
 
-    /// The same once this work tree is gone.
+    /// Returns the ref as it is once this worktree is removed.
     pub fn not_in(mut self, tree: &Path) -> Self {
         self.tree = self.tree.filter(|path| Path::new(path) != tree);
         self
@@ -55,7 +55,7 @@ impl Git {
     pub fn refs(&self, names: &[&str]) -> Result<Refs, WorktreeError> {
         let answer = self.read("read its branches", &[&["for-each-ref", FORMAT], names].concat())?;
         let mut refs = read(&answer);
-        // A name is also taken for a folder of refs.
+        // git also matches refs below a name.
         refs.0.retain(|known| names.contains(&known.name.as_str()));
         Ok(refs)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::WorktreeError;
 use super::git::Git;
-use super::lane::HALF_MADE;
+use super::lane::is_half_made;
 
 /// Removes the worktrees below `folder` that git did not finish creating. Nobody has worked in them.
 ///
@@ -29,6 +29,6 @@ pub(super) fn remove_half_made(git: &Git, folder: &Path) -> Result<(), WorktreeE
 /// Returns the worktree that an entry in git's `worktrees` folder is for, if git did not finish creating it.
 fn half_made(entry: &Path) -> Option<PathBuf> {
     let read = |name: &str| fs::read_to_string(entry.join(name)).ok();
-    let locked = read("locked").filter(|why| why.trim_end() == HALF_MADE);
+    let locked = read("locked").filter(|why| is_half_made(why));
     locked.and(read("gitdir")).and_then(|file| Some(Path::new(file.trim_end_matches('\n')).parent()?.to_owned()))
 }

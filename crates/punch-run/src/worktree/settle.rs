@@ -1,5 +1,5 @@
-//! Makes one commit of whatever an agent left in its lane, in whatever state, and brings the lane up to the result
-//! branch. What cannot be decided without a person is held, and nothing of it is lost.
+//! Settles a lane: commits whatever the agent left in it, in whatever state, and merges the result branch into the
+//! lane. Work that needs a decision of the user is held, and nothing of it is lost.
 
 use std::fs;
 use std::path::Path;
@@ -13,65 +13,65 @@ use super::name::mark_of;
 use super::refs::Refs;
 use super::{Lane, Lanes, WorktreeError};
 
-/// A lock of an index that is older belongs to a git that was killed.
+/// The age from which a lock of the index counts as left over by a killed git.
 const STALE: Duration = Duration::from_secs(5);
-/// Paths that are kept of those that are in the way.
+/// Number of paths named in a hold.
 pub(super) const PATHS: usize = 50;
-/// Characters of a commit message that are kept: well within a pipe.
+/// The longest commit message, in characters; small enough for the buffer of a pipe.
 const MESSAGE: usize = 8000;
 
-/// Who commits where nobody has told git a name.
+/// Options that name an author if git has none configured.
 const MADE_UP: [&str; 4] = ["-c", "user.name=punch", "-c", "user.email=punch@localhost"];
 
-/// What became of the work in a lane.
+/// The result of settling a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// There is no work that the result branch does not have.
+    /// The lane has no work that is not on the result branch.
     Nothing {
-        /// Where the lane is.
+        /// The commit of the lane.
         commit: String,
     },
-    /// The lane is at this commit, which has the result branch behind it: it can be checked and published.
+    /// The lane is at a descendant of the result branch, which can be checked and published.
     Ready {
         /// The commit.
         commit: String,
-        /// It joins this lane with others: nobody has seen this state of the files before.
+        /// True if the commit is a merge with other work, so nobody has seen this state of the files before.
         merged: bool,
     },
-    /// A person is needed; branch and work tree stay as they are.
+    /// The user has to decide. Branch and worktree stay as they are.
     Held(Held),
 }
 
-/// Work that cannot be joined with the rest.
+/// Work that cannot be merged without the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The reason.
-    pub why: Why,
-    /// What it is about, at most fifty.
+    pub why: HeldReason,
+    /// The paths in question, at most fifty.
     pub paths: Vec<String>,
     /// The branch that has the work.
     pub branch: String,
-    /// The branch that it should come together with.
+    /// The branch that it should be merged with.
     pub result: String,
 }
 
-/// Why a person is needed.
+/// Why the user has to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Both sides changed the same.
+pub enum HeldReason {
+    /// Both sides changed the same lines.
     Conflict,
     /// The agent left a merge or a rebase half done.
     Unfinished,
-    /// A repository inside the repository, whose files a commit would not have.
+    /// There is a repository inside the repository, whose files would not be committed.
     Nested,
-    /// Work inside a submodule that is nowhere else.
+    /// A submodule has work that no remote has.
     Submodule,
-    /// The lane has a history that has nothing to do with the run's.
+    /// The history of the lane has no commit in common with the run.
     Unrelated,
 }
 
 impl Held {
-    /// The reason in one line, for a hold: short and without anything that a terminal would take for a command.
+    /// Returns the reason in one short line that is safe to print.
     pub fn reason(&self) -> String {
         let shown: Vec<String> = self.paths.iter().take(5).map(|path| plain(path, 80)).collect();
         let more = self.paths.len().saturating_sub(shown.len());
@@ -79,18 +79,18 @@ impl Held {
         let paths = format!("{}{more}", shown.join(", "));
         let (branch, result) = (&self.branch, &self.result);
         match self.why {
-            Why::Conflict => format!("`{branch}` and `{result}` both changed {paths}: merge them on `{branch}`"),
-            Why::Unfinished => format!("a merge or rebase on `{branch}` is half done: {paths}"),
-            Why::Nested => format!("a git repository of its own is inside the work on `{branch}`: {paths}"),
-            Why::Submodule => format!("work in a submodule on `{branch}` is nowhere else: {paths}"),
-            Why::Unrelated => format!("`{branch}` has no history in common with `{result}`"),
+            HeldReason::Conflict => format!("`{branch}` and `{result}` both changed {paths}: merge them on `{branch}`"),
+            HeldReason::Unfinished => format!("a merge or rebase on `{branch}` is half done: {paths}"),
+            HeldReason::Nested => format!("a git repository of its own is inside the work on `{branch}`: {paths}"),
+            HeldReason::Submodule => format!("work in a submodule on `{branch}` is nowhere else: {paths}"),
+            HeldReason::Unrelated => format!("`{branch}` has no history in common with `{result}`"),
         }
     }
 }
 
 impl Lanes {
-    /// Commits what is uncommitted and joins it with the result branch, inside the lane. The agent must not work in it
-    /// meanwhile. Calling it again is harmless.
+    /// Commits uncommitted work and merges the result branch, inside the lane. The agent must not be working in it.
+    /// Calling this again is harmless.
     pub fn settle(&self, lane: &Lane, message: &str) -> Result<Settled, WorktreeError> {
         let held =
             |why, paths| Settled::Held(Held { why, paths, branch: lane.branch.clone(), result: self.result.clone() });
@@ -109,10 +109,10 @@ impl Lanes {
         }
         let work = work.commit.clone();
         match git.fork(&tip, &work)? {
-            None => return Ok(held(Why::Unrelated, Vec::new())),
+            None => return Ok(held(HeldReason::Unrelated, Vec::new())),
             Some(fork) if fork == tip => return Ok(Settled::Ready { commit: work, merged: false }),
             Some(fork) if fork == work => {
-                // What is checked is what there will be: with the work of the others.
+                // The check runs on what will be published, with the work of others.
                 git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &tip])?;
                 return Ok(Settled::Nothing { commit: tip });
             }
@@ -123,43 +123,43 @@ impl Lanes {
                 git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &commit])?;
                 Ok(Settled::Ready { commit, merged: true })
             }
-            Merge::Conflict(paths) => Ok(held(Why::Conflict, paths)),
-            Merge::Unrelated => Ok(held(Why::Unrelated, Vec::new())),
+            Merge::Conflict(paths) => Ok(held(HeldReason::Conflict, paths)),
+            Merge::Unrelated => Ok(held(HeldReason::Unrelated, Vec::new())),
         }
     }
 
-    /// Makes a commit of all of the lane's work, on the lane's branch. Answers that branch and the result branch as they
-    /// are then; or why there is none.
+    /// Commits all work of the lane on the lane's branch. Returns that branch and the result branch as they are then,
+    /// or why there is no commit.
     pub(super) fn commit_all(
         &self,
         git: &Git,
         lane: &Lane,
         message: &str,
-    ) -> Result<Result<Refs, (Why, Vec<String>)>, WorktreeError> {
+    ) -> Result<Result<Refs, (HeldReason, Vec<String>)>, WorktreeError> {
         let folder = git.folders().map(|folders| folders.own.clone()).ok_or_else(|| lane.gone())?;
         let look = Look::at(git)?;
         if !look.foreign.is_empty() {
-            return Ok(Err((Why::Nested, look.foreign)));
+            return Ok(Err((HeldReason::Nested, look.foreign)));
         }
         if look.head.is_none() {
             return Err(lane.gone());
         }
         let under_way = |name: &str| folder.join(name).exists();
         if under_way("rebase-merge") || under_way("rebase-apply") || !look.unmerged.is_empty() {
-            return Ok(Err((Why::Unfinished, look.unmerged)));
+            return Ok(Err((HeldReason::Unfinished, look.unmerged)));
         }
         let lost = submodule_work(git, &look);
         if !lost.is_empty() {
-            return Ok(Err((Why::Submodule, lost)));
+            return Ok(Err((HeldReason::Submodule, lost)));
         }
-        // A merge that took nothing of the other side is still one.
+        // A merge without changes is still a merge.
         if look.changed || under_way("MERGE_HEAD") {
             stage(git, &folder.join("index.lock"))?;
             let nested = if look.nests { nested(git)? } else { Vec::new() };
             if !nested.is_empty() {
-                // They are not to be in the next commit either, whoever makes it.
+                // They must not be in the next commit either, whoever makes it.
                 git.read("take a repository out of the index", &["reset", "--quiet"])?;
-                return Ok(Err((Why::Nested, nested)));
+                return Ok(Err((HeldReason::Nested, nested)));
             }
             self.commit_staged(git, message)?;
         }
@@ -172,14 +172,14 @@ impl Lanes {
     fn commit_staged(&self, git: &Git, message: &str) -> Result<(), WorktreeError> {
         let commit = ["commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"];
         let answer = git.run(&[self.identity(git)?, &commit[..]].concat(), Some(&capped(message)))?;
-        // A difference may be gone once it is in the index: of ends of lines, say.
+        // A difference may vanish in the index, for example one of line endings.
         match answer.status.success() || git.holds(&["diff", "--cached", "--quiet"])? {
             true => Ok(()),
             false => Err(failure(&answer, "commit the work of a lane")),
         }
     }
 
-    /// What stands in for a name and an address that nobody has told git. Asked once.
+    /// Returns options that name an author if git has none configured. git is asked once.
     pub(super) fn identity(&self, git: &Git) -> Result<&'static [&'static str], WorktreeError> {
         if let Some(known) = self.identity.get() {
             return Ok(known);
@@ -189,12 +189,12 @@ impl Lanes {
     }
 }
 
-/// The agent may have gone to another branch, or to none: its work counts, and belongs to the lane's branch.
+/// Brings work that the agent left on another branch, or on none, onto the lane's branch.
 fn back_on_branch(git: &Git, lane: &Lane) -> Result<(), WorktreeError> {
     let (branch, head) = (lane.full_branch(), git.commit("HEAD")?.ok_or_else(|| lane.gone())?);
     if let Some(work) = git.commit(&branch)?.filter(|work| *work != head) {
         if git.is_behind(&head, &work)? {
-            // It only went back to look at something.
+            // The agent only checked out an older commit.
             return git.read("return to the branch of a lane", &["checkout", "--quiet", &lane.branch]).map(drop);
         }
         if !git.is_behind(&work, &head)? {
@@ -205,7 +205,7 @@ fn back_on_branch(git: &Git, lane: &Lane) -> Result<(), WorktreeError> {
     git.read("return to the branch of a lane", &["symbolic-ref", "HEAD", &branch]).map(drop)
 }
 
-/// Keeps work that the agent has begun anew without, as a branch beside the lane's: it is listed, and never lost.
+/// Keeps commits that the agent dropped from its history on a branch beside the lane's, which `punch runs` lists.
 fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
     let short = work.get(..10).unwrap_or(work);
     let branch = format!("{}-before-{short}", lane.branch);
@@ -213,7 +213,7 @@ fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
     git.read_with("put work aside", &["update-ref", "--stdin"], Some(&both)).map(drop)
 }
 
-/// Takes everything into the index, also past the lock of a git that was killed.
+/// Adds everything to the index, removing a lock left over by a killed git.
 fn stage(git: &Git, lock: &Path) -> Result<(), WorktreeError> {
     loop {
         let answer = git.run(&["add", "--all"], None)?;
@@ -232,7 +232,7 @@ fn stage(git: &Git, lock: &Path) -> Result<(), WorktreeError> {
     }
 }
 
-/// Repositories that were made inside: a commit would only have their names.
+/// Returns repositories inside the lane: a commit would contain only their names.
 fn nested(git: &Git) -> Result<Vec<String>, WorktreeError> {
     let raw = ["diff", "--cached", "--raw", "--no-renames", "-z", "--diff-filter=AT", "HEAD"];
     let raw = git.read("compare with the last commit", &raw)?;
@@ -255,7 +255,7 @@ fn nested(git: &Git) -> Result<Vec<String>, WorktreeError> {
     Ok(out)
 }
 
-/// Submodules with files that are not committed, or with commits that no remote has.
+/// Returns submodules with uncommitted files, or with commits that no remote has.
 fn submodule_work(git: &Git, look: &Look) -> Vec<String> {
     let is_lost = |(flags, path): &&([u8; 3], String)| {
         let [commit, modified, untracked] = *flags;

@@ -11,19 +11,19 @@ use super::WorktreeError;
 use super::git::Git;
 use super::settle::PATHS;
 
-/// How git lists what is a repository of its own.
+/// How git's list of an index begins the line of a submodule.
 const GITLINK: &[u8] = b"160000 ";
 
 /// The mode of a submodule in an index.
 const MODE: &[u8] = &0o160_000_u32.to_be_bytes();
 
-/// The extension of an index that is split.
+/// The signature of the extension of a split index.
 const SPLIT: &[u8] = b"link";
 
-/// Larger indexes are not read here; git is asked.
+/// The largest index that is read here; for larger ones git is asked.
 const INDEX: u64 = 64 << 20;
 
-/// Submodules with a git folder that is not below the git folders of the lane.
+/// Returns submodules whose git folder is not below the git folders of the lane.
 pub(super) fn foreign_submodules(git: &Git) -> Result<Vec<String>, WorktreeError> {
     let Some(folders) = git.folders().filter(|folders| may_have_submodules(&folders.own.join("index"))) else {
         return Ok(Vec::new());
@@ -36,21 +36,21 @@ pub(super) fn foreign_submodules(git: &Git) -> Result<Vec<String>, WorktreeError
     Ok(foreign.map(str::to_owned).collect())
 }
 
-/// Returns false only if no entry of an index can be a submodule. Each entry has its mode in four bytes; an index that is
-/// split has entries elsewhere. Most repositories have no submodule, and are spared a process.
+/// Returns false only if no entry of an index can be a submodule. Each entry has its mode in four bytes; an index that
+/// is split has entries elsewhere. Most repositories have no submodule, and are spared a process.
 fn may_have_submodules(index: &Path) -> bool {
     let mut bytes = Vec::new();
     let read = File::open(index).and_then(|file| file.take(INDEX + 1).read_to_end(&mut bytes));
     read.is_err() || bytes.len() as u64 > INDEX || bytes.windows(4).any(|four| four == MODE || four == SPLIT)
 }
 
-/// Whether a submodule is empty, or git made it for this lane.
+/// Returns true if a submodule is empty, or git created it for this lane.
 fn is_own(folders: &GitFolders, lane: &Path, path: &str) -> bool {
     let folder = lane.join(path);
     if folder.join(".git").symlink_metadata().is_err() {
         return true;
     }
-    // A link on the way there would lead to another repository.
+    // A link in the path would lead to another repository.
     let (Ok(real), Ok(top)) = (folder.canonicalize(), lane.canonicalize()) else { return false };
     let modules = [&folders.own, &folders.common].map(|folder| folder.join("modules").canonicalize().ok());
     let linked = git_link(&folder).and_then(|link| link.canonicalize().ok());

@@ -1,5 +1,5 @@
-//! Closing lanes, at the end of a run or long after one that died. Folders go, work stays: a branch is deleted only if
-//! the result branch has all of it.
+//! Closes lanes, at the end of a run or long after one that was killed. Removes folders and keeps work: a branch is
+//! deleted only if the result branch contains all of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,29 +12,29 @@ use super::{Lanes, WorktreeError};
 
 /// What is left of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// The run, as part of the branch's name.
+pub struct Leftover {
+    /// The name of the run in its branches.
     pub run: String,
-    /// The branch; it holds work that is nowhere else, or is the result of a run.
+    /// The branch, if it holds work that is nowhere else or is the result branch of a run.
     pub branch: Option<String>,
-    /// The work tree, if it is still there.
+    /// The folder of the worktree, if it still exists.
     pub folder: Option<PathBuf>,
-    /// Why the work tree was not removed.
+    /// Why the worktree was not removed.
     pub reason: Option<String>,
 }
 
-impl Left {
-    /// Nothing is left.
+impl Leftover {
+    /// Returns true if neither a branch nor a folder is left.
     pub fn is_nothing(&self) -> bool {
         self.branch.is_none() && self.folder.is_none()
     }
 }
 
 impl Lanes {
-    /// Removes the folder of a lane, with everything in it that git ignores. Uncommitted work is committed before; where
-    /// that cannot be, or where somebody locked the work tree, the folder stays. The agent must be gone.
-    pub fn close(&self, lane: &Lane, message: &str) -> Result<Left, WorktreeError> {
-        let mut left = Left { run: self.run.clone(), branch: None, folder: None, reason: None };
+    /// Removes the folder of a lane, with everything in it that git ignores. Commits uncommitted work first; if that is
+    /// not possible, or the worktree is locked, the folder stays. The agent must have exited.
+    pub fn close(&self, lane: &Lane, message: &str) -> Result<Leftover, WorktreeError> {
+        let mut left = Leftover { run: self.run.clone(), branch: None, folder: None, reason: None };
         let refs = match self.clear(lane, message)? {
             Ok(refs) => refs,
             Err(reason) => {
@@ -54,15 +54,15 @@ impl Lanes {
                 let dropped = has_all && self.drop_branch(&lane.branch, &work)?;
                 left.branch = (!dropped).then(|| lane.branch.clone());
             }
-            // A mark without a branch: it was cut short, or somebody has deleted the branch.
+            // A mark without a branch: an earlier attempt was interrupted, or somebody deleted the branch.
             None => drop(self.git.run(&["update-ref", "-d", &mark_of(&lane.branch)], None)?),
         }
         Ok(left)
     }
 
-    /// Commits what is left in a lane, and says what refs are then, if it has a folder; or why that must stay.
+    /// Commits what is left in a lane that has a folder. Returns its refs afterwards, or why the folder must stay.
     fn clear(&self, lane: &Lane, message: &str) -> Result<Result<Option<Refs>, String>, WorktreeError> {
-        // Who locks a worktree leaves a file.
+        // A locked worktree has a file with this name.
         let locked = match self.folders(lane).map(|folders| fs::read_to_string(folders.own.join("locked"))) {
             Some(locked) => locked.ok(),
             None => lane::at(&self.git, &lane.path)?.and_then(|found| found.locked),
@@ -85,8 +85,8 @@ impl Lanes {
         })
     }
 
-    /// Closes every lane of this run that is still there: after a crash, with nobody at work in any of them.
-    pub fn sweep(&self, message: &str) -> Result<Vec<Left>, WorktreeError> {
+    /// Closes every lane of this run that still exists. No agent may be working in any of them.
+    pub fn sweep(&self, message: &str) -> Result<Vec<Leftover>, WorktreeError> {
         let mut out = Vec::new();
         for lane in self.lanes()? {
             out.push(self.close(&lane, message)?);
@@ -95,7 +95,7 @@ impl Lanes {
         Ok(out)
     }
 
-    /// The lanes of this run, with a work tree or without.
+    /// Returns the lanes of this run, with or without a worktree.
     pub fn lanes(&self) -> Result<Vec<Lane>, WorktreeError> {
         let prefix = self.result.trim_end_matches("result").to_owned();
         let lane = |branch: String| {
@@ -106,8 +106,8 @@ impl Lanes {
     }
 }
 
-/// Everything that runs have left in a repository: branches, and work trees below the folder for lanes. Looks only.
-pub fn left_behind(root: &Path, folder: &Path) -> Result<Vec<Left>, WorktreeError> {
+/// Returns the branches, and the worktrees below the folder for lanes, that runs left in a repository. Changes nothing.
+pub fn left_behind(root: &Path, folder: &Path) -> Result<Vec<Leftover>, WorktreeError> {
     let git = Git::new(root);
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let trees = lane::registered(&git)?;
@@ -119,13 +119,13 @@ pub fn left_behind(root: &Path, folder: &Path) -> Result<Vec<Left>, WorktreeErro
         let reason = tree.and_then(|tree| tree.locked.as_ref().map(|why| format!("the work tree is locked: {why}")));
         let there = tree.filter(|tree| !tree.missing).map(|tree| tree.path.clone());
         let branch = git.commit(&name)?.map(|_| branch);
-        out.push(Left { run, branch, folder: there, reason });
+        out.push(Leftover { run, branch, folder: there, reason });
     }
     out.retain(|left| !left.is_nothing());
     Ok(out)
 }
 
-/// The branches of ours whose names begin so.
+/// Returns the branches with this prefix that punch created.
 fn marked(git: &Git, prefix: &str) -> Result<Vec<String>, WorktreeError> {
     let marks = ["for-each-ref", "--format=%(refname)", &format!("{MARKS}{prefix}")];
     let marks = git.read("list lanes", &marks)?;

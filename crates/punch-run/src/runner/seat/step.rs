@@ -19,8 +19,8 @@ pub(super) const REMOVED: &str = "it was removed from the plan";
 const RUN_ENDS: &str = "the run ends";
 
 impl Seat {
-    /// Moves the seat to its next state and returns what the runner has to do, in order. Pure: no clock, no process and no
-    /// store.
+    /// Moves the seat to its next state and returns what the runner has to do, in order. Pure: no clock, no process and
+    /// no store.
     pub fn step(&mut self, event: SeatEvent, conditions: &Conditions<'_>) -> Vec<Effect> {
         let state = mem::replace(&mut self.state, Idle { conversation: None });
         let mut step = Step { seat: self, conditions, effects: Vec::new() };

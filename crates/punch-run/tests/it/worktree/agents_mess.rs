@@ -3,11 +3,11 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use punch_run::worktree::{Settled, Why};
+use punch_run::worktree::{HeldReason, Settled};
 
 use super::sandbox::{Sandbox, git, hand_in, plain_git, write};
 
-fn why(settled: Settled) -> (Why, Vec<String>) {
+fn why(settled: Settled) -> (HeldReason, Vec<String>) {
     match settled {
         Settled::Held(held) => (held.why, held.paths),
         other => panic!("{other:?}"),
@@ -125,7 +125,7 @@ fn a_half_done_merge_is_held_and_nothing_with_markers_is_committed() {
     write(&lane, "base.txt", "mine\n");
     git(&lane.path, &["commit", "-qam", "mine"]);
     assert!(!plain_git(&lane.path).args(["merge", "-q", "other"]).output().unwrap().status.success());
-    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (Why::Unfinished, vec!["base.txt".into()]));
+    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (HeldReason::Unfinished, vec!["base.txt".into()]));
     let left = lanes.close(&lane, "rest").unwrap();
     assert_eq!(left.folder, Some(lane.path.clone()));
     write(&lane, "base.txt", "both\n");
@@ -144,7 +144,7 @@ fn a_repository_inside_the_lane_is_held_not_lost() {
     git(&inside, &["init", "-q"]);
     git(&inside, &["add", "--all"]);
     git(&inside, &["commit", "-q", "-m", "inside"]);
-    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (Why::Nested, vec!["vendor/x".into()]));
+    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (HeldReason::Nested, vec!["vendor/x".into()]));
     assert!(lanes.close(&lane, "rest").unwrap().folder.is_some());
     fs::remove_dir_all(inside.join(".git")).unwrap();
     hand_in(&lanes, &lane, "T-1");
@@ -163,9 +163,9 @@ fn work_inside_a_submodule_is_held_not_lost() {
     let lane = lanes.open("a").unwrap();
     git(&lane.path, &[&files[..], &["submodule", "update", "-q", "--init"]].concat());
     write(&lane, "lib/base.txt", "changed\n");
-    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (Why::Submodule, vec!["lib".into()]));
+    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (HeldReason::Submodule, vec!["lib".into()]));
     git(&lane.path.join("lib"), &["commit", "-qam", "only here"]);
-    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (Why::Submodule, vec!["lib".into()]));
+    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (HeldReason::Submodule, vec!["lib".into()]));
     assert!(lanes.close(&lane, "rest").unwrap().folder.is_some());
     // Once a remote has it, the lane may go.
     git(&lane.path.join("lib"), &["push", "-q", "origin", "HEAD:refs/heads/new"]);
@@ -180,7 +180,7 @@ fn a_history_of_its_own_is_held() {
     let lane = lanes.open("a").unwrap();
     git(&lane.path, &["checkout", "-q", "--orphan", "new"]);
     git(&lane.path, &["commit", "-q", "-m", "from nothing"]);
-    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (Why::Unrelated, vec![]));
+    assert_eq!(why(lanes.settle(&lane, "T-1").unwrap()), (HeldReason::Unrelated, vec![]));
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use punch_run::worktree::{Finish, Left, left_behind};
+use punch_run::worktree::{Leftover, ResultState, left_behind};
 
 use super::sandbox::{Sandbox, hand_in, write};
 
-fn waiting(commits: usize, command: &str) -> Finish {
-    Finish::Waiting { branch: "punch/7/result".into(), commits, command: command.into() }
+fn waiting(commits: usize, command: &str) -> ResultState {
+    ResultState::Waiting { branch: "punch/7/result".into(), commits, command: command.into() }
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn a_run_without_work_leaves_nothing() {
     let lanes = sandbox.begin();
     let lane = lanes.open("a").unwrap();
     assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
-    assert_eq!(lanes.finish().unwrap(), Finish::Nothing);
+    assert_eq!(lanes.finish().unwrap(), ResultState::Nothing);
     assert_eq!(sandbox.git(&["for-each-ref"]), before);
     assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1);
     assert!(!sandbox.lanes_folder().join("7").exists());
@@ -35,7 +35,7 @@ fn the_command_that_is_told_takes_the_work_in() {
     assert!(!sandbox.root().join("a.txt").exists(), "nothing happens by itself");
     sandbox.git(&["merge", "-q", "--ff-only", "punch/7/result"]);
     assert!(sandbox.root().join("a.txt").exists());
-    assert_eq!(lanes.finish().unwrap(), Finish::TakenIn);
+    assert_eq!(lanes.finish().unwrap(), ResultState::TakenIn);
     assert_eq!((sandbox.branches(), sandbox.marks()), (vec![], String::new()));
 }
 
@@ -65,7 +65,7 @@ fn what_a_dead_run_left_is_listed_and_swept_without_loss() {
     fs::remove_dir_all(&c.path).unwrap();
     drop(lanes);
     let found = left_behind(&sandbox.root(), &sandbox.lanes_folder()).unwrap();
-    let left = |branch: &str, folder: Option<&std::path::Path>| Left {
+    let left = |branch: &str, folder: Option<&std::path::Path>| Leftover {
         run: "7".into(),
         branch: Some(branch.into()),
         folder: folder.map(Into::into),
@@ -108,7 +108,7 @@ fn a_branch_that_somebody_looks_at_is_not_deleted() {
     let lane = lanes.open("a").unwrap();
     lanes.close(&lane, "rest").unwrap();
     sandbox.git(&["checkout", "-q", "punch/7/result"]);
-    assert_eq!(lanes.finish().unwrap(), Finish::Nothing);
+    assert_eq!(lanes.finish().unwrap(), ResultState::Nothing);
     assert_eq!(sandbox.branches(), ["punch/7/result"]);
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use punch_run::worktree::{Held, Lanes, Published, Settled, Why};
+use punch_run::worktree::{Held, HeldReason, Lanes, Published, Settled};
 
 use super::sandbox::{Sandbox, hand_in, write};
 
@@ -41,7 +41,7 @@ fn a_conflict_is_held_with_paths_and_both_sides() {
     hand_in(&lanes, &a, "T-1");
     let paths = vec!["base.txt".to_owned(), "sub dir/new\nline.txt".to_owned()];
     let (branch, result) = ("punch/7/b".to_owned(), "punch/7/result".to_owned());
-    let held = Held { why: Why::Conflict, paths, branch, result };
+    let held = Held { why: HeldReason::Conflict, paths, branch, result };
     assert_eq!(lanes.settle(&b, "T-2").unwrap(), Settled::Held(held.clone()));
     assert_eq!(
         held.reason(),
@@ -66,7 +66,7 @@ fn a_conflict_is_held_with_paths_and_both_sides() {
 #[test]
 fn a_reason_is_short_whatever_the_paths_are() {
     let paths = (0..50).map(|n| format!("{n}\u{1b}[31m{}`", "x".repeat(5000))).collect();
-    let held = Held { why: Why::Conflict, paths, branch: "punch/7/b".into(), result: "punch/7/result".into() };
+    let held = Held { why: HeldReason::Conflict, paths, branch: "punch/7/b".into(), result: "punch/7/result".into() };
     let reason = held.reason();
     assert!(reason.len() < 700 && reason.contains("and 45 more"), "{reason}");
     assert!(!reason.contains('\u{1b}'));
