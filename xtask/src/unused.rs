@@ -16,7 +16,6 @@ const PUBLIC: &str = "punchlist";
 const EXPECTED: &[(&str, &str)] = &[
     ("plan_at", "the boards show the plan as it was"),
     ("notice", "the terminal board shows update notices"),
-    ("submit_once", "the HTTP API has idempotent writes"),
     ("view_color", "the command line in color"),
 ];
 

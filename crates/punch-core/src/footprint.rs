@@ -56,7 +56,7 @@ impl Footprint {
     }
 
     /// A first guess for a batch: what it names. `apply` asks for the rest as it meets it.
-    pub fn of(ops: &[Op]) -> Self {
+    pub fn of<'a>(ops: impl IntoIterator<Item = &'a Op>) -> Self {
         let mut out = Self::default();
         for op in ops {
             op.refs(&mut |r| match r {

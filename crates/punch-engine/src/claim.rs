@@ -92,7 +92,7 @@ pub(crate) fn claim(
 }
 
 /// The first ready todo whose files nobody is working on, if possible one that no other session was sent to.
-fn best(tx: &dyn Tx, owner: Option<&str>, now: i64) -> Result<Option<Uid>, EngineError> {
+pub(crate) fn best(tx: &dyn Tx, owner: Option<&str>, now: i64) -> Result<Option<Uid>, EngineError> {
     let offers = offers::load(tx, tx.info()?.id)?;
     let mut running: Option<Vec<Todo>> = None;
     let mut offered = None;

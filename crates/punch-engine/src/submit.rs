@@ -80,15 +80,6 @@ pub struct Changed {
     pub now: i64,
 }
 
-/// The answer to a call that may come twice.
-#[derive(Clone, Debug)]
-pub enum Once {
-    /// It came for the first time.
-    Done(Box<Changed>, String),
-    /// It was answered before; this is that answer.
-    Again(String),
-}
-
 /// Works out the ops from the part of the plan that is loaded; may ask for more.
 pub type Ask<'f> = &'f mut dyn FnMut(&Plan, i64) -> Result<Vec<Op>, Stop>;
 
@@ -143,26 +134,6 @@ impl Engine {
             (None, Err(error)) => Err(error),
             (None, Ok(())) => Err(StoreError::Abort.into()),
         }
-    }
-
-    /// Submits a call once: a second one with the same key gets the first one's answer (rule 36).
-    pub fn submit_once(
-        &self,
-        plan: PlanId,
-        request: &Request<'_>,
-        key: &str,
-        ask: Ask<'_>,
-        answer: &mut dyn FnMut(&Changed) -> String,
-    ) -> Result<Once, EngineError> {
-        self.write_for(plan, request, |tx, now| {
-            if let Some(body) = tx.answer(key, now)? {
-                return Ok(Once::Again(body));
-            }
-            let changed = settle(tx, now, request, &Footprint::default(), ask)?;
-            let body = answer(&changed);
-            tx.put_answer(key, &body, now)?;
-            Ok(Once::Done(Box::new(changed), body))
-        })
     }
 
     /// Runs a body in one write transaction; its refusals come back as they are and leave no trace. Behind it the plan

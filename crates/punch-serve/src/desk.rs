@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punch_engine::call::{Dialect, Tool};
+use punch_engine::call::{Answer, Called, Dialect, ReadCall, Tool};
 use punch_engine::{Proof, Proofs};
 use punch_store::{Changes, SessionKey};
 use serde_json::Value;
@@ -45,11 +45,9 @@ impl Ask {
     /// Costs less than handing it to another thread: a page of the plan, what is next, one todo. Readers never wait
     /// for writers.
     pub fn is_light(&self) -> bool {
-        let view = self.arguments.get("view").and_then(Value::as_str).unwrap_or("plan");
-        let far = self.arguments.get("offset").and_then(Value::as_u64).unwrap_or(0) > 1_000;
-        // What a conversation in this dialect is shown is noted with its session.
+        // What a conversation in the extended dialect is shown is noted with its session.
         let noted = self.dialect == Dialect::Extended;
-        self.tool == Tool::Read && matches!(view, "plan" | "next" | "ready") && !far && !noted
+        self.tool == Tool::Read && !noted && ReadCall::parse(&self.arguments).is_ok_and(|call| call.is_light())
     }
 
     /// A reading that no conversation makes.
@@ -69,21 +67,6 @@ impl Ask {
     }
 }
 
-/// The answer to a call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
-    /// For the model.
-    pub text: String,
-    /// For programs.
-    pub structured: Value,
-    /// The model should correct itself.
-    pub is_error: bool,
-    /// The receipt, where there is a plan.
-    pub revision: Option<u64>,
-    /// The call waits for the check of this todo: make it and ask again.
-    pub wants: Option<String>,
-}
-
 /// What can be read as a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Reading {
@@ -99,7 +82,7 @@ pub enum Checked {
     /// It passed.
     Passed(Box<Proof>),
     /// The answer to the call that waited for it.
-    Answered(Reply),
+    Answered(Answer),
 }
 
 /// True as soon as nobody wants the answer any more.
@@ -108,7 +91,7 @@ pub type Stopped<'a> = dyn Fn() -> bool + Sync + 'a;
 /// Answers calls. Slow and blocking: the server asks on a thread of its own.
 pub trait Desk: Send + Sync {
     /// Runs one call.
-    fn call(&self, ask: &Ask) -> Result<Reply, Problem>;
+    fn call(&self, ask: &Ask) -> Result<Called, Problem>;
 
     /// Makes the check that a call waits for, outside the order of calls: others go on meanwhile. Without proof the
     /// answer is there instead.

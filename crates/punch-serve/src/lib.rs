@@ -24,7 +24,7 @@ mod watch;
 pub mod wire;
 pub mod wiring;
 
-pub use desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
+pub use desk::{Ask, Checked, Desk, Reading, Stopped};
 pub use http::{Http, HttpError, loopback};
 pub use identity::{Identity, Tag};
 pub use log::Log;

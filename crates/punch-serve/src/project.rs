@@ -13,7 +13,7 @@ use punch_store::{Changes, PlanId, SessionKey, StoreError};
 use serde_json::json;
 
 use crate::Problem;
-use crate::desk::{Ask, Checked, Desk, Reading, Reply, Stopped};
+use crate::desk::{Ask, Checked, Desk, Reading, Stopped};
 use crate::identity::idempotency;
 use crate::readings::Readings;
 
@@ -182,20 +182,20 @@ impl PlanDesk {
 }
 
 impl Desk for PlanDesk {
-    fn call(&self, ask: &Ask) -> Result<Reply, Problem> {
+    fn call(&self, ask: &Ask) -> Result<Called, Problem> {
         let called = match ask.tool {
             Tool::Read => self.reading(ask, |ask| self.choice(Some(ask)))?.map(Called::Answered),
             Tool::Claim | Tool::Write | Tool::Checkpoint => self.writing(&*self.identified(ask)?)?,
         };
-        let mut reply = match called {
-            Some(Called::Answered(answer)) => answer.into(),
-            Some(Called::Wants(id)) => return Ok(Reply { wants: Some(id), ..empty(ask.tool) }),
+        let mut answer = match called {
+            Some(Called::Answered(answer)) => answer,
+            Some(Called::Wants(id)) => return Ok(Called::Wants(id)),
             None => empty(ask.tool),
         };
         if let Some(warning) = self.opened.project.warning() {
-            reply.text = format!("Warning: {warning}\n{}", reply.text);
+            answer.text = format!("Warning: {warning}\n{}", answer.text);
         }
-        Ok(reply)
+        Ok(Called::Answered(answer))
     }
 
     fn check(&self, ask: &Ask, id: &str, limit: Duration, stopped: &Stopped<'_>) -> Result<Checked, Problem> {
@@ -213,7 +213,7 @@ impl Desk for PlanDesk {
             match proven {
                 Ok(proof) => Ok(Checked::Passed(Box::new(proof))),
                 Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-                Err(error) => Ok(Checked::Answered(engine.refused(plan, ask.dialect, &error)?.into())),
+                Err(error) => Ok(Checked::Answered(engine.refused(plan, ask.dialect, &error)?)),
             }
         })?;
         Ok(checked.unwrap_or_else(|| Checked::Answered(empty(ask.tool))))
@@ -299,17 +299,10 @@ const fn name_of(tool: Tool) -> &'static str {
 }
 
 /// What a plan that does not exist yet reads as.
-fn empty(tool: Tool) -> Reply {
+fn empty(tool: Tool) -> Answer {
     let (text, structured) = match tool {
         Tool::Claim => ("Nothing is ready to claim.", json!({"todo": null})),
         Tool::Read | Tool::Write | Tool::Checkpoint => ("There are no todos yet.", json!({"todos": [], "total": 0})),
     };
-    Reply { text: text.into(), structured, is_error: false, revision: Some(0), wants: None }
-}
-
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
-        let Answer { text, structured, is_error, revision } = answer;
-        Self { text, structured, is_error, revision: Some(revision), wants: None }
-    }
+    Answer { text: text.into(), structured, ..Answer::default() }
 }

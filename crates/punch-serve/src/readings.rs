@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use punch_engine::call::{Answer, Read};
+use punch_engine::call::{Answer, CachedRead};
 
 use crate::desk::Ask;
 
@@ -14,7 +14,7 @@ const KEPT: usize = 8;
 struct Kept {
     ask: Ask,
     stamp: u64,
-    read: Read,
+    read: CachedRead,
 }
 
 /// The last readings, oldest first.
@@ -30,7 +30,7 @@ impl Readings {
     }
 
     /// Keeps an answer. `stamp` was looked at before it was read, so it is never older than the stamp says.
-    pub fn keep(&self, ask: &Ask, stamp: u64, read: Read) {
+    pub fn keep(&self, ask: &Ask, stamp: u64, read: CachedRead) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|kept| kept.stamp == stamp && !kept.ask.asks_same(ask));
         if kept.len() >= KEPT {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use punch_engine::Proofs;
-use punch_engine::call::budget;
+use punch_engine::call::{Answer, Called, budget};
 use punch_store::SessionKey;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Ask, Checked, Desk, Reading, Reply};
+use crate::desk::{Ask, Checked, Desk, Reading};
 use crate::desk_thread::DeskThread;
 use crate::identity::{Identity, Tag};
 use crate::watch::Watch;
@@ -96,41 +96,45 @@ impl Server {
     }
 
     /// Asks the desk; where it waits for a check, has that made and asks again.
-    async fn answer(&self, ask: Ask, context: &RequestContext<RoleServer>) -> Result<Reply, Problem> {
+    async fn answer(&self, ask: Ask, context: &RequestContext<RoleServer>) -> Result<Answer, Problem> {
         let (mut ask, until) = (Arc::new(ask), Instant::now() + checks::LIMIT);
         loop {
             let light = ask.is_light();
             let asked = ask.clone();
             let call = move |desk: &dyn Desk| desk.call(&asked);
-            let reply = match if light { self.desk.at_once(call) } else { Err(call) } {
+            let called = match if light { self.desk.at_once(call) } else { Err(call) } {
                 Ok(answer) => answer?,
                 Err(call) => {
                     let job = self.desk.run(context.ct.clone(), call);
                     patiently(job, context, "waiting for the store").await?
                 }
             };
-            let Some(id) = &reply.wants else { return Ok(reply) };
-            let check = checks::make(self.desk.desk(), &ask, id, until, &context.ct);
-            match patiently(check, context, &format!("checking {}", punch_core::text::clip(id, 80))).await? {
+            let id = match called {
+                Called::Answered(answer) => return Ok(answer),
+                Called::Wants(id) => id,
+            };
+            let check = checks::make(self.desk.desk(), &ask, &id, until, &context.ct);
+            match patiently(check, context, &format!("checking {}", punch_core::text::clip(&id, 80))).await? {
                 Checked::Passed(proof) => Arc::make_mut(&mut ask).proofs.push(*proof),
-                Checked::Answered(reply) => return Ok(reply),
+                Checked::Answered(answer) => return Ok(answer),
             }
         }
     }
 
-    fn result(&self, answer: Result<Reply, Problem>) -> CallToolResult {
-        let reply = answer.unwrap_or_else(|problem| Reply {
-            text: problem.text(),
-            structured: json!({"error": {"code": problem.code, "message": problem.message, "hint": problem.hint}}),
-            is_error: true,
-            revision: None,
-            wants: None,
-        });
-        let text = budget::text(&reply.text, reply.revision);
+    fn result(&self, answer: Result<Answer, Problem>) -> CallToolResult {
+        let (text, structured, is_error) = match answer {
+            Ok(answer) => (budget::text(&answer.text, Some(answer.revision)), answer.structured, answer.is_error),
+            // A call that was not answered has no receipt.
+            Err(problem) => {
+                let Problem { code, message, hint } = &problem;
+                let structured = json!({"error": {"code": code, "message": message, "hint": hint}});
+                (budget::text(&problem.text(), None), structured, true)
+            }
+        };
         let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
-        result.is_error = reply.is_error.then_some(true);
+        result.is_error = is_error.then_some(true);
         if self.settings.structured {
-            result.structured_content = Some(budget::structured(reply.structured, &text));
+            result.structured_content = Some(budget::structured(structured, &text));
         }
         result
     }

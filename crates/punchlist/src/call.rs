@@ -3,30 +3,10 @@
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::text;
 use punch_engine::WorkTree;
-use punch_engine::call::{Caller, Work, budget};
+use punch_engine::call::{Answer, Caller, Work, budget};
 use serde_json::{Value, json};
 
 use crate::{Error, Session};
-
-/// What a call came to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// For the model, at most [`Answer::CAP`] bytes.
-    pub text: String,
-    /// The same for your program.
-    pub structured: Value,
-    /// It was refused or had errors; the text says what to do.
-    pub is_error: bool,
-    /// The plan's revision afterwards.
-    pub revision: u64,
-    /// What the model should be told beside it: put it behind the result, or leave it.
-    pub reminder: Option<String>,
-}
-
-impl Answer {
-    /// Bytes of a text.
-    pub const CAP: usize = punch_engine::call::TEXT_CAP;
-}
 
 impl Session {
     /// Runs a call. Arguments are the object that the model sent, or the string of JSON that OpenAI's form has. Names
@@ -78,14 +58,7 @@ impl Session {
             }
         };
         let reminder = self.report(event)?.context;
-        let text = budget::text(&answer.text, None);
-        Ok(Answer {
-            text,
-            structured: answer.structured,
-            is_error: answer.is_error,
-            revision: answer.revision,
-            reminder,
-        })
+        Ok(Answer { text: budget::text(&answer.text, None), reminder, ..answer })
     }
 
     pub(crate) fn caller(&self, arguments: &Value) -> Caller<'_> {

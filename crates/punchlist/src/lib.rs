@@ -46,7 +46,6 @@ mod tools;
 mod turn;
 mod views;
 
-pub use call::Answer;
 pub use error::Error;
 pub use events::{Event, Events, Touched};
 pub use history::trim_history;
@@ -59,4 +58,5 @@ pub use views::View;
 pub use punch_core::drive::{ContextUse, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
 pub use punch_core::view::Progress;
 pub use punch_core::{Dialect, Kind, Record, Status};
+pub use punch_engine::call::Answer;
 pub use punch_engine::{Clock, Group, Role};

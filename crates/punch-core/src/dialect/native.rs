@@ -1,6 +1,7 @@
 //! The native dialect: a batch of ops, references by id, strict. An empty or missing target never means "all".
 
 use std::collections::HashSet;
+use std::slice;
 
 use serde_json::{Map, Value};
 
@@ -8,7 +9,8 @@ use super::extended::complexity;
 use super::input::{invalid, join, list, number, object, text, texts};
 use super::list::{Item, match_rows};
 use crate::{
-    Add, Edit, Evidence, Hold, HoldKind, Keep, Op, PhaseRef, Place, Plan, Ref, Refusal, Status, Verify, text::clip,
+    Add, Edit, Evidence, Footprint, Hold, HoldKind, Keep, Op, PhaseRef, Place, Plan, Ref, Refusal, Status, Verify,
+    text::clip,
 };
 
 /// How long texts may be, in characters.
@@ -44,27 +46,101 @@ const FIELDS: &[&str] = &[
 ];
 const PLACES: &[&str] = &["before", "after", "place"];
 
-/// Reads `{"ops": […]}` into ops.
-pub fn read(plan: &Plan, call: &Value, limits: &Limits) -> Result<Vec<Op>, Refusal> {
+/// A call after reading. Only what a replacement comes to depends on the plan.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    steps: Vec<Step>,
+    /// What the ops `done` and `fail` say that their todos took.
+    pub usage: Vec<Usage>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Op(Op),
+    Replace(Vec<Replacement>),
+}
+
+/// A todo of a replacement.
+#[derive(Clone, Debug)]
+struct Replacement {
+    add: Add,
+    status_given: bool,
+}
+
+/// `actualTokens` of one op.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// The todos of the op, which share the tokens.
+    pub ids: Vec<String>,
+    /// The op reports a failure.
+    pub failed: bool,
+    /// The sum over these todos.
+    pub tokens: u64,
+}
+
+impl Call {
+    /// Returns true if the call replaces the list: the plan has to be loaded as a whole.
+    pub fn replaces(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Replace(_)))
+    }
+
+    /// Returns the part of the plan that the call names. Asked for one by one, many names would end in the whole plan.
+    pub fn footprint(&self) -> Footprint {
+        if self.replaces() {
+            return Footprint::everything();
+        }
+        let ops = || self.steps.iter().filter_map(|step| if let Step::Op(op) = step { Some(op) } else { None });
+        let mut named = Footprint::of(ops());
+        named.ids.extend(ops().filter_map(|op| if let Op::Add(add) = op { add.id.clone() } else { None }));
+        named
+    }
+
+    /// Returns the ops that the call asks for. A replacement is matched against the todos of `plan`.
+    pub fn ops(&self, plan: &Plan) -> Vec<Op> {
+        let mut ops = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            match step {
+                Step::Op(op) => ops.push(op.clone()),
+                Step::Replace(todos) => replace(plan, todos.clone(), &mut ops),
+            }
+        }
+        ops
+    }
+}
+
+/// Reads `{"ops": […]}`.
+pub fn parse(call: &Value, limits: &Limits) -> Result<Call, Refusal> {
     let items = list(object(call, "")?, "ops", "")?;
     if items.is_empty() {
         return Err(invalid("ops", "give at least one op"));
     }
-    let mut ops = Vec::with_capacity(items.len());
+    let mut call = Call::default();
     for (n, item) in items.iter().enumerate() {
-        read_op(plan, item, &format!("ops[{n}]"), limits, &mut ops)?;
+        parse_op(item, &format!("ops[{n}]"), limits, &mut call)?;
     }
-    Ok(ops)
+    Ok(call)
 }
 
-fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<Op>) -> Result<(), Refusal> {
+/// Reads `{"ops": […]}` into the ops that it asks for on a plan.
+pub fn read(plan: &Plan, call: &Value, limits: &Limits) -> Result<Vec<Op>, Refusal> {
+    Ok(parse(call, limits)?.ops(plan))
+}
+
+fn parse_op(item: &Value, at: &str, limits: &Limits, call: &mut Call) -> Result<(), Refusal> {
     let map = object(item, at)?;
     let Some(verb) = text(map, "op", at)? else { return Err(invalid(join(at, "op"), "missing")) };
     let known = |extra: &[&str]| only(map, at, extra);
+    let Call { steps, usage } = call;
+    if verb == "replace" {
+        known(&["todos"])?;
+        steps.push(Step::Replace(replacement(map, at, limits)?));
+        return Ok(());
+    }
+    let mut push = |op| steps.push(Step::Op(op));
     match verb {
         "add" => {
             known(&[&["id", "status"], FIELDS, PLACES].concat())?;
-            ops.push(Op::Add(add(map, at, limits)?));
+            push(Op::Add(add(map, at, limits)?));
         }
         "edit" => {
             known(&[&["id", "newId"], FIELDS].concat())?;
@@ -72,12 +148,12 @@ fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<O
             let mut edit = edit(map, at, limits)?;
             edit.id =
                 Keep::from_option(text(map, "newId", at)?.map(|id| check_id(id, &join(at, "newId"))).transpose()?);
-            ops.push(Op::Edit(target, edit));
+            push(Op::Edit(target, edit));
         }
         "move" => {
             known(&[&["id"], PLACES].concat())?;
             let place = place(map, at)?;
-            ops.push(Op::Move(one(map, at)?, place));
+            push(Op::Move(one(map, at)?, place));
         }
         "start" | "drop" | "reopen" | "release" | "rm" => {
             known(&["id", "ids"])?;
@@ -88,11 +164,11 @@ fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<O
                 "release" => Op::Release,
                 _ => Op::Rm,
             };
-            ops.extend(many(map, at)?.into_iter().map(make));
+            many(map, at)?.into_iter().map(make).for_each(push);
         }
         "done" => {
             known(&["id", "ids", "evidence", "fence", "actualTokens"])?;
-            number(map, "actualTokens", at)?;
+            let tokens = number(map, "actualTokens", at)?;
             let evidence = text(map, "evidence", at)?.map(|e| long_text(e, "evidence", limits.long)).transpose()?;
             let fence = number(map, "fence", at)?;
             let done = |target| Op::Done {
@@ -100,27 +176,27 @@ fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<O
                 evidence: evidence.clone().map(|text| Evidence { text: Some(text), ..Evidence::default() }),
                 fence,
             };
-            ops.extend(many(map, at)?.into_iter().map(done));
+            let targets = many(map, at)?;
+            usage.extend(tokens.map(|tokens| Usage { ids: ids(&targets), failed: false, tokens }));
+            targets.into_iter().map(done).for_each(push);
         }
         "fail" => {
             known(&["id", "error", "actualTokens"])?;
-            number(map, "actualTokens", at)?;
+            let tokens = number(map, "actualTokens", at)?;
             let error = long_text(text(map, "error", at)?.unwrap_or_default(), "error", limits.long)?;
-            ops.push(Op::Fail(one(map, at)?, error));
+            let target = one(map, at)?;
+            usage.extend(tokens.map(|tokens| Usage { ids: ids(slice::from_ref(&target)), failed: true, tokens }));
+            push(Op::Fail(target, error));
         }
         "hold" => {
             known(&["id", "kind", "reason", "until"])?;
-            ops.push(Op::Hold(one(map, at)?, hold(map, at, limits)?));
+            push(Op::Hold(one(map, at)?, hold(map, at, limits)?));
         }
         "note" => {
             known(&["id", "text"])?;
             let note = text(map, "text", at)?.map(str::trim_end).filter(|t| !t.is_empty());
             let note = note.ok_or_else(|| invalid(join(at, "text"), "missing or empty"))?;
-            ops.push(Op::Note(one(map, at)?, long_text(note, "note", limits.long)?));
-        }
-        "replace" => {
-            known(&["todos"])?;
-            replace(plan, map, at, limits, ops)?;
+            push(Op::Note(one(map, at)?, long_text(note, "note", limits.long)?));
         }
         "undo" => {
             known(&["revision", "any"])?;
@@ -128,17 +204,17 @@ fn read_op(plan: &Plan, item: &Value, at: &str, limits: &Limits, ops: &mut Vec<O
                 None | Some(Value::Null) => false,
                 Some(value) => value.as_bool().ok_or_else(|| invalid(join(at, "any"), "must be true or false"))?,
             };
-            ops.push(Op::Undo { revision: number(map, "revision", at)?, any });
+            push(Op::Undo { revision: number(map, "revision", at)?, any });
         }
         // The older name: it always says which.
         "revert" => {
             known(&["revision"])?;
             let revision = number(map, "revision", at)?.ok_or_else(|| invalid(join(at, "revision"), "missing"))?;
-            ops.push(Op::Undo { revision: Some(revision), any: false });
+            push(Op::Undo { revision: Some(revision), any: false });
         }
         "redo" => {
             known(&[])?;
-            ops.push(Op::Redo);
+            push(Op::Redo);
         }
         other => {
             const VERBS: &str =
@@ -279,23 +355,31 @@ fn hold(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Hold, Ref
     Ok(Hold { kind, reason: long_text(reason, "reason", limits.long)?, until, by: String::new(), at: 0 })
 }
 
-/// Full replacement: matched by id, then by content; the others are archived (rule 7).
-fn replace(plan: &Plan, map: &Map<String, Value>, at: &str, limits: &Limits, ops: &mut Vec<Op>) -> Result<(), Refusal> {
-    let mut adds = Vec::new();
+fn ids(targets: &[Ref]) -> Vec<String> {
+    targets.iter().filter_map(|target| if let Ref::Id(id) = target { Some(id.clone()) } else { None }).collect()
+}
+
+fn replacement(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Vec<Replacement>, Refusal> {
+    let mut todos: Vec<Replacement> = Vec::new();
     for (n, item) in list(map, "todos", at)?.iter().enumerate() {
         let at = format!("{}[{n}]", join(at, "todos"));
         let map = object(item, &at)?;
         only(map, &at, &[&["id", "status"], FIELDS].concat())?;
-        adds.push((add(map, &at, limits)?, map.contains_key("status")));
+        todos.push(Replacement { add: add(map, &at, limits)?, status_given: map.contains_key("status") });
     }
     let mut seen = HashSet::new();
-    if let Some((twice, _)) = adds.iter().find(|(add, _)| add.id.as_ref().is_some_and(|id| !seen.insert(id.clone()))) {
-        return Err(Refusal::DuplicateId { id: twice.id.clone().unwrap_or_default() });
+    match todos.iter().filter_map(|todo| todo.add.id.as_ref()).find(|id| !seen.insert(*id)) {
+        Some(twice) => Err(Refusal::DuplicateId { id: twice.clone() }),
+        None => Ok(todos),
     }
+}
+
+/// Replaces the list: todos are matched by id, then by content; the others are archived (rule 7).
+fn replace(plan: &Plan, todos: Vec<Replacement>, ops: &mut Vec<Op>) {
     let item = |id: Option<String>, content: &str| Item { id, content: content.to_owned(), ..Item::default() };
-    let mut rows: Vec<Item> = adds
+    let mut rows: Vec<Item> = todos
         .iter()
-        .map(|(add, _)| item(add.id.clone(), add.edit.content.as_set().map_or("", String::as_str)))
+        .map(|Replacement { add, .. }| item(add.id.clone(), add.edit.content.as_set().map_or("", String::as_str)))
         .collect();
     let live = plan.live();
     let known: Vec<Item> =
@@ -305,7 +389,7 @@ fn replace(plan: &Plan, map: &Map<String, Value>, at: &str, limits: &Limits, ops
     ops.extend(live.iter().filter(|t| !kept.contains(&t.uid)).map(|t| Op::Rm(Ref::Uid(t.uid))));
     let before = ops.iter().filter(|op| matches!(op, Op::Add(_))).count();
     let (mut order, mut statuses, mut new) = (Vec::new(), Vec::new(), before);
-    for ((mut add, status_given), row) in adds.into_iter().zip(rows) {
+    for (Replacement { mut add, status_given }, row) in todos.into_iter().zip(rows) {
         match row.uid {
             None => {
                 order.push(Ref::New(new));
@@ -328,7 +412,6 @@ fn replace(plan: &Plan, map: &Map<String, Value>, at: &str, limits: &Limits, ops
     }
     ops.push(Op::Arrange(order));
     ops.extend(statuses);
-    Ok(())
 }
 
 /// An id is one word-like line without surprises; what is stored by other dialects may be anything.

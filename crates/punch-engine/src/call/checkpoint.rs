@@ -1,9 +1,10 @@
 //! The checkpoint tool: save, list, restore. Git is asked before the transaction.
 
-use punch_core::{Refusal, text};
+use punch_core::text;
 use punch_store::PlanId;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::arguments::CheckpointCall;
 use super::render::capped;
 use super::{Answer, Caller};
 use crate::{Code, Engine, EngineError, Restored, Restoring, Role, Saved, Saving, session};
@@ -16,24 +17,24 @@ impl Engine {
         &self,
         plan: PlanId,
         caller: &Caller<'_>,
-        arguments: &Value,
+        call: &CheckpointCall,
     ) -> Result<Answer, EngineError> {
         let code = || caller.work.tree.as_ref().map(Code::look).unwrap_or_default();
-        let (text, structured) = match arguments["action"].as_str().unwrap_or("save") {
-            "save" => {
-                let saving = Saving { by: caller.actor.by(), notes: arguments["note"].as_str(), ..Saving::default() };
+        let (text, structured) = match call {
+            CheckpointCall::Save { note } => {
+                let saving = Saving { by: caller.actor.by(), notes: note.as_deref(), ..Saving::default() };
                 let saved = self.checkpoint(plan, &code(), &saving)?;
                 (format!("Saved {}", line(&saved)), json!({"id": saved.id, "todos": saved.todos}))
             }
-            "list" => {
+            CheckpointCall::List => {
                 let all = self.checkpoints(plan, LISTED)?;
                 let lines: Vec<String> = all.iter().map(line).collect();
                 let text = if lines.is_empty() { "No checkpoints.".to_owned() } else { lines.join("\n") };
                 (text, json!({"checkpoints": all.iter().map(|saved| &saved.id).collect::<Vec<_>>()}))
             }
-            "restore" => {
+            CheckpointCall::Restore { id } => {
                 self.may_restore(plan, caller)?;
-                let id = arguments["id"].as_str().filter(|id| !id.is_empty()).unwrap_or("latest");
+                let id = id.as_deref().unwrap_or("latest");
                 let reopen = caller.settings.is_none_or(|settings| settings.checkpoint_reopen.value);
                 // Whoever calls a tool is an agent, and only the user uses force.
                 let how = Restoring { force: false, reopen };
@@ -48,13 +49,9 @@ impl Engine {
                 });
                 (told(&restored, &back), structured)
             }
-            other => {
-                let what = format!("`{}` is none of save, list, restore", text::clip(other, 40));
-                return Err(Refusal::Invalid { at: "action".into(), what }.into());
-            }
         };
         let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
-        Ok(Answer { text: capped(&text), structured, is_error: false, revision })
+        Ok(Answer::new(capped(&text), structured, revision))
     }
 
     /// A worker answers for its own todos only (rule 39).

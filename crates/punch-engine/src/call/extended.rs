@@ -5,118 +5,107 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use punch_core::apply::spare;
 use punch_core::dialect::extended;
 use punch_core::{Footprint, Keep, Op, Plan, Ref, Status, Todo, Uid};
-use punch_store::{PlanId, Snapshot, StoreError, Which};
+use punch_store::{Snapshot, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
 use super::names::{Mention, Names};
 use super::reach::WHOLE;
 use super::render::{self, capped};
 use super::worker::Report;
-use super::{Answer, Caller, Dialect, native, pack, stated, unpack};
+use super::{Answer, Caller, Dialect, Incoming, native, reported_usage};
 use crate::submit::settle_on;
-use crate::{Changed, Engine, EngineError, Role, SessionState, claim, link, session};
+use crate::{Changed, Engine, EngineError, Role, SessionState, claim};
 
 impl Engine {
-    pub(super) fn call_extended(
-        &self,
-        plan: PlanId,
-        caller: &Caller<'_>,
-        arguments: &Value,
-        key: Option<&str>,
-    ) -> Result<Answer, EngineError> {
-        let given = extended::read(arguments, &caller.limits)?;
-        let request = caller.request(extended::policy);
-        self.write_for(plan, &request, |tx, now| {
-            if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
-                return Ok(unpack(&body));
-            }
-            let mut state = session::load(tx, &caller.session, plan)?;
-            if state.role_of(&caller.session, caller.role) != Role::Owner {
-                let answer = Report::of_extended(&given).write(tx, now, caller, &mut state)?;
-                link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
-                session::store(tx, &caller.session, plan, &state, now)?;
-                if let Some(key) = key {
-                    tx.put_answer(key, &pack(&answer), now)?;
-                }
-                return Ok(answer);
-            }
-            let scope: HashSet<Uid> = state.scope.iter().copied().collect();
-            let mut names = Names::of(&state);
-            let part = part(tx, &given, &state, &names)?;
-            let before = part.row.revision;
-            let call = in_plan(&given, &part, &mut names, caller, now);
-            let whole = part.row.counts.total() <= WHOLE as u64;
-            let mut ops = extended::ops(&part, &call)?;
-            // Only what the session was shown can be archived by leaving it out (rule 8).
-            ops.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !scope.contains(uid)));
-            let now = now.max(part.row.last_time);
-            let (ops, spared) = spare(ops, &part, &caller.actor, now);
-            let mut changed = settle_on(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
-            changed.outcome.warnings.extend(spared);
-            claim::keep_own(tx, now, &request)?;
-            render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
-            let named: Vec<&Todo> = call.todos.iter().filter_map(|given| changed.plan.by_id(&given.id)).collect();
-            let kept = if call.replace { Vec::new() } else { state.scope.clone() };
-            let uids: BTreeSet<Uid> = kept.into_iter().chain(named.iter().map(|t| t.uid)).collect();
-            if call.replace {
-                names.retain(&named.iter().map(|t| t.id.as_str()).collect());
-            }
-            state.beside.retain(|uid| !uids.contains(uid));
-            state.scope = uids.into_iter().collect();
-            state.wrote(before, changed.outcome.plan.revision);
-            state.dialect = Some(Dialect::Extended);
-            let warnings = extended::group_warnings(&changed.plan, &call);
-            let group = |t: &&Todo| {
-                let t = names.labelled((*t).clone());
-                format!("{} (P{}, group {})", render::line(&t, changed.now), t.priority, t.derived.level)
+    pub(super) fn call_extended(&self, incoming: &Incoming<'_>, given: &extended::Call) -> Result<Answer, EngineError> {
+        let caller = incoming.caller;
+        let answer = self.write_call(incoming, &caller.request(extended::policy), |tx, now, state, role| {
+            let answer = match role {
+                Role::Owner => run(tx, now, incoming, given, state)?,
+                Role::Worker | Role::None => Report::of_extended(given).write(tx, now, caller, state)?,
             };
-            let mut lines: Vec<String> = named.iter().map(group).collect();
-            let ready: Vec<String> = match whole {
-                true => extended::ready(&changed.plan, changed.now),
-                // Of a large plan the first ones; they are the best.
-                false => tx.ready(changed.now, None, SHOWN + 1)?.into_iter().map(|t| t.fields.id).collect(),
-            };
-            let own: HashSet<Uid> = state.scope.iter().copied().collect();
-            let label = |id: &str| {
-                let is_own = changed.plan.by_id(id).is_none_or(|todo| own.contains(&todo.uid));
-                names.label_beside(id, is_own)
-            };
-            let ready: Vec<String> = ready.iter().map(|id| label(id)).collect();
-            lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready, whole) }));
-            lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
-            lines.extend(render::reported(&changed.outcome));
-            let next = native::next(tx, caller, changed.now)?;
-            native::send(tx, plan, caller, &next, changed.now)?;
-            let own_next = |mut todo: Todo| {
-                todo.fields.id = names.label_beside(&todo.id, own.contains(&todo.uid));
-                todo
-            };
-            let next: Vec<Todo> = next.into_iter().map(own_next).collect();
-            lines.push(render::progress(&changed.plan.row, &next));
-            let answer = Answer {
-                text: capped(&lines.join("\n")),
-                structured: match caller.structured {
-                    true => json!({
-                        "success": true,
-                        "todos": rows(&changed, &label),
-                        "ready": ready,
-                        "warnings": warnings.iter().map(punch_core::Warning::message).collect::<Vec<_>>(),
-                    }),
-                    false => Value::Null,
-                },
-                is_error: false,
-                revision: changed.outcome.plan.revision,
-            };
-            stated::enter(tx, caller, &state, &stated::extended(&changed.plan, &call), now)?;
-            names.store(&mut state);
-            link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
-            session::store(tx, &caller.session, plan, &state, now)?;
-            if let Some(key) = key {
-                tx.put_answer(key, &pack(&answer), now)?;
-            }
-            Ok(answer)
-        })
+            Ok(Some(answer))
+        });
+        answer.map(Option::unwrap_or_default)
     }
+}
+
+/// Runs the call of an owner inside its transaction.
+fn run(
+    tx: &mut dyn Tx,
+    now: i64,
+    incoming: &Incoming<'_>,
+    given: &extended::Call,
+    state: &mut SessionState,
+) -> Result<Answer, EngineError> {
+    let caller = incoming.caller;
+    let request = caller.request(extended::policy);
+    let scope: HashSet<Uid> = state.scope.iter().copied().collect();
+    let mut names = Names::of(state);
+    let part = part(tx, given, state, &names)?;
+    let before = part.row.revision;
+    let call = in_plan(given, &part, &mut names, caller, now);
+    let whole = part.row.counts.total() <= WHOLE as u64;
+    let mut ops = extended::ops(&part, &call)?;
+    // Only what the session was shown can be archived by leaving it out (rule 8).
+    ops.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !scope.contains(uid)));
+    let now = now.max(part.row.last_time);
+    let (ops, spared) = spare(ops, &part, &caller.actor, now);
+    let mut changed = settle_on(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
+    changed.outcome.warnings.extend(spared);
+    claim::keep_own(tx, now, &request)?;
+    render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
+    let named: Vec<&Todo> = call.todos.iter().filter_map(|given| changed.plan.by_id(&given.id)).collect();
+    let kept = if call.replace { Vec::new() } else { state.scope.clone() };
+    let uids: BTreeSet<Uid> = kept.into_iter().chain(named.iter().map(|t| t.uid)).collect();
+    if call.replace {
+        names.retain(&named.iter().map(|t| t.id.as_str()).collect());
+    }
+    state.beside.retain(|uid| !uids.contains(uid));
+    state.scope = uids.into_iter().collect();
+    state.wrote(before, changed.outcome.plan.revision);
+    state.dialect = Some(Dialect::Extended);
+    let warnings = extended::group_warnings(&changed.plan, &call);
+    let group = |t: &&Todo| {
+        let t = names.labelled((*t).clone());
+        format!("{} (P{}, group {})", render::line(&t, changed.now), t.priority, t.derived.level)
+    };
+    let mut lines: Vec<String> = named.iter().map(group).collect();
+    let ready: Vec<String> = match whole {
+        true => extended::ready(&changed.plan, changed.now),
+        // Of a large plan the first ones; they are the best.
+        false => tx.ready(changed.now, None, SHOWN + 1)?.into_iter().map(|t| t.fields.id).collect(),
+    };
+    let own: HashSet<Uid> = state.scope.iter().copied().collect();
+    let label = |id: &str| {
+        let is_own = changed.plan.by_id(id).is_none_or(|todo| own.contains(&todo.uid));
+        names.label_beside(id, is_own)
+    };
+    let ready: Vec<String> = ready.iter().map(|id| label(id)).collect();
+    lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready, whole) }));
+    lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
+    lines.extend(render::reported(&changed.outcome));
+    let next = native::next(tx, caller, changed.now)?;
+    native::send(tx, incoming.plan, caller, &next, changed.now)?;
+    let own_next = |mut todo: Todo| {
+        todo.fields.id = names.label_beside(&todo.id, own.contains(&todo.uid));
+        todo
+    };
+    let next: Vec<Todo> = next.into_iter().map(own_next).collect();
+    lines.push(render::progress(&changed.plan.row, &next));
+    let structured = match caller.structured {
+        true => json!({
+            "success": true,
+            "todos": rows(&changed, &label),
+            "ready": ready,
+            "warnings": warnings.iter().map(punch_core::Warning::message).collect::<Vec<_>>(),
+        }),
+        false => Value::Null,
+    };
+    let answer = Answer::new(capped(&lines.join("\n")), structured, changed.outcome.plan.revision);
+    reported_usage::record(tx, caller, state, &reported_usage::extended(&changed.plan, &call), now)?;
+    names.store(state);
+    Ok(answer)
 }
 
 /// The call with ids of the plan in place of the names of its conversation. Names for new todos are paired with the ids

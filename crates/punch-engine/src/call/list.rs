@@ -8,16 +8,16 @@ use punch_core::apply::spare;
 use punch_core::dialect::list::{diff, reclaim};
 use punch_core::dialect::{cursor, phases, todowrite};
 use punch_core::{Policy, Refusal, Uid};
-use punch_store::{PlanId, Tx};
+use punch_store::Tx;
 use serde_json::Value;
 
 use super::names::Names;
 use super::reach::Reach;
 use super::step::{Step, adopt, answer, step};
 use super::worker::Report;
-use super::{Answer, Caller, Dialect, pack, render, unpack};
+use super::{Answer, Caller, Dialect, Incoming, render};
 use crate::submit::settle_on;
-use crate::{Engine, EngineError, Role, SessionState, claim, link, offers, session};
+use crate::{Engine, EngineError, Role, SessionState, claim, offers};
 
 /// A call after reading, ready to run on a list.
 pub(super) enum Call {
@@ -27,7 +27,7 @@ pub(super) enum Call {
 }
 
 impl Call {
-    fn read(dialect: Dialect, arguments: &Value) -> Result<Self, EngineError> {
+    pub fn parse(dialect: Dialect, arguments: &Value) -> Result<Self, Refusal> {
         Ok(match dialect {
             Dialect::Cursor => Self::Cursor(cursor::read(arguments)?),
             Dialect::Phases => Self::Phases(phases::parse_params(&phases::coerce(arguments.clone()))?),
@@ -85,7 +85,7 @@ impl Call {
         out
     }
 
-    fn preset(&self) -> fn(Policy) -> Policy {
+    pub fn preset(&self) -> fn(Policy) -> Policy {
         match self {
             Self::Cursor(_) => cursor::policy,
             Self::Phases(_) => phases::policy,
@@ -95,37 +95,20 @@ impl Call {
 }
 
 impl Engine {
-    pub(super) fn call_list(
-        &self,
-        plan: PlanId,
-        caller: &Caller<'_>,
-        dialect: Dialect,
-        arguments: &Value,
-        key: Option<&str>,
-    ) -> Result<Answer, EngineError> {
-        let call = Call::read(dialect, arguments)?;
-        self.write_for(plan, &caller.request(call.preset()), |tx, now| {
-            if let Some(body) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
-                return Ok(unpack(&body));
-            }
-            let mut state = session::load(tx, &caller.session, plan)?;
-            let answer = match state.role_of(&caller.session, caller.role) {
-                Role::Owner => run(tx, now, &call, caller, &mut state)?,
-                Role::Worker | Role::None => {
-                    Report::of_list(&call, call.preset())?.write(tx, now, caller, &mut state)?
-                }
+    pub(super) fn call_list(&self, incoming: &Incoming<'_>, call: &Call) -> Result<Answer, EngineError> {
+        let caller = incoming.caller;
+        self.write_call(incoming, &caller.request(call.preset()), |tx, now, state, role| {
+            let answer = match role {
+                Role::Owner => run(tx, now, call, caller, state)?,
+                Role::Worker | Role::None => Report::of_list(call)?.write(tx, now, caller, state)?,
             };
             // A list names no next todo: where its author was sent before no longer counts.
             if let Some(owner) = caller.actor.owner() {
-                offers::record(tx, plan, owner, None, now)?;
+                offers::record(tx, incoming.plan, owner, None, now)?;
             }
-            link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
-            session::store(tx, &caller.session, plan, &state, now)?;
-            if let Some(key) = key {
-                tx.put_answer(key, &pack(&answer), now)?;
-            }
-            Ok(answer)
+            Ok(Some(answer))
         })
+        .map(Option::unwrap_or_default)
     }
 }
 

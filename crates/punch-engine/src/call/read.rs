@@ -8,19 +8,8 @@ use serde_json::{Value, json};
 
 use super::names::Names;
 use super::render::{self, capped};
-use super::{Answer, Caller, Dialect, detail, native, worker};
+use super::{Answer, Caller, Dialect, ReadCall, ReadView, detail, native, worker};
 use crate::{EngineError, history, host, reference};
-
-/// Todos on a page, if the call does not say: about 500 tokens.
-const PAGE: usize = 30;
-
-/// Tokens of a batch, if the call does not say: 70 % of a usual context.
-const BUDGET: u64 = 140_000;
-
-/// Whether the answer depends on what was learnt from all plans.
-pub(super) fn is_calibrated(arguments: &Value) -> bool {
-    arguments["view"] == "schedule"
-}
 
 /// What a reading displays, in the names of its conversation.
 pub(super) struct Display {
@@ -41,41 +30,23 @@ pub(super) fn answer(
     snapshot: &dyn Snapshot,
     caller: &Caller<'_>,
     dialect: Dialect,
-    arguments: &Value,
+    call: &ReadCall,
     display: &mut Display,
     (calibration, now): (f64, i64),
 ) -> Result<Answer, EngineError> {
-    let view = arguments["view"].as_str().unwrap_or("plan");
-    let id = arguments["id"].as_str().map(|name| display.names.id(name).to_owned());
-    let id = id.as_deref();
-    let number = |key: &str| arguments[key].as_u64().and_then(|n| usize::try_from(n).ok());
-    let limit = number("limit").unwrap_or(PAGE).clamp(1, 200);
-    let own = match view {
-        "plan" | "next" | "ready" | "schedule" => worker::scope(snapshot, caller)?,
-        _ => None,
-    };
-    match view {
-        "plan" => {
-            let which = if arguments["all"] == json!(true) { Which::Live } else { Which::Open };
-            let page = (number("offset").unwrap_or(0), limit);
-            plan(snapshot, caller, dialect, (which, own.as_deref()), page, display, now)
+    let id = call.id.as_deref().map(|name| display.names.id(name).to_owned());
+    let own = || worker::scope(snapshot, caller);
+    match call.view {
+        ReadView::Plan => {
+            let which = if call.all { Which::Live } else { Which::Open };
+            plan(snapshot, caller, dialect, (which, own()?.as_deref()), (call.offset, call.limit), display, now)
         }
-        "next" | "ready" => {
-            let limit = if view == "next" { 1 } else { limit };
-            ready(snapshot, caller, own.as_deref(), limit, display, now)
-        }
-        "todo" => todo(snapshot, caller, required(id)?, display, now),
-        "why" => why(snapshot, caller, id, now),
-        "schedule" => {
-            let budget = arguments["budget"].as_u64().unwrap_or(BUDGET);
-            fitting(snapshot, own.as_deref(), budget, (calibration, now))
-        }
-        "history" => past(snapshot, caller, limit),
-        other => {
-            let what =
-                format!("`{}` is none of plan, next, ready, todo, why, schedule, history", text::clip(other, 40));
-            Err(Refusal::Invalid { at: "view".into(), what }.into())
-        }
+        ReadView::Next => ready(snapshot, caller, own()?.as_deref(), 1, display, now),
+        ReadView::Ready => ready(snapshot, caller, own()?.as_deref(), call.limit, display, now),
+        ReadView::Todo => todo(snapshot, caller, required(id.as_deref())?, display, now),
+        ReadView::Why => why(snapshot, caller, id.as_deref(), now),
+        ReadView::Schedule => fitting(snapshot, own()?.as_deref(), call.budget, (calibration, now)),
+        ReadView::History => past(snapshot, caller, call.limit),
     }
 }
 
@@ -131,7 +102,7 @@ fn plan(
         };
         json!({"todos": rows, "total": total, "offset": offset})
     });
-    Ok(Answer::read(capped(&lines.join("\n")), structured, revision))
+    Ok(Answer::new(capped(&lines.join("\n")), structured.unwrap_or_default(), revision))
 }
 
 /// The last line of what a worker reads.
@@ -165,7 +136,7 @@ fn ready(
     });
     let structured =
         caller.structured.then(|| json!({"ready": todos.iter().map(|t| t.id.as_str()).collect::<Vec<_>>()}));
-    Ok(Answer::read(capped(&lines.join("\n")), structured, row.revision))
+    Ok(Answer::new(capped(&lines.join("\n")), structured.unwrap_or_default(), row.revision))
 }
 
 fn todo(
@@ -189,7 +160,7 @@ fn todo(
     let record = Record::of(&part, todo, now).to_map();
     let text = capped(&detail::text(todo, &record, now));
     let structured = caller.structured.then(|| json!({"todo": record}));
-    Ok(Answer::read(text, structured, part.row.revision))
+    Ok(Answer::new(text, structured.unwrap_or_default(), part.row.revision))
 }
 
 fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64) -> Result<Answer, EngineError> {
@@ -206,7 +177,7 @@ fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64)
         }
     };
     let structured = caller.structured.then(|| json!({"why": text}));
-    Ok(Answer::read(capped(&text), structured, whole.row.revision))
+    Ok(Answer::new(capped(&text), structured.unwrap_or_default(), whole.row.revision))
 }
 
 /// The next batch that fits what the caller has left.
@@ -224,9 +195,8 @@ fn fitting(
     let batch = batch(&whole, budget, calibration, now);
     let ids: Vec<&str> = batch.todos.iter().take(200).map(|(id, _)| id.as_str()).collect();
     // Always there: whoever hands it out takes from it what was given.
-    let structured =
-        Some(json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": budget, "advice": batch.advice()}));
-    Ok(Answer::read(capped(&batch.text(&whole, budget, now)), structured, whole.row.revision))
+    let structured = json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": budget, "advice": batch.advice()});
+    Ok(Answer::new(capped(&batch.text(&whole, budget, now)), structured, whole.row.revision))
 }
 
 fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<Answer, EngineError> {
@@ -251,7 +221,8 @@ fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<An
         structured["turnStartTodoIds"] = json!(turn.open.iter().take(200).collect::<Vec<_>>());
     }
     let revision = entries.first().map_or(0, |entry| entry.revision);
-    Ok(Answer::read(capped(&lines.join("\n")), caller.structured.then_some(structured), revision))
+    let structured = if caller.structured { structured } else { Value::Null };
+    Ok(Answer::new(capped(&lines.join("\n")), structured, revision))
 }
 
 fn required(id: Option<&str>) -> Result<&str, EngineError> {

@@ -45,12 +45,9 @@ pub(super) fn refused(error: &EngineError, dialect: Dialect, revision: u64) -> A
         error => error.message(),
     };
     let (code, hint) = (error.code(), error.tool_hint(dialect));
-    Answer {
-        text: capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message))),
-        structured: json!({"error": {"code": code, "message": message, "hint": hint}}),
-        is_error: true,
-        revision,
-    }
+    let text = capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message)));
+    let structured = json!({"error": {"code": code, "message": message, "hint": hint}});
+    Answer { is_error: true, ..Answer::new(text, structured, revision) }
 }
 
 /// Untrusted text on lines of its own.

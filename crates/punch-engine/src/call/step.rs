@@ -262,7 +262,7 @@ pub(super) fn answer(
             answer.done_elsewhere = done.map(|row| row.id).collect();
             let structured = wanted(&|| cursor::answer(&answer, caller.mode));
             let text = capped(&with_rest(render::cursor(&answer, caller.mode), answer.list.len(), plan));
-            Answer { text, structured, is_error: false, revision }
+            Answer::new(text, structured, revision)
         }
         Stepped::Phases(mut answer) => {
             let named: HashSet<String> = answer.phases.iter().map(|p| p.name.clone()).collect();
@@ -281,13 +281,13 @@ pub(super) fn answer(
             });
             let tasks = answer.phases.iter().map(|phase| phase.tasks.len()).sum();
             let text = capped(&with_rest(phases::summary(&answer.phases, &answer.errors), tasks, plan));
-            Answer { text, structured, is_error: answer.is_error, revision }
+            Answer { is_error: answer.is_error, ..Answer::new(text, structured, revision) }
         }
         Stepped::Todowrite => {
             let rows: Vec<todowrite::Row> = todowrite::project(plan).into_iter().filter(|r| mine(r.uid)).collect();
             let structured =
                 wanted(&|| json!({"progress": todowrite::progress(&rows), "items": todowrite::items(&rows)}));
-            Answer { text: capped(&todowrite::render(&rows)), structured, is_error: false, revision }
+            Answer::new(capped(&todowrite::render(&rows)), structured, revision)
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Reads a call of a list dialect.
-    pub fn of_list(call: &Call, preset: fn(Policy) -> Policy) -> Result<Self, EngineError> {
+    pub fn of_list(call: &Call) -> Result<Self, EngineError> {
         let mentions = match call {
             Call::Cursor(call) => call
                 .todos
@@ -69,7 +69,7 @@ impl Report {
                 .collect(),
             Call::Phases(ops) => ops.iter().map(phase_op).collect::<Result<_, _>>()?,
         };
-        Ok(Self { dialect: call.dialect(), preset, mentions })
+        Ok(Self { dialect: call.dialect(), preset: call.preset(), mentions })
     }
 
     /// Reads a call of the extended dialect.
@@ -132,12 +132,8 @@ impl Report {
         state.bound = true;
         state.shown = changed.outcome.plan.revision;
         state.dialect = Some(self.dialect);
-        Ok(Answer {
-            text: capped(&text),
-            structured: native::structured(&changed, &next),
-            is_error: false,
-            revision: changed.outcome.plan.revision,
-        })
+        let structured = native::structured(&changed, &next);
+        Ok(Answer::new(capped(&text), structured, changed.outcome.plan.revision))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use proptest::prelude::*;
-use punch_engine::call::{Dialect, Tool};
+use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine, Severity};
 use punch_serve::hook::{Hook, Host, hear};
@@ -97,9 +97,9 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
             session,
             ..Ask::reading(Value::Null)
         };
-        let reply = desk.call(&ask).unwrap();
+        let Called::Answered(reply) = desk.call(&ask).unwrap() else { panic!("no check is wanted") };
         assert!(!reply.is_error, "{}", reply.text);
-        (arguments, reply.revision.unwrap())
+        (arguments, reply.revision)
     };
     let (arguments, revision) = write(&[("a", "in_progress"), ("b", "pending")]);
     let text = format!("<untrusted_context>\n[>] a\nrev {revision}\n</untrusted_context>");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use punch_engine::Engine;
-use punch_engine::call::{Dialect, Tool};
+use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
 use punch_serve::hook::{Hook, Host, hear};
 use punch_serve::{Ask, Desk, Opened, PlanDesk, Project};
@@ -39,7 +39,8 @@ impl World {
         };
         let session = SessionKey::new(session, None);
         let ask = Ask { dialect, tool, arguments, session, ..Ask::reading(Value::Null) };
-        PlanDesk::new(opened).call(&ask).unwrap().text
+        let Called::Answered(answer) = PlanDesk::new(opened).call(&ask).unwrap() else { panic!("no check is wanted") };
+        answer.text
     }
 
     fn report(&self, event: &str, report: &Value) -> Option<String> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use punch_core::{Status, Uid};
-use punch_engine::call::{Dialect, Tool};
+use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine};
 use punch_serve::hook::{Hook, Host, hear};
@@ -118,8 +118,8 @@ impl<'a> Window<'a> {
             id: (self.host == Host::Claude).then(|| self.id()),
             ..Ask::reading(Value::Null)
         };
-        let reply = self.desk.call(&ask).unwrap();
-        (reply.text, reply.revision.unwrap())
+        let Called::Answered(reply) = self.desk.call(&ask).unwrap() else { panic!("no check is wanted") };
+        (reply.text, reply.revision)
     }
 
     fn before(&mut self, arguments: &Value) {

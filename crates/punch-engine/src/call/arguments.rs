@@ -1,0 +1,193 @@
+//! The arguments of a tool call, read once. Nothing behind this module looks into the JSON that a model sent.
+
+use punch_core::dialect::extended;
+use punch_core::dialect::native::{self, Limits};
+use punch_core::{Dialect, Refusal, text};
+use serde_json::Value;
+
+use super::{Tool, list};
+
+/// Todos on a page, if the call does not say: about 500 tokens.
+const PAGE: usize = 30;
+
+/// Tokens of a batch, if the call does not say: 70 % of a usual context.
+const BUDGET: u64 = 140_000;
+
+/// Offsets up to which a page of the plan costs little.
+const NEAR: usize = 1_000;
+
+/// A tool call whose arguments were read.
+pub(super) enum ToolCall {
+    Read(ReadCall),
+    Claim(ClaimCall),
+    Checkpoint(CheckpointCall),
+    Native(native::Call),
+    List(list::Call),
+    Extended(extended::Call),
+}
+
+impl ToolCall {
+    /// Reads the arguments of a tool. What cannot be read is refused, and nothing else has happened by then.
+    pub fn parse(dialect: Dialect, tool: Tool, arguments: &Value, limits: &Limits) -> Result<Self, Refusal> {
+        Ok(match (tool, dialect) {
+            (Tool::Read, _) => Self::Read(ReadCall::parse(arguments)?),
+            (Tool::Claim, _) => Self::Claim(ClaimCall::parse(arguments)),
+            (Tool::Checkpoint, _) => Self::Checkpoint(CheckpointCall::parse(arguments)?),
+            (Tool::Write, Dialect::Native) => Self::Native(native::parse(arguments, limits)?),
+            (Tool::Write, Dialect::Extended) => Self::Extended(extended::read(arguments, limits)?),
+            (Tool::Write, Dialect::Cursor | Dialect::Phases | Dialect::Todowrite) => {
+                Self::List(list::Call::parse(dialect, arguments)?)
+            }
+        })
+    }
+}
+
+/// A view of the plan that the reading tool offers. A test compares these with the tools in `tools/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadView {
+    /// Todos in list order, a page at a time.
+    Plan,
+    /// The todo to work on now.
+    Next,
+    /// Every todo that can start.
+    Ready,
+    /// Everything about one todo.
+    Todo,
+    /// What open todos, or one of them, wait for.
+    Why,
+    /// The next batch of todos that fits a token budget.
+    Schedule,
+    /// The last changes.
+    History,
+}
+
+impl ReadView {
+    /// Every view, in the order in which refusals list them.
+    pub const ALL: &'static [Self] =
+        &[Self::Plan, Self::Next, Self::Ready, Self::Todo, Self::Why, Self::Schedule, Self::History];
+
+    /// The name that calls use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Next => "next",
+            Self::Ready => "ready",
+            Self::Todo => "todo",
+            Self::Why => "why",
+            Self::Schedule => "schedule",
+            Self::History => "history",
+        }
+    }
+}
+
+/// A call of the reading tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadCall {
+    /// What is read.
+    pub view: ReadView,
+    /// The todo, in the names of the conversation.
+    pub id: Option<String>,
+    /// Closed todos too.
+    pub all: bool,
+    /// Todos before the page.
+    pub offset: usize,
+    /// Todos on the page.
+    pub limit: usize,
+    /// Tokens that a batch may take.
+    pub budget: u64,
+}
+
+impl ReadCall {
+    /// Reads the arguments of the reading tool. Only an unknown view is refused.
+    pub fn parse(arguments: &Value) -> Result<Self, Refusal> {
+        let name = arguments["view"].as_str().unwrap_or(ReadView::Plan.name());
+        let view = ReadView::ALL.iter().copied().find(|view| view.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = ReadView::ALL.iter().map(|view| view.name()).collect();
+            let what = format!("`{}` is none of {}", text::clip(name, 40), known.join(", "));
+            Refusal::Invalid { at: "view".into(), what }
+        })?;
+        let number = |key: &str| arguments[key].as_u64().and_then(|n| usize::try_from(n).ok());
+        Ok(Self {
+            view,
+            id: arguments["id"].as_str().map(str::to_owned),
+            all: arguments["all"] == true,
+            offset: number("offset").unwrap_or(0),
+            limit: number("limit").unwrap_or(PAGE).clamp(1, 200),
+            budget: arguments["budget"].as_u64().unwrap_or(BUDGET),
+        })
+    }
+
+    /// Returns true if the call loads a few todos only, so that handing it to another thread would cost more.
+    pub fn is_light(&self) -> bool {
+        match self.view {
+            ReadView::Plan | ReadView::Next | ReadView::Ready => self.offset <= NEAR,
+            ReadView::Todo | ReadView::Why | ReadView::Schedule | ReadView::History => false,
+        }
+    }
+
+    /// Returns true if the answer depends on what was learnt from all plans.
+    pub(super) fn is_calibrated(&self) -> bool {
+        self.view == ReadView::Schedule
+    }
+}
+
+/// A call of the claiming tool.
+pub(super) struct ClaimCall {
+    /// The todo; without it the best ready one is claimed.
+    pub id: Option<String>,
+    /// The owner, if not the caller.
+    pub owner: Option<String>,
+    /// How long the claim lasts unless renewed, in milliseconds.
+    pub lease: Option<i64>,
+}
+
+impl ClaimCall {
+    fn parse(arguments: &Value) -> Self {
+        let text = |key: &str| arguments[key].as_str().map(str::to_owned);
+        Self { id: text("id"), owner: text("owner"), lease: arguments["leaseMs"].as_i64().filter(|ms| *ms > 0) }
+    }
+}
+
+/// A call of the checkpoint tool.
+pub(super) enum CheckpointCall {
+    Save { note: Option<String> },
+    List,
+    Restore { id: Option<String> },
+}
+
+impl CheckpointCall {
+    fn parse(arguments: &Value) -> Result<Self, Refusal> {
+        let text = |key: &str| arguments[key].as_str().map(str::to_owned);
+        Ok(match arguments["action"].as_str().unwrap_or("save") {
+            "save" => Self::Save { note: text("note") },
+            "list" => Self::List,
+            "restore" => Self::Restore { id: text("id").filter(|id| !id.is_empty()) },
+            other => {
+                let what = format!("`{}` is none of save, list, restore", text::clip(other, 40));
+                return Err(Refusal::Invalid { at: "action".into(), what });
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Group, Offer};
+
+    #[test]
+    fn the_tools_offer_every_view_and_no_other() {
+        let mut seen = 0;
+        for dialect in Dialect::ALL {
+            for tool in Offer::new(*dialect, Group::ALL).tools {
+                if tool.tool == Tool::Read {
+                    let offered = tool.input_schema["properties"]["view"]["enum"].as_array().unwrap();
+                    let known: Vec<&str> = ReadView::ALL.iter().map(|view| view.name()).collect();
+                    assert_eq!(*offered, known, "{}", tool.name);
+                    seen += 1;
+                }
+            }
+        }
+        assert_eq!(seen, 2);
+    }
+}

@@ -1,0 +1,62 @@
+//! The claiming tool: the best ready todo, or a named one, for the caller.
+
+use punch_core::{Footprint, Plan, apply};
+use serde_json::json;
+
+use super::arguments::ClaimCall;
+use super::{Answer, Incoming, native, render, worker};
+use crate::{Engine, EngineError, claim, offers, reference};
+
+impl Engine {
+    pub(super) fn call_claim(&self, incoming: &Incoming<'_>, call: &ClaimCall) -> Result<Answer, EngineError> {
+        let caller = incoming.caller;
+        let mut request = caller.request(|policy| policy);
+        request.detail = true;
+        let lease = call.lease.unwrap_or_else(|| request.lease());
+        let answer = self.write_call(incoming, &caller.request(|policy| policy), |tx, now, state, _| {
+            // A worker that was given todos claims among these, and always under its own name.
+            let scope = worker::scope(tx, caller)?.filter(|scope| !scope.is_empty());
+            let named = call.owner.as_deref().filter(|_| scope.is_none() && caller.role.is_none());
+            let owner = named.or(caller.actor.owner()).unwrap_or(caller.session.host());
+            request.actor = caller.actor.clone().claiming_as(owner);
+            let (now, before) = (now.max(tx.row()?.last_time), tx.row()?.revision);
+            let wanted = match (&call.id, &scope) {
+                (Some(id), _) => Some(reference::resolve(tx, id)?),
+                (None, Some(scope)) => worker::next(tx, caller, scope, now, 2)?.first().map(|todo| todo.uid),
+                (None, None) => claim::best(tx, Some(owner), now)?,
+            };
+            let Some(uid) = wanted else { return Ok(None) };
+            if scope.is_some_and(|scope| !scope.contains(&uid)) {
+                return Err(EngineError::NotAllowed { what: "claim todos that were not assigned to it".into() });
+            }
+            if call.id.is_some() && named.is_some() {
+                // The name of someone else must not renew that one's claim.
+                let mut part = Plan::slice(tx.row()?);
+                tx.load(&Footprint { todos: [uid].into(), ..Footprint::default() }, &mut part)?;
+                if let Some(todo) = part.get(uid).filter(|todo| apply::is_protected(todo, &caller.actor, now)) {
+                    return Err(apply::leased(todo).into());
+                }
+            }
+            let changed = claim::claim(tx, now, &request, uid, lease)?.changed;
+            // The session works on it from now on: it is bound, and a worker may report on what it claimed.
+            native::bind(state, &changed, before);
+            if call.id.is_none() {
+                // It has started something: whatever it was sent to is free again.
+                offers::record(tx, incoming.plan, owner, None, now)?;
+            }
+            let todo = changed.plan.get(uid);
+            let (line, fence) = todo.map_or_else(Default::default, |t| (render::line(t, changed.now), t.fence));
+            let text = format!("{line}\nClaimed by {owner}, fence {fence}, for {} s.", lease / 1000);
+            let until = todo.and_then(|todo| todo.lease_until);
+            let structured = json!({"id": todo.map(|t| &t.id), "fence": fence, "leaseUntil": until});
+            Ok(Some(Answer::new(text, structured, changed.outcome.plan.revision)))
+        });
+        match answer? {
+            Some(answer) => Ok(answer),
+            None => {
+                let revision = self.read(incoming.plan, |snapshot| Ok(snapshot.row()?.revision))?;
+                Ok(Answer::new("Nothing is ready to claim.".into(), json!({"todo": null}), revision))
+            }
+        }
+    }
+}

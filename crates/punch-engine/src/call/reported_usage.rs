@@ -1,0 +1,83 @@
+//! The tokens that a todo took, as its agent reports them (`actualTokens`). A report is the sum of the attempt, so
+//! repeating it adds nothing, and it counts only where nothing is measured: what hooks or a runner record is better than
+//! what a model believes.
+
+use punch_core::dialect::extended::{self, Wish};
+use punch_core::dialect::native;
+use punch_core::{Plan, Status, Todo, Uid};
+use punch_store::{Spent, StoreError, Tx};
+
+use super::Caller;
+use crate::SessionState;
+use crate::host::share;
+
+/// The tokens that one attempt at a todo took, as its agent reports them.
+pub(super) struct ReportedUsage {
+    uid: Uid,
+    attempt: u32,
+    tokens: u64,
+}
+
+/// Returns what the ops `done` and `fail` of a native call report. Several todos of one op share evenly.
+pub(super) fn native(plan: &Plan, call: &native::Call) -> Vec<ReportedUsage> {
+    let mut out = Vec::new();
+    for native::Usage { ids, failed, tokens } in &call.usage {
+        let todos = ids.iter().enumerate().filter_map(|(n, id)| Some((n, plan.by_id(id)?)));
+        out.extend(todos.map(|(n, todo)| ReportedUsage {
+            uid: todo.uid,
+            attempt: attempt(todo, *failed),
+            tokens: share(*tokens, n, ids.len()),
+        }));
+    }
+    out
+}
+
+/// Returns what the todos of an extended call report.
+pub(super) fn extended(plan: &Plan, call: &extended::Call) -> Vec<ReportedUsage> {
+    let one = |given: &extended::Given| {
+        let (todo, tokens) = (plan.by_id(&given.id)?, given.actual?);
+        let attempt = attempt(todo, given.status == Some(Wish::Stored(Status::Failed)));
+        Some(ReportedUsage { uid: todo.uid, attempt, tokens })
+    };
+    call.todos.iter().filter_map(one).collect()
+}
+
+/// Records reported usage in the ledger, as far as it exceeds what is recorded already.
+pub(super) fn record(
+    tx: &mut dyn Tx,
+    caller: &Caller<'_>,
+    state: &SessionState,
+    reported: &[ReportedUsage],
+    now: i64,
+) -> Result<(), StoreError> {
+    if caller.actor.worker_id().is_some() {
+        return Ok(());
+    }
+    for &ReportedUsage { uid, attempt, tokens } in reported.iter().filter(|one| !state.meter.measures(one.uid)) {
+        let known = tx.usage(Some(uid))?.into_iter().find(|usage| usage.attempt == attempt);
+        let more = tokens.saturating_sub(known.map_or(0, |usage| usage.tokens));
+        if more > 0 {
+            tx.spend(&Spent {
+                uid,
+                attempt,
+                run: None,
+                agent: caller.actor.by().to_owned(),
+                subagent: caller.session.subagent().map(str::to_owned),
+                tokens_in: more,
+                tokens_out: 0,
+                again: 0,
+                cost: None,
+                ms: 0,
+                turns: 0,
+                estimated: false,
+                at: now,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the attempt that has just ended, or is under way. A failed attempt is counted already.
+fn attempt(todo: &Todo, failed: bool) -> u32 {
+    if failed || todo.status == Status::Failed { todo.attempts.max(1) } else { todo.attempts + 1 }
+}
