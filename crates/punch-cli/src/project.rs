@@ -256,9 +256,4 @@ impl Project {
     pub fn width(&self) -> usize {
         environment::width()
     }
-
-    /// How long a claim lasts, in milliseconds.
-    pub fn lease(&self) -> i64 {
-        i64::try_from(self.config.settings.lease.value.as_millis()).unwrap_or(i64::MAX)
-    }
 }

@@ -7,7 +7,7 @@ use punch_store::{Durability, PlanId, SessionKey};
 use serde_json::json;
 
 use crate::config::{Settings, Subagents};
-use crate::link::{ANONYMOUS, LINKED};
+use crate::link::LINKED;
 use crate::{Engine, EngineError, Role, session};
 
 /// Todos that were handed out.
@@ -23,10 +23,9 @@ pub struct Assignment {
     pub prompt: String,
 }
 
-/// The name of a worker session that has no host yet; `tag` is what no other has.
-pub fn assigned_name(tag: &str) -> String {
-    // Like the names that servers make, so that it is looked up in the same way whose it has become.
-    format!("{ANONYMOUS}assigned-{tag}")
+/// Returns the key of an assignment that no agent has taken up yet; `tag` is what no other assignment has.
+pub fn assignment_key(tag: &str) -> SessionKey {
+    SessionKey::provisional(format_args!("assigned-{tag}"))
 }
 
 impl Engine {
@@ -84,7 +83,7 @@ impl Engine {
     /// inherits the name from it is somebody else. Answers whether it is the worker.
     pub fn adopt(&self, assigned: &SessionKey, by: &SessionKey) -> Result<bool, EngineError> {
         let by = SessionKey::new(by.host(), None);
-        if by.host().is_empty() || by.host().starts_with(ANONYMOUS) {
+        if by.host().is_empty() || by.is_provisional() {
             return Ok(false);
         }
         let Some((Some(plan), state)) = self.session(assigned)? else { return Ok(false) };

@@ -35,7 +35,7 @@ mod submit;
 mod usage;
 mod verify;
 
-pub use assign::{Assignment, assigned_name};
+pub use assign::{Assignment, assignment_key};
 pub use checkpoint::{CheckpointError, Code, Differs, Judged, Restored, Restoring, Saved, Saving, Verification, Why};
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};

@@ -13,9 +13,6 @@ use serde_json::{Value, json};
 use crate::submit::settle;
 use crate::{Engine, EngineError, Request, Role, SessionState, session};
 
-/// The keys that servers make begin with this.
-pub const ANONYMOUS: &str = "mcp-";
-
 /// Under which a session keeps what its last write looked like.
 const RECEIPT: &str = "receipt";
 
@@ -53,7 +50,7 @@ pub(crate) enum Link {
 /// Records a write with the server that made it, so that its receipt can be recognised. Only where nothing in the call
 /// says whose it is.
 pub(crate) fn note(state: &mut SessionState, server: Option<&SessionKey>, key: &SessionKey, arguments: &Value) {
-    if server.is_none() && !key.host().starts_with(ANONYMOUS) {
+    if server.is_none() && !key.is_provisional() {
         return;
     }
     state.server = server.filter(|server| *server != key).map(|server| server.host().to_owned());
@@ -88,7 +85,7 @@ fn value(session: &SessionKey) -> Value {
 
 /// The session that one of our own making was linked to.
 pub(crate) fn linked(catalogue: &dyn Catalogue, key: &SessionKey) -> Result<Option<SessionKey>, StoreError> {
-    if !key.host().starts_with(ANONYMOUS) {
+    if !key.is_provisional() {
         return Ok(None);
     }
     Ok(match of_server(catalogue, key)? {
@@ -100,7 +97,7 @@ pub(crate) fn linked(catalogue: &dyn Catalogue, key: &SessionKey) -> Result<Opti
 impl Engine {
     /// The session that an anonymous one was linked to.
     pub fn linked(&self, key: &SessionKey) -> Result<Option<SessionKey>, EngineError> {
-        if !key.host().starts_with(ANONYMOUS) {
+        if !key.is_provisional() {
             return Ok(None);
         }
         self.browse(|catalogue| linked(catalogue, key))
@@ -110,7 +107,7 @@ impl Engine {
     /// the call wrote becomes the work of `key`, and the server acts as `key` from now on. Answers whether there was one.
     /// Without the very arguments nothing is linked: the same receipt is also given to whoever only read.
     pub fn link(&self, key: &SessionKey, revision: u64, arguments: &Value) -> Result<bool, EngineError> {
-        if key.host().is_empty() || key.host().starts_with(ANONYMOUS) {
+        if key.host().is_empty() || key.is_provisional() {
             return Ok(false);
         }
         // The server knew whose call it was: one look, because most hosts tell it.
@@ -125,8 +122,7 @@ impl Engine {
         let mut fitting = sessions.into_iter().take(LOOKED_AT).filter_map(|found| {
             let state = session::read(&found);
             let fits = state.shown == revision && state.more.get(RECEIPT).and_then(Value::as_str) == Some(&wanted);
-            let server =
-                if found.key.host().starts_with(ANONYMOUS) { found.key.host().to_owned() } else { state.server? };
+            let server = if found.key.is_provisional() { found.key.host().to_owned() } else { state.server? };
             fits.then_some((found.key, SessionKey::new(server, None), found.plan?))
         });
         let (Some((from, server, plan)), None) = (fitting.next(), fitting.next()) else { return Ok(false) };

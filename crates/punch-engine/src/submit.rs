@@ -62,10 +62,9 @@ impl<'a> Request<'a> {
         Self::of(Actor::parse(by, owner))
     }
 
-    /// How long a claim lasts unless renewed, in milliseconds: the one place that reads the setting.
+    /// How long claims of this request last unless renewed, in milliseconds.
     pub fn lease(&self) -> i64 {
-        let set = self.settings.map(|settings| settings.lease.value.as_millis());
-        set.map_or(Context::LEASE, |lease| i64::try_from(lease).unwrap_or(i64::MAX))
+        self.settings.map_or(Context::LEASE, Settings::lease_ms)
     }
 }
 

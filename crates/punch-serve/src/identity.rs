@@ -31,14 +31,14 @@ impl Tag {
 
     /// The key of the process itself.
     pub fn own(&self) -> SessionKey {
-        SessionKey::new(format!("mcp-{}", self.base), None)
+        SessionKey::provisional(&self.base)
     }
 
     /// A key for one more connection.
     pub fn connection(&self) -> SessionKey {
         match self.next.fetch_add(1, Ordering::Relaxed) {
             0 => self.own(),
-            n => SessionKey::new(format!("mcp-{}-{n}", self.base), None),
+            n => SessionKey::provisional(format_args!("{}-{n}", self.base)),
         }
     }
 }

@@ -90,6 +90,9 @@ impl ListMark {
     }
 }
 
+/// What the names of sessions begin with that were made up here.
+const PROVISIONAL: &str = "mcp-";
+
 /// One agent conversation: the host's session, and the subagent inside it if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey {
@@ -101,6 +104,17 @@ impl SessionKey {
     /// An empty subagent is none.
     pub fn new(host: impl Into<String>, subagent: Option<&str>) -> Self {
         Self { host: host.into(), subagent: subagent.filter(|name| !name.is_empty()).map(str::to_owned) }
+    }
+
+    /// A key that stands for a session nobody has named yet: that of a server, or of an assignment before an agent takes it
+    /// up. It can be linked to the real session later. `tag` is what no other key has.
+    pub fn provisional(tag: impl std::fmt::Display) -> Self {
+        Self::new(format!("{PROVISIONAL}{tag}"), None)
+    }
+
+    /// Returns true for keys that [`SessionKey::provisional`] makes.
+    pub fn is_provisional(&self) -> bool {
+        self.host.starts_with(PROVISIONAL)
     }
 
     /// The host's session.

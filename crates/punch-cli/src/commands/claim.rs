@@ -33,7 +33,7 @@ impl Claim {
         }
         let lease = match &self.lease {
             Some(lease) => duration(lease)?,
-            None => project.lease(),
+            None => project.config.settings.lease_ms(),
         };
         let Some(open) = project.read()?.plan() else { return Ok(nothing()) };
         let request = open.project.request();

@@ -31,7 +31,7 @@ impl Renew {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let lease = match &self.lease {
             Some(lease) => duration(lease)?,
-            None => project.lease(),
+            None => project.config.settings.lease_ms(),
         };
         let until = clock()().saturating_add(lease);
         let mut reply = act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Renew(r.clone(), until)).collect())?;

@@ -198,6 +198,11 @@ impl Settings {
         Reminding { enabled: self.reminders_enabled.value, tokens: self.reminders_tokens.value }
     }
 
+    /// How long a claim lasts unless renewed, in milliseconds. Every claim and renewal reads the setting here.
+    pub fn lease_ms(&self) -> i64 {
+        i64::try_from(self.lease.value.as_millis()).unwrap_or(i64::MAX)
+    }
+
     /// `base` with every policy that somebody set: a default never overrides what a plan or dialect chose.
     pub fn policy_over(&self, base: Policy) -> Policy {
         fn over<T: Copy>(base: T, set: &Sourced<T>) -> T {

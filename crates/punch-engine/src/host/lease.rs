@@ -9,7 +9,7 @@ use crate::claim::is_due;
 
 impl Listener<'_> {
     pub(super) fn renew(&self, who: &Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
-        let lease = i64::try_from(self.settings.lease.value.as_millis()).unwrap_or(i64::MAX);
+        let lease = self.settings.lease_ms();
         let running = self.running()?;
         if running.is_empty() || !who.bound() {
             return Ok(());

@@ -6,7 +6,7 @@ use std::time::Instant;
 use punch_core::drive::{Finish, HostEvent};
 use punch_core::{Actor, Evidence, Footprint, Hold, HoldKind, Op, Ref, Refusal, Status, Todo, Uid, WorkerId};
 use punch_engine::config::{Source, Sourced};
-use punch_engine::{Choice, EngineError, HostReport, Request, assigned_name};
+use punch_engine::{Choice, EngineError, HostReport, Request, assignment_key};
 use punch_store::{Durability, SessionKey, Spent};
 
 use super::seat::{Conditions, Effect, SeatEvent, Worker};
@@ -94,7 +94,7 @@ impl Runner<'_, '_> {
             }
             Effect::Reopen(todo) => self.reopen(&todo)?,
             Effect::Renew { uid, owner } => {
-                let until = self.world.engine.now().saturating_add(self.lease());
+                let until = self.world.engine.now().saturating_add(self.world.settings.lease_ms());
                 let request = Request { durability: Durability::Relaxed, ..Request::of(self.actor(Some(&owner))) };
                 self.submit_if_allowed(&request, Op::Renew(Ref::Uid(uid), until))?;
             }
@@ -128,7 +128,7 @@ impl Runner<'_, '_> {
         let worker = worker.unwrap_or_else(|| {
             let (run, epoch, start) = (self.run.id, self.run.body.epoch, self.next_number());
             let tag = format!("run-{}-{run}-{epoch}-{start}", self.world.plan.0);
-            let key = SessionKey::new(assigned_name(&tag), None);
+            let key = assignment_key(&tag);
             Worker { start, owner: WorkerId { run, epoch, number: start }.to_string(), key }
         });
         let Some(todo) = self.claim_for(&worker.owner, Some(&worker.key), uid)? else {
@@ -150,7 +150,7 @@ impl Runner<'_, '_> {
         let request = Request { settings: Some(self.world.settings), ..Request::of(self.actor(Some(owner))) };
         let nobody = SessionKey::new("", None);
         let key = session.unwrap_or(&nobody);
-        match self.persist(|engine| engine.claim_for_worker(self.world.plan, &request, key, uid, self.lease())) {
+        match self.persist(|engine| engine.claim_for_worker(self.world.plan, &request, key, uid, self.world.settings.lease_ms())) {
             Ok(todo) => Ok(Some(todo)),
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),

@@ -214,10 +214,6 @@ impl<'s, 'e> Runner<'s, 'e> {
         Actor::runner(self.run.id, owner)
     }
 
-    fn lease(&self) -> i64 {
-        i64::try_from(self.world.settings.lease.value.as_millis()).unwrap_or(i64::MAX)
-    }
-
     fn store_retry(&self) -> StoreRetry<'e> {
         StoreRetry { world: self.world, observer: self.observer, interrupt: self.interrupt }
     }

@@ -7,8 +7,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use punch_core::{Footprint, Todo, Uid};
-use punch_engine::assigned_name;
-use punch_store::SessionKey;
+use punch_engine::assignment_key;
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
@@ -63,7 +62,7 @@ pub fn hand_out(
     to: &To,
     noted: impl FnOnce(&str, &[String]) -> Result<(), Failure>,
 ) -> Result<Reply, Failure> {
-    let key = SessionKey::new(assigned_name(&environment::process_tag()), None);
+    let key = assignment_key(&environment::process_tag());
     let given = open.engine.hand_out(open.plan, &open.project.actor(), &open.project.config.settings, &key, todos)?;
     noted(key.host(), &given.ids)?;
     let Some(ended) = to.to.run(open, &given, &to.more)? else {
