@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use punch_core::{Actor, ActorKind, Add, Edit, Keep, Op, Outcome, Status, Warning};
 use punch_engine::Request;
-use punch_engine::call::{Dialect, Tool};
+use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Source, Sourced};
 use punch_store::{Durability, OpenMode, SessionKey, SqliteStore};
 use serde_json::{Value, json};
@@ -66,6 +66,32 @@ fn tool_calls_renew_the_claims_of_their_session() {
         world.write("one", Dialect::Native, json!({"ops": [{"op": "note", "id": "T-2", "text": "x"}]}));
     }
     assert!(!native(&world, "two", "start", "T-1").0);
+}
+
+#[test]
+fn a_repeated_claim_gets_the_first_answer_and_claims_nothing_more() {
+    let world = three();
+    let claim = |key: &str| {
+        let caller = Caller::under(&world.settings, SessionKey::new("one", None), "claude".into());
+        world.engine.call(world.plan, &caller, Dialect::Native, Tool::Claim, &json!({}), Some(key)).unwrap()
+    };
+    let first = claim("call-1");
+    assert!(first.text.contains("T-1") && !first.is_error, "{}", first.text);
+    assert_eq!(claim("call-1").text, first.text);
+    assert_eq!(status(&world, "T-2").0, Status::Pending);
+    assert!(claim("call-2").text.contains("T-2"));
+    // The claim and what the session knows about it are one write.
+    let (plan, state) = world.engine.session(&SessionKey::new("one", None)).unwrap().unwrap();
+    let revision = world.engine.whole(world.plan).unwrap().row.revision;
+    assert_eq!((plan, state.bound, state.shown), (Some(world.plan), true, revision));
+}
+
+#[test]
+fn a_claim_that_finds_nothing_leaves_no_session() {
+    let world = world();
+    let answer = world.call(SessionKey::new("one", None), Dialect::Native, Tool::Claim, json!({}));
+    assert_eq!(answer.text, "Nothing is ready to claim.");
+    assert!(world.engine.session(&SessionKey::new("one", None)).unwrap().is_none());
 }
 
 #[test]
@@ -165,6 +191,10 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
             world.engine.store().write(world.plan, Durability::Full, &mut |tx| tx.put(&outcome)).unwrap();
         }
     }
+    let file = rusqlite::Connection::open(&path).unwrap();
+    let back_to_2_2 = "ALTER TABLE event DROP COLUMN undoes; ALTER TABLE event DROP COLUMN owner; PRAGMA user_version = 2002";
+    file.execute_batch(back_to_2_2).unwrap();
+    drop(file);
     let world = open(OpenMode::Existing);
     let plan = world.engine.whole(world.plan).unwrap();
     let events = world.engine.read(world.plan, |snapshot| Ok(snapshot.events(0, 100)?)).unwrap();
