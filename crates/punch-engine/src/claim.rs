@@ -3,7 +3,7 @@
 use punch_core::{Footprint, Op, Plan, Ref, Refusal, Todo, Uid, files};
 use punch_store::{PlanId, ReadyMark, Tx, Which};
 
-use crate::submit::settle;
+use crate::submit::apply_in_transaction;
 use crate::{Changed, Engine, EngineError, Request, offers};
 
 /// How many ready todos are looked at per step after the first one.
@@ -61,7 +61,7 @@ pub(crate) fn keep_own(tx: &mut dyn Tx, now: i64, request: &Request<'_>) -> Resu
         return Ok(());
     }
     let request = Request { if_revision: None, detail: false, ..request.clone() };
-    match settle(tx, now, &request, &Footprint::default(), &mut |_, _| Ok(ops.clone())) {
+    match apply_in_transaction(tx, now, &request, &Footprint::default(), &mut |_, _| Ok(ops.clone())) {
         // Someone else has claimed it since; the claim is theirs.
         Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
         Err(error) => Err(error),
@@ -87,7 +87,7 @@ pub(crate) fn claim(
     }
     let ops = [Op::Claim(Ref::Uid(uid), now.saturating_add(lease))];
     let first = Footprint { todos: [uid].into(), ..Footprint::default() };
-    let changed = settle(tx, now, request, &first, &mut |_, _| Ok(ops.to_vec()))?;
+    let changed = apply_in_transaction(tx, now, request, &first, &mut |_, _| Ok(ops.to_vec()))?;
     Ok(Claimed { changed, uid })
 }
 

@@ -4,7 +4,7 @@
 use punch_core::{Actor, Footprint, InProgressLimit, Op, Policy, Ref, Status, Uid};
 use punch_store::{PlanId, SessionKey, Tx};
 
-use crate::submit::settle;
+use crate::submit::apply_in_transaction;
 use crate::{Engine, EngineError, Request, session};
 
 /// Several todos may have been in progress, and what they depend on may have changed since.
@@ -27,7 +27,7 @@ fn change(tx: &mut dyn Tx, actor: &Actor, todos: &[Uid], now: i64, op: impl Fn(R
     let request = Request { preset: lenient, ..Request::of(actor.clone()) };
     for uid in todos {
         let first = Footprint { todos: [*uid].into(), ..Footprint::default() };
-        let done = settle(tx, now, &request, &first, &mut |part, now| {
+        let done = apply_in_transaction(tx, now, &request, &first, &mut |part, now| {
             let Some(todo) = part.get(*uid).filter(|todo| todo.is_live()) else { return Ok(Vec::new()) };
             let op = op(Ref::Uid(*uid));
             let fits = match &op {

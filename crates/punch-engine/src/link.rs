@@ -10,7 +10,7 @@ use punch_core::{Actor, Footprint, Kind, Op, Patch, Ref, Uid};
 use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
-use crate::submit::settle;
+use crate::submit::apply_in_transaction;
 use crate::{Engine, EngineError, Request, Role, SessionState, session};
 
 /// Under which a session keeps what its last write looked like.
@@ -213,7 +213,7 @@ impl Written<'_> {
         let request = Request::of(Actor::agent(self.to.host(), &before));
         let first = Footprint { todos: moved.iter().copied().collect(), ..Footprint::default() };
         let ops: Vec<Op> = moved.iter().map(|uid| Op::HandOver(Ref::Uid(*uid), after.clone())).collect();
-        match settle(tx, now, &request, &first, &mut |_, _| Ok(ops.clone())) {
+        match apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(ops.clone())) {
             Ok(_) | Err(EngineError::Refused(_)) => {}
             Err(error) => return Err(error),
         }

@@ -6,10 +6,10 @@ use std::path::Path;
 use punch_core::{Actor, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
 use punch_store::{Durability, PlanId, StoreError, Tx};
 
-use crate::checkpoint::Due;
+use crate::checkpoint::AfterCommit;
 use crate::config::Settings;
 use crate::git::GitFolders;
-use crate::{Engine, EngineError, Proofs, plan_file};
+use crate::{Engine, EngineError, Proofs};
 
 /// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -80,103 +80,96 @@ pub struct Changed {
 }
 
 /// Works out the ops from the part of the plan that is loaded; may ask for more.
-pub type Ask<'f> = &'f mut dyn FnMut(&Plan, i64) -> Result<Vec<Op>, Stop>;
+pub type MakeOps<'f> = &'f mut dyn FnMut(&Plan, i64) -> Result<Vec<Op>, Stop>;
 
 impl Engine {
     /// Submits a batch.
     pub fn submit(&self, plan: PlanId, request: &Request<'_>, ops: &[Op]) -> Result<Changed, EngineError> {
-        let first = Footprint::of(ops);
-        self.submit_with(plan, request, &first, &mut |_, _| Ok(ops.to_vec()))
+        self.submit_with(plan, request, &Footprint::of(ops), &mut |_, _| Ok(ops.to_vec()))
     }
 
-    /// Submits what `ask` makes of the plan as it is inside the transaction.
+    /// Submits the ops that `make` derives from the plan as it is inside the transaction; `first` is loaded before.
     pub fn submit_with(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         first: &Footprint,
-        ask: Ask<'_>,
+        make: MakeOps<'_>,
     ) -> Result<Changed, EngineError> {
-        self.write_for(plan, request, |tx, now| settle(tx, now, request, first, ask))
+        self.write_for(plan, request, |tx, now| apply_in_transaction(tx, now, request, first, make))
     }
 
-    /// The same for what comes from the plan file: the caller writes the file itself, and then follows up `due`.
-    pub(crate) fn submit_unheard(
+    /// Submits what the plan file says. The caller writes the file itself and then follows up `after_commit`.
+    pub(crate) fn submit_from_file(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         first: &Footprint,
-        ask: Ask<'_>,
-        due: &mut Due,
+        make: MakeOps<'_>,
+        after_commit: &mut AfterCommit,
     ) -> Result<Changed, EngineError> {
-        let body = |tx: &mut dyn Tx, now| settle(tx, now, request, first, ask);
-        let (done, behind) = self.transact(plan, request.durability, Some(request), body)?;
-        due.add(behind.due);
-        Ok(done)
+        let body = |tx: &mut dyn Tx, now| apply_in_transaction(tx, now, request, first, make);
+        let (changed, after) = self.transact(plan, request.durability, Some(request), body)?;
+        after_commit.add(after);
+        Ok(changed)
     }
 
-    /// Does everything that [`Engine::submit_with`] does, and takes it back.
+    /// Returns what [`Engine::submit_with`] would do, and changes nothing.
     pub fn rehearse(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         first: &Footprint,
-        ask: Ask<'_>,
+        make: MakeOps<'_>,
     ) -> Result<Changed, EngineError> {
         let mut out = None;
-        let done = self.write_for(plan, request, |tx, now| -> Result<(), EngineError> {
-            out = Some(settle(tx, now, request, first, ask)?);
+        let done = self.transact(plan, request.durability, None, |tx, now| -> Result<(), EngineError> {
+            out = Some(apply_in_transaction(tx, now, request, first, make)?);
             Err(StoreError::Abort.into())
         });
         match (out, done) {
             (Some(changed), _) => Ok(changed),
             (None, Err(error)) => Err(error),
-            (None, Ok(())) => Err(StoreError::Abort.into()),
+            (None, Ok(_)) => Err(StoreError::Abort.into()),
         }
     }
 
-    /// Runs a body in one write transaction; its refusals come back as they are and leave no trace. Behind it the plan
-    /// file is told, where there is one.
+    /// Runs `body` in one write transaction, for writes that close no todos. Its refusals come back as they are and leave
+    /// no trace.
     pub(crate) fn write<T>(
         &self,
         plan: PlanId,
         durability: Durability,
         body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let (done, behind) = self.transact(plan, durability, None, body)?;
-        self.tell_file(plan, behind.linked.as_deref());
+        let (done, after) = self.transact(plan, durability, None, body)?;
+        self.follow_up(plan, None, &after);
         Ok(done)
     }
 
-    /// The same for a request: what it closes is followed up.
+    /// Runs `body` in one write transaction on behalf of a request, and follows up what it closes.
     pub(crate) fn write_for<T>(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let (done, behind) = self.transact(plan, request.durability, Some(request), body)?;
-        self.tell_file(plan, behind.linked.as_deref());
-        self.follow(plan, request, &behind.due);
+        let (done, after) = self.transact(plan, request.durability, Some(request), body)?;
+        self.follow_up(plan, Some(request), &after);
         Ok(done)
     }
 
-    /// The transaction itself, and what is left to do behind it.
+    /// Runs the transaction itself, and returns what it leaves to do after the commit.
     fn transact<T>(
         &self,
         plan: PlanId,
         durability: Durability,
         request: Option<&Request<'_>>,
         mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
-    ) -> Result<(T, Behind), EngineError> {
+    ) -> Result<(T, AfterCommit), EngineError> {
         let mut out = None;
-        let kept_as = plan_file::kept_as(plan);
-        let behind = |tx: &dyn Tx| -> Result<Behind, EngineError> {
-            let due = request.map(|request| Due::look(tx, plan, request)).transpose()?.unwrap_or_default();
-            Ok(Behind { linked: tx.setting(&kept_as)?, due })
-        };
         let done = self.store.write(plan, durability, &mut |tx| {
-            let result = body(tx, self.now()).and_then(|value| Ok((value, behind(tx)?)));
+            let result = body(tx, self.now()).and_then(|value| Ok((value, AfterCommit::collect(tx, plan, request)?)));
             let end = if result.is_ok() { Ok(()) } else { Err(StoreError::Abort) };
             out = Some(result);
             end
@@ -190,34 +183,26 @@ impl Engine {
     }
 }
 
-/// What is left to do behind a transaction.
-#[derive(Default)]
-struct Behind {
-    /// What is known about the plan file.
-    linked: Option<String>,
-    due: Due,
-}
-
-/// Load, ask, apply, put, inside a transaction.
-pub(crate) fn settle(
+/// Loads `first`, applies the ops that `make` returns and stores the outcome, inside a transaction.
+pub(crate) fn apply_in_transaction(
     tx: &mut dyn Tx,
     now: i64,
     request: &Request<'_>,
     first: &Footprint,
-    ask: Ask<'_>,
+    make: MakeOps<'_>,
 ) -> Result<Changed, EngineError> {
     let mut plan = Plan::slice(tx.row()?);
     tx.load(first, &mut plan)?;
-    settle_on(tx, now, request, plan, ask)
+    apply_to_slice(tx, now, request, plan, make)
 }
 
-/// The same on a slice of this transaction that is there already.
-pub(crate) fn settle_on(
+/// Applies the ops that `make` returns to a slice that this transaction has loaded, and stores the outcome.
+pub(crate) fn apply_to_slice(
     tx: &mut dyn Tx,
     now: i64,
     request: &Request<'_>,
     mut plan: Plan,
-    ask: Ask<'_>,
+    make: MakeOps<'_>,
 ) -> Result<Changed, EngineError> {
     let row = tx.row()?;
     if let Some(expected) = request.if_revision.filter(|expected| *expected != row.revision) {
@@ -231,13 +216,13 @@ pub(crate) fn settle_on(
         .then_some(Op::SetPolicy(Policy { cancelled_dep: base.cancelled_dep, ..row.policy }));
     let mut rounds = 0;
     let outcome = loop {
-        let asked = ask(&plan, now).map(|mut ops| {
+        let made = make(&plan, now).map(|mut ops| {
             if !matches!(ops[..], [Op::Undo { .. } | Op::Redo]) {
                 ops.extend(adopt.clone());
             }
             reported(proven(ops, &plan, request), request)
         });
-        match asked.and_then(|ops| apply(&plan, &ops, &ctx)) {
+        match made.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,
             Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(with_free(tx, refusals, now)?)),
             Err(Stop::Need(need)) => {

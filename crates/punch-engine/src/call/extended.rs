@@ -13,7 +13,7 @@ use super::reach::WHOLE;
 use super::render::{self, capped};
 use super::worker::Report;
 use super::{Answer, Caller, Dialect, Incoming, native, reported_usage};
-use crate::submit::settle_on;
+use crate::submit::apply_to_slice;
 use crate::{Changed, Engine, EngineError, Role, SessionState, claim};
 
 impl Engine {
@@ -51,7 +51,7 @@ fn run(
     ops.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !scope.contains(uid)));
     let now = now.max(part.row.last_time);
     let (ops, spared) = spare(ops, &part, &caller.actor, now);
-    let mut changed = settle_on(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
+    let mut changed = apply_to_slice(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
     changed.outcome.warnings.extend(spared);
     claim::keep_own(tx, now, &request)?;
     render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;

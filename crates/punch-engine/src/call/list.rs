@@ -16,7 +16,7 @@ use super::reach::Reach;
 use super::step::{Step, adopt, answer, step};
 use super::worker::Report;
 use super::{Answer, Caller, Dialect, Incoming, render};
-use crate::submit::settle_on;
+use crate::submit::apply_to_slice;
 use crate::{Engine, EngineError, Role, SessionState, claim, offers};
 
 /// A call after reading, ready to run on a list.
@@ -137,7 +137,7 @@ fn run(
     let (ops, spared) = spare(diff(&base, &list, &reach.part), &reach.part, &caller.actor, now);
     let part = std::mem::take(&mut reach.part);
     let request = caller.request(call.preset());
-    let mut changed = settle_on(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
+    let mut changed = apply_to_slice(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
     changed.outcome.warnings.extend(spared);
     claim::keep_own(tx, now, &request)?;
     render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;

@@ -9,7 +9,7 @@ use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Dialect};
-use crate::submit::{settle, settle_on};
+use crate::submit::{apply_in_transaction, apply_to_slice};
 use crate::{Changed, Engine, EngineError, Request, Role, SessionState, offers, session};
 
 /// Under which the session keeps what its host said last.
@@ -266,7 +266,7 @@ fn keep(
         return Ok(Vec::new());
     }
     let added = |changed: &Changed| changed.outcome.added.iter().copied().map(Some).collect::<Vec<_>>();
-    match settle_on(tx, now, request, part, &mut |_, _| Ok(ops.to_vec())) {
+    match apply_to_slice(tx, now, request, part, &mut |_, _| Ok(ops.to_vec())) {
         Ok(changed) => {
             notes.warnings.extend(super::render::reported(&changed.outcome));
             return Ok(added(&changed));
@@ -287,7 +287,7 @@ fn keep(
             other => other.clone(),
         };
         let made = matches!(one, Op::Add(_));
-        match settle(tx, now, request, &Footprint::default(), &mut |_, _| Ok(vec![one.clone()])) {
+        match apply_in_transaction(tx, now, request, &Footprint::default(), &mut |_, _| Ok(vec![one.clone()])) {
             Ok(changed) => {
                 notes.warnings.extend(super::render::reported(&changed.outcome));
                 out.extend(added(&changed));

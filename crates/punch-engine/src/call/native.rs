@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::render::{self, capped};
 use super::{Answer, Caller, Dialect, Incoming, reported_usage, worker};
-use crate::submit::settle;
+use crate::submit::apply_in_transaction;
 use crate::{Changed, Engine, EngineError, Role, SessionState, claim, offers};
 
 impl Engine {
@@ -30,7 +30,7 @@ impl Engine {
                 Ok(asked.clone())
             };
             let before = tx.row()?.revision;
-            let changed = settle(tx, now, &request, &call.footprint(), &mut ask)?;
+            let changed = apply_in_transaction(tx, now, &request, &call.footprint(), &mut ask)?;
             claim::keep_own(tx, changed.now, &request)?;
             if role != Role::Owner {
                 allowed(&asked, &changed, state)?;

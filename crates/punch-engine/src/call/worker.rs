@@ -11,7 +11,7 @@ use punch_store::{ReadyMark, Snapshot, Tx};
 use super::list::Call;
 use super::render::{self, capped};
 use super::{Answer, Caller, Dialect, native};
-use crate::submit::settle;
+use crate::submit::apply_in_transaction;
 use crate::{EngineError, Role, SessionState, session};
 
 /// What a call says about one todo.
@@ -119,7 +119,7 @@ impl Report {
         }
         let request = caller.request(self.preset);
         let first = Footprint { todos: state.scope.iter().copied().collect(), ..Footprint::default() };
-        let changed = settle(tx, now, &request, &first, &mut |_, _| Ok(ops.clone()))?;
+        let changed = apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(ops.clone()))?;
         let next = next(tx, caller, &state.scope, changed.now, 1)?;
         let mut text = render::changed(&changed, &next);
         if others > 0 {

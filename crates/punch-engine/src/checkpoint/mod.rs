@@ -1,18 +1,18 @@
 //! Checkpoints: where the work and the code stood, kept to come back to. Saving and restoring are one transaction each;
 //! git is asked before. The work tree itself is never touched (docs/checkpoints.md).
 
+mod after_commit;
 mod automatic;
 mod back;
 mod batch;
 mod blobs;
 mod error;
-mod follow;
 mod read;
 mod restore;
 mod save;
 
+pub(crate) use after_commit::AfterCommit;
 pub use error::CheckpointError;
-pub(crate) use follow::Due;
 pub use read::Differs;
 pub use restore::{Judged, Restored, Restoring};
 pub use save::{Saved, Saving, Verification, Why};

@@ -10,7 +10,7 @@ use super::read::find;
 use super::save::keep;
 use super::{CheckpointError, Code, Saved, Saving, Why};
 use crate::git::Verdict;
-use crate::submit::settle_on;
+use crate::submit::apply_to_slice;
 use crate::{Changed, Engine, EngineError, Request};
 
 /// How to restore.
@@ -85,7 +85,7 @@ impl Engine {
             let judged = judge(&before, &saved, &verdicts, &lost);
             let targets = targets(&before, &saved, &judged, how.reopen);
             let ops = ops(&targets);
-            let changed = settle_on(tx, now, request, before.clone(), &mut |_, _| Ok(ops.clone()))?;
+            let changed = apply_to_slice(tx, now, request, before.clone(), &mut |_, _| Ok(ops.clone()))?;
             let safety = match changed.outcome.events.is_empty() {
                 true => None,
                 false => {

@@ -25,7 +25,7 @@ use crate::call::{Made, Notes, TodoUse};
 use crate::config::{Plans, Settings, Source};
 use crate::engine::meant;
 use crate::link::own_name;
-use crate::submit::settle;
+use crate::submit::apply_in_transaction;
 use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, offers, session};
 pub use earlier::{Earlier, Find};
 use listen::{Listener, ReportOutcome};
@@ -280,7 +280,7 @@ fn put(
         let until = now.saturating_add(heard.lease);
         let request = Request { durability: Durability::Relaxed, ..Request::by(&report.agent, heard.owner.as_deref()) };
         let first = punch_core::Footprint { todos: [*uid].into(), ..Default::default() };
-        match settle(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Renew(Ref::Uid(*uid), until)])) {
+        match apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Renew(Ref::Uid(*uid), until)])) {
             // Somebody else has it by now; that is theirs to say.
             Ok(_) | Err(EngineError::Refused(_)) => {}
             Err(error) => return Err(error),

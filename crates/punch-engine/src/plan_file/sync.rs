@@ -7,7 +7,7 @@ use punch_core::plan_file::{Conflict, Item, PlanFile, Write, items_of, merge, se
 use punch_store::PlanId;
 
 use super::{FileError, Link, disk, take::Taken, understood};
-use crate::checkpoint::Due;
+use crate::checkpoint::AfterCommit;
 use crate::locate::head_commit;
 use crate::{Engine, EngineError, Request};
 
@@ -58,16 +58,16 @@ impl Synced {
 impl Engine {
     /// Brings a plan and its file together.
     pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: How) -> Result<Synced, EngineError> {
-        let mut due = Due::default();
+        let mut after = AfterCommit::default();
         // What somebody ticked off is done at this commit, as far as anybody knows (rule 32).
         let here = || {
             request.tree.and_then(|root| request.git.map_or_else(|| head_commit(root), |folders| folders.head(root)))
         };
         let commit = request.commit.map(str::to_owned).or_else(here);
         let request = &Request { commit: commit.as_deref(), ..request.clone() };
-        let synced = self.bring_together(plan, request, how, &mut due);
+        let synced = self.bring_together(plan, request, how, &mut after);
         // Only now that the file is let go: what follows is a write too, and tells the file.
-        self.follow(plan, request, &due);
+        self.follow_up(plan, Some(request), &after);
         synced
     }
 
@@ -76,7 +76,7 @@ impl Engine {
         plan: PlanId,
         request: &Request<'_>,
         how: How,
-        due: &mut Due,
+        after_commit: &mut AfterCommit,
     ) -> Result<Synced, EngineError> {
         let path = self.plan_file(plan)?.ok_or(FileError::NotLinked)?.path;
         let _turn = disk::turn(&path)?;
@@ -87,7 +87,7 @@ impl Engine {
             let before = disk::read(&path)?;
             let file = understood(&path, &before)?;
             let merged = merge(&link.base, file.items(), &items_of(&self.whole(plan)?));
-            let taken = self.take(plan, request, &file, &merged, due)?;
+            let taken = self.take(plan, request, &file, &merged, after_commit)?;
             out.take(taken);
             for conflict in merged.conflicts {
                 if !out.conflicts.contains(&conflict) {

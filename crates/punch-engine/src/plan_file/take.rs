@@ -7,7 +7,7 @@ use punch_core::plan_file::{Conflict, Field, Item, Merged, PlanFile, Side, docum
 use punch_core::{Footprint, Keep, Op, PhaseRef, Plan, Ref, Stop, Todo, Uid, text};
 use punch_store::PlanId;
 
-use crate::checkpoint::Due;
+use crate::checkpoint::AfterCommit;
 use crate::exchange::lenient;
 use crate::{Changed, Engine, EngineError, Request};
 
@@ -25,14 +25,14 @@ pub(super) struct Taken {
 }
 
 impl Engine {
-    /// What is left to do behind it is added to `due`, whatever comes of the rest.
+    /// What is left to do after the commit is added to `after_commit`, whatever comes of the rest.
     pub(super) fn take(
         &self,
         plan: PlanId,
         request: &Request<'_>,
         file: &PlanFile<'_>,
         merged: &Merged,
-        due: &mut Due,
+        after_commit: &mut AfterCommit,
     ) -> Result<Taken, EngineError> {
         let mut taken = Taken::default();
         let phases: Vec<Option<&str>> = merged.places.iter().map(|at| file.phase(*at)).collect();
@@ -40,7 +40,7 @@ impl Engine {
         if wish.is_empty() {
             return Ok(taken);
         }
-        match self.grant(plan, request, &wish, due) {
+        match self.grant(plan, request, &wish, after_commit) {
             Ok(changed) => taken.count(&changed),
             Err(EngineError::Refused(refusals)) => {
                 // Words, order and what is new first, then every status by itself.
@@ -54,7 +54,7 @@ impl Engine {
                     return Err(EngineError::Refused(refusals));
                 }
                 let calm = Wish { after: &after, conflicts: &[], ..wish };
-                taken.count(&self.grant(plan, request, &calm, due)?);
+                taken.count(&self.grant(plan, request, &calm, after_commit)?);
                 for wanted in &merged.after {
                     let Some(old) = current.get(wanted.id.as_str()).filter(|old| old.status != wanted.status) else {
                         continue;
@@ -64,7 +64,7 @@ impl Engine {
                     let conflicts: Vec<Conflict> = own.into_iter().cloned().collect();
                     let after = std::slice::from_ref(wanted);
                     let wish = Wish { before: &before, after, phases: &[None], conflicts: &conflicts };
-                    match self.grant(plan, request, &wish, due) {
+                    match self.grant(plan, request, &wish, after_commit) {
                         Ok(changed) => taken.count(&changed),
                         Err(EngineError::Refused(refusals)) => {
                             let why = EngineError::Refused(refusals).message();
@@ -87,7 +87,7 @@ impl Engine {
         plan: PlanId,
         request: &Request<'_>,
         wish: &Wish<'_>,
-        due: &mut Due,
+        after_commit: &mut AfterCommit,
     ) -> Result<Changed, EngineError> {
         let request = Request { preset: lenient, actor: request.actor.clone().without_claims(), ..request.clone() };
         let (before, after) = (document(wish.before), document(wish.after));
@@ -108,7 +108,7 @@ impl Engine {
             ops.extend(noted.map(|conflict| Op::Note(Ref::Id(conflict.id.clone()), note(conflict))));
             Ok(ops)
         };
-        self.submit_unheard(plan, &request, &Footprint::everything(), &mut ask, due)
+        self.submit_from_file(plan, &request, &Footprint::everything(), &mut ask, after_commit)
     }
 }
 

@@ -4,7 +4,7 @@ use punch_core::{Actor, Footprint, Op, Plan, Ref, Status, Todo, Uid};
 use punch_store::{Durability, PlanId, SessionKey, Tx};
 
 use crate::claim::claim;
-use crate::submit::settle;
+use crate::submit::apply_in_transaction;
 use crate::{Engine, EngineError, Request, Role, link, session};
 
 impl Engine {
@@ -45,7 +45,7 @@ impl Engine {
                 return Ok(false);
             };
             let request = Request::of(Actor::runner(run, found.owner.as_deref()));
-            settle(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Reopen(Ref::Uid(uid))]))?;
+            apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Reopen(Ref::Uid(uid))]))?;
             Ok(true)
         })
     }

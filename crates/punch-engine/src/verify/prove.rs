@@ -5,7 +5,7 @@ use punch_core::{Evidence, Footprint, Op, Plan, Ref, Refusal, Uid};
 use punch_store::{Durability, PlanId, SessionKey};
 
 use super::{Checker, VerifyError};
-use crate::submit::settle;
+use crate::submit::apply_in_transaction;
 use crate::{Engine, EngineError, Request, session};
 
 /// How results of checks are signed: the engine found them.
@@ -151,7 +151,7 @@ impl Engine {
             if let Some(found) = &found {
                 let first = Footprint { todos: [uid].into(), ..Footprint::default() };
                 let op = Op::RecordCheck { target: Ref::Uid(uid), found: found.clone() };
-                settle(tx, now, &Request::by(CHECKS, None), &first, &mut |_, _| Ok(vec![op.clone()]))?;
+                apply_in_transaction(tx, now, &Request::by(CHECKS, None), &first, &mut |_, _| Ok(vec![op.clone()]))?;
             }
             if let Some(key) = session {
                 let mut state = session::load(tx, key, plan)?;

@@ -192,7 +192,8 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
         }
     }
     let file = rusqlite::Connection::open(&path).unwrap();
-    let back_to_2_2 = "ALTER TABLE event DROP COLUMN undoes; ALTER TABLE event DROP COLUMN owner; PRAGMA user_version = 2002";
+    let back_to_2_2 =
+        "ALTER TABLE event DROP COLUMN undoes; ALTER TABLE event DROP COLUMN owner; PRAGMA user_version = 2002";
     file.execute_batch(back_to_2_2).unwrap();
     drop(file);
     let world = open(OpenMode::Existing);

@@ -1,5 +1,5 @@
-//! What follows a write that closed something, behind its transaction: what the files of completed todos hold is kept,
-//! and the end of a batch leaves a checkpoint. What was written stands whatever comes of this.
+//! What a write leaves to do after its commit: the plan file gets the new statuses, the contents of the files of completed
+//! todos are recorded, and the end of a batch leaves a checkpoint. The write stands whatever comes of this.
 
 use std::collections::BTreeSet;
 
@@ -10,30 +10,33 @@ use super::blobs::{Named, named};
 use super::{Code, batch};
 use crate::config::Batches;
 use crate::engine::News;
-use crate::{Engine, EngineError, Git, Request, WorkTree};
+use crate::{Engine, EngineError, Git, Request, WorkTree, plan_file};
 
-/// What a transaction has left to do.
+/// What a transaction leaves to do after its commit.
 #[derive(Debug, Default)]
-pub(crate) struct Due {
+pub(crate) struct AfterCommit {
+    /// The stored link to the plan file, if the plan has one.
+    plan_file: Option<String>,
     /// Completed todos that name files.
     files: Vec<Named>,
-    /// What was completed, if that ended a batch.
+    /// The completed todos, if they end a batch.
     ended: Option<BTreeSet<Uid>>,
 }
 
-impl Due {
-    /// Looks at what a transaction has closed, at its end.
-    pub(crate) fn look(tx: &dyn Tx, plan: PlanId, request: &Request<'_>) -> Result<Self, EngineError> {
-        if tx.closing().is_empty() {
-            return Ok(Self::default());
-        }
+impl AfterCommit {
+    /// Collects at the end of a transaction what it leaves to do. Without a request that is the plan file only.
+    pub(crate) fn collect(tx: &dyn Tx, plan: PlanId, request: Option<&Request<'_>>) -> Result<Self, EngineError> {
+        let plan_file = tx.setting(&plan_file::kept_as(plan))?;
+        let Some(request) = request.filter(|_| !tx.closing().is_empty()) else {
+            return Ok(Self { plan_file, ..Self::default() });
+        };
         let done: BTreeSet<Uid> = tx.closing().iter().filter_map(Event::completes).collect();
         let files = if request.tree.is_some() { named(tx, &done)? } else { Vec::new() };
         let over = batch::is_over(tx, plan, when(request), &done)?;
-        Ok(Self { files, ended: over.then_some(done) })
+        Ok(Self { plan_file, files, ended: over.then_some(done) })
     }
 
-    /// What a later transaction has left to do as well.
+    /// Adds what another transaction leaves to do, except for the plan file: for writes that come from that file.
     pub(crate) fn add(&mut self, later: Self) {
         self.files.extend(later.files);
         if let Some(done) = later.ended {
@@ -43,15 +46,17 @@ impl Due {
 }
 
 impl Engine {
-    /// Does it. Trouble is told.
-    pub(crate) fn follow(&self, plan: PlanId, request: &Request<'_>, due: &Due) {
-        if !due.files.is_empty()
+    /// Does what a write left to do. A failure is reported and fails nothing.
+    pub(crate) fn follow_up(&self, plan: PlanId, request: Option<&Request<'_>>, after: &AfterCommit) {
+        self.tell_file(plan, after.plan_file.as_deref());
+        let Some(request) = request else { return };
+        if !after.files.is_empty()
             && let Some(git) = request.tree.and_then(|root| Git::of(root, request.git))
-            && let Err(error) = self.keep_files(plan, &git, &due.files)
+            && let Err(error) = self.keep_files(plan, &git, &after.files)
         {
             self.trouble(&error);
         }
-        let Some(done) = &due.ended else { return };
+        let Some(done) = &after.ended else { return };
         let tree =
             request.tree.map(|root| WorkTree { root: root.to_owned(), git: request.git.cloned(), consents: None });
         let code = tree.as_ref().map(Code::look).unwrap_or_default();
