@@ -15,7 +15,7 @@ use crate::{Engine, EngineError, Role, session};
 pub struct Assignment {
     /// The session that answers for them.
     pub key: SessionKey,
-    /// Which.
+    /// The todos, without duplicates, in the order given.
     pub todos: Vec<Uid>,
     /// Their ids.
     pub ids: Vec<String>,

@@ -14,7 +14,7 @@ const PAGE: usize = 50;
 pub struct Claimed {
     /// What the write did.
     pub changed: Changed,
-    /// Which.
+    /// The claimed todo.
     pub uid: Uid,
 }
 

@@ -72,8 +72,8 @@ impl Engine {
         Self { store, clock, tell: None }
     }
 
-    /// The same, with somebody to tell of what happened behind a write that is done: a plan file that could not be
-    /// written is no reason to fail it.
+    /// Returns this engine reporting to `tell` what happens after a commit, such as a plan file that could not be written:
+    /// no reason to fail the write.
     #[must_use]
     pub fn telling(self, tell: Tell) -> Self {
         Self { tell: Some(tell), ..self }

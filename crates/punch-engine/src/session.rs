@@ -183,7 +183,8 @@ pub(crate) fn load(snapshot: &dyn Snapshot, key: &SessionKey, plan: PlanId) -> R
     })
 }
 
-/// Keeps the state. An empty host session is nobody's (it would match every other empty one).
+/// Stores the state of a session that is bound to a plan. A session without an id is not stored: it would match every other
+/// one without an id.
 pub(crate) fn store(
     tx: &mut dyn Tx,
     key: &SessionKey,
@@ -194,7 +195,7 @@ pub(crate) fn store(
     keep(tx, key, Some(plan), state, now)
 }
 
-/// The same for a session that may be bound to no plan yet.
+/// Stores the state of a session that may be bound to no plan yet.
 pub(crate) fn keep(
     tx: &mut dyn Tx,
     key: &SessionKey,

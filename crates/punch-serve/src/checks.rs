@@ -1,4 +1,4 @@
-//! Checks that a call waits for, each on a thread of its own: the desk goes on meanwhile.
+//! Checks that a call waits for, each on a thread of its own, so that other calls continue.
 
 use std::sync::Arc;
 use std::thread;
@@ -8,25 +8,25 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::Problem;
-use crate::desk::{Ask, Checked, Desk};
+use crate::service::{Checked, ToolRequest, ToolService};
 
 /// All checks of one call together: less than clients wait for an answer, most of them a minute.
 pub const LIMIT: Duration = Duration::from_secs(50);
 
-/// Makes the check of a todo. It is ended when the time is over or nobody waits any more.
+/// Runs the check of a todo. The check ends when its time is over or the client no longer waits.
 pub async fn make(
-    desk: &Arc<dyn Desk>,
-    ask: &Arc<Ask>,
+    service: &Arc<dyn ToolService>,
+    request: &Arc<ToolRequest>,
     id: &str,
     until: Instant,
     cancelled: &CancellationToken,
 ) -> Result<Checked, Problem> {
     let (answer, wait) = oneshot::channel();
-    let (desk, ask, id, cancelled) = (desk.clone(), ask.clone(), id.to_owned(), cancelled.clone());
+    let (service, request, id, cancelled) = (service.clone(), request.clone(), id.to_owned(), cancelled.clone());
     let check = move || {
         let limit = until.saturating_duration_since(Instant::now());
         let stopped = || cancelled.is_cancelled();
-        let _ = answer.send(desk.check(&ask, &id, limit, &stopped));
+        let _ = answer.send(service.check(&request, &id, limit, &stopped));
     };
     let failed = |why: String| Problem::new("verify_not_started", why, "call again");
     thread::Builder::new()

@@ -2,8 +2,8 @@
 //!
 //! A server that `punch run` started for one worker has one session, whatever a call says. Any other goes in this order:
 //! the argument `session`, the call's `_meta` (`threadId`, `sessionId`), the session file. A call that none of these
-//! names is left to the desk, which knows what hooks reported, what the process was started with, and the key that only
-//! this server has.
+//! names is left to the tool service, which knows what hooks reported, what the process was started with, and the key that
+//! only this server has.
 
 use std::path::PathBuf;
 use std::sync::Arc;

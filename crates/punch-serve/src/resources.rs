@@ -2,25 +2,25 @@
 
 use rmcp::model::{ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate};
 
-use crate::desk::Reading;
+use crate::service::PlanResource;
 
 const PLAN: &str = "punch://plan";
 const TODO: &str = "punch://todo/";
 
 /// What a URI asks for.
-pub fn parse(uri: &str) -> Option<Reading> {
+pub fn parse(uri: &str) -> Option<PlanResource> {
     if uri == PLAN {
-        return Some(Reading::Plan);
+        return Some(PlanResource::Plan);
     }
     let id = decode(uri.strip_prefix(TODO)?)?;
-    (!id.is_empty()).then_some(Reading::Todo(id))
+    (!id.is_empty()).then_some(PlanResource::Todo(id))
 }
 
 /// The kind of text it reads as.
-pub const fn mime(reading: &Reading) -> &'static str {
+pub const fn mime(reading: &PlanResource) -> &'static str {
     match reading {
-        Reading::Plan => "text/plain",
-        Reading::Todo(_) => "application/json",
+        PlanResource::Plan => "text/plain",
+        PlanResource::Todo(_) => "application/json",
     }
 }
 
@@ -56,8 +56,8 @@ mod tests {
 
     #[test]
     fn uris_name_the_plan_or_a_todo() {
-        let todo = |id: &str| Some(Reading::Todo(id.into()));
-        assert_eq!(parse("punch://plan"), Some(Reading::Plan));
+        let todo = |id: &str| Some(PlanResource::Todo(id.into()));
+        assert_eq!(parse("punch://plan"), Some(PlanResource::Plan));
         assert_eq!(parse("punch://todo/T-1"), todo("T-1"));
         assert_eq!(parse("punch://todo/a%20b%2Fc"), todo("a b/c"));
         for bad in ["", "punch://", "punch://plan/", "punch://todo/", "punch://todo/%", "punch://todo/%zz", "file:///x"]

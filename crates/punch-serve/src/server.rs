@@ -14,9 +14,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Ask, Checked, Desk, Reading};
-use crate::desk_thread::DeskThread;
 use crate::identity::{Identity, Tag};
+use crate::service::{Checked, PlanResource, ToolRequest, ToolService};
+use crate::service_thread::ServiceThread;
 use crate::watch::Watch;
 use crate::{Log, Offer, Offered, Problem, checks, guide, resources};
 
@@ -36,10 +36,10 @@ pub struct Settings {
     pub tag: Tag,
 }
 
-/// Serves one connection; clones serve others from the same desk.
+/// Serves one connection; [`Server::connection`] makes servers for others over the same tool service.
 pub struct Server {
     settings: Arc<Settings>,
-    desk: DeskThread,
+    service: ServiceThread,
     watch: Watch,
     /// The conversation of this connection, where no host names one.
     own: SessionKey,
@@ -47,25 +47,30 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the desk's thread.
-    pub fn start(settings: Settings, desk: Arc<dyn Desk>, log: Log) -> std::io::Result<Self> {
-        let desk = DeskThread::start(desk, log)?;
-        let (watch, own) = (Watch::new(desk.clone()), settings.tag.connection());
-        Ok(Self { settings: Arc::new(settings), desk, watch, own, subscriptions: Mutex::default() })
+    /// Starts the thread of the tool service.
+    pub fn start(settings: Settings, service: Arc<dyn ToolService>, log: Log) -> std::io::Result<Self> {
+        let service = ServiceThread::start(service, log)?;
+        let (watch, own) = (Watch::new(service.clone()), settings.tag.connection());
+        Ok(Self { settings: Arc::new(settings), service, watch, own, subscriptions: Mutex::default() })
     }
 
     /// A server for one more connection.
     pub fn connection(&self) -> Self {
         Self {
             settings: self.settings.clone(),
-            desk: self.desk.clone(),
+            service: self.service.clone(),
             watch: self.watch.clone(),
             own: self.settings.tag.connection(),
             subscriptions: Mutex::default(),
         }
     }
 
-    fn ask(&self, tool: &Offered, mut arguments: Map<String, Value>, context: &RequestContext<RoleServer>) -> Ask {
+    fn tool_request(
+        &self,
+        tool: &Offered,
+        mut arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> ToolRequest {
         let who = self.settings.identity.who(&mut arguments, &context.meta.0.0);
         let arguments = Value::Object(arguments);
         // Without a connection of its own a request belongs to the process.
@@ -81,7 +86,7 @@ impl Server {
             }
         };
         let by = context.client_info().map(|client| punch_core::text::clip(&client.name, 40).into_owned());
-        Ask {
+        ToolRequest {
             dialect: self.settings.offer.dialect,
             tool: tool.tool,
             arguments,
@@ -95,17 +100,17 @@ impl Server {
         }
     }
 
-    /// Asks the desk; where it waits for a check, has that made and asks again.
-    async fn answer(&self, ask: Ask, context: &RequestContext<RoleServer>) -> Result<Answer, Problem> {
-        let (mut ask, until) = (Arc::new(ask), Instant::now() + checks::LIMIT);
+    /// Runs a call; if it waits for a check, runs the check and then the call again.
+    async fn answer(&self, request: ToolRequest, context: &RequestContext<RoleServer>) -> Result<Answer, Problem> {
+        let (mut request, until) = (Arc::new(request), Instant::now() + checks::LIMIT);
         loop {
-            let light = ask.is_light();
-            let asked = ask.clone();
-            let call = move |desk: &dyn Desk| desk.call(&asked);
-            let called = match if light { self.desk.at_once(call) } else { Err(call) } {
+            let light = request.is_light();
+            let sent = request.clone();
+            let call = move |service: &dyn ToolService| service.call(&sent);
+            let called = match if light { self.service.at_once(call) } else { Err(call) } {
                 Ok(answer) => answer?,
                 Err(call) => {
-                    let job = self.desk.run(context.ct.clone(), call);
+                    let job = self.service.run(context.ct.clone(), call);
                     patiently(job, context, "waiting for the store").await?
                 }
             };
@@ -113,9 +118,9 @@ impl Server {
                 Called::Answered(answer) => return Ok(answer),
                 Called::Wants(id) => id,
             };
-            let check = checks::make(self.desk.desk(), &ask, &id, until, &context.ct);
+            let check = checks::make(self.service.service(), &request, &id, until, &context.ct);
             match patiently(check, context, &format!("checking {}", punch_core::text::clip(&id, 80))).await? {
-                Checked::Passed(proof) => Arc::make_mut(&mut ask).proofs.push(*proof),
+                Checked::Passed(proof) => Arc::make_mut(&mut request).proofs.push(*proof),
                 Checked::Answered(answer) => return Ok(answer),
             }
         }
@@ -155,8 +160,8 @@ impl Server {
         ErrorData::resource_not_found(text, Some(json!({"uri": uri})))
     }
 
-    async fn reading(&self, reading: Reading, end: CancellationToken) -> Result<Option<String>, ErrorData> {
-        let text = self.desk.run(end, move |desk| desk.read(&reading)).await;
+    async fn reading(&self, reading: PlanResource, end: CancellationToken) -> Result<Option<String>, ErrorData> {
+        let text = self.service.run(end, move |service| service.read(&reading)).await;
         text.map_err(|problem| ErrorData::internal_error(problem.text(), Some(json!({"code": problem.code}))))
     }
 }
@@ -200,8 +205,8 @@ impl ServerHandler for Server {
         let Some(tool) = self.settings.offer.find(&request.name) else {
             return Err(self.unknown_tool(&request.name));
         };
-        let ask = self.ask(tool, request.arguments.unwrap_or_default(), &context);
-        let answer = self.answer(ask, &context).await;
+        let call = self.tool_request(tool, request.arguments.unwrap_or_default(), &context);
+        let answer = self.answer(call, &context).await;
         Ok(self.result(answer).into())
     }
 
@@ -281,7 +286,7 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-        let readings: Vec<Reading> = uris.iter().filter_map(|uri| resources::parse(uri)).collect();
+        let readings: Vec<PlanResource> = uris.iter().filter_map(|uri| resources::parse(uri)).collect();
         let end = context.request_context().ct.clone();
         let tell = |n: usize| {
             let (sink, uri) = (context.sink().clone(), uris.get(n).cloned().unwrap_or_default());
@@ -311,7 +316,7 @@ impl ServerHandler for Server {
             let name = punch_core::text::clip(&request.name, 80);
             return Err(ErrorData::invalid_params(format!("no prompt `{name}`; there is continue"), None));
         }
-        let plan = self.reading(Reading::Plan, context.ct).await?.unwrap_or_default();
+        let plan = self.reading(PlanResource::Plan, context.ct).await?.unwrap_or_default();
         let message = PromptMessage::new_text(Role::User, guide::continue_with(&plan));
         Ok(GetPromptResult::new(vec![message]).with_description(guide::CONTINUE_ABOUT).into())
     }
@@ -329,7 +334,7 @@ impl Drop for Server {
     }
 }
 
-/// Waits for a job; whoever asked for progress hears that it takes its time.
+/// Waits for a job, and sends progress notifications to clients that asked for them.
 async fn patiently<T>(
     job: impl Future<Output = Result<T, Problem>>,
     context: &RequestContext<RoleServer>,

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Desk, Reading};
-use crate::desk_thread::DeskThread;
+use crate::service::{PlanResource, ToolService};
+use crate::service_thread::ServiceThread;
 
 /// How long one look at the store may last; also how long the watching goes on after the last subscriber left.
 const LOOK: Duration = Duration::from_secs(1);
@@ -16,18 +16,18 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Wakes subscribers.
 #[derive(Clone)]
 pub struct Watch {
-    desk: DeskThread,
+    service: ServiceThread,
     ticks: Arc<Mutex<Option<watch::Sender<u64>>>>,
 }
 
 impl Watch {
     /// Watches nothing yet.
-    pub fn new(desk: DeskThread) -> Self {
-        Self { desk, ticks: Arc::default() }
+    pub fn new(service: ServiceThread) -> Self {
+        Self { service, ticks: Arc::default() }
     }
 
     /// Calls `tell` for each of `readings` that changed, until it answers false or `end` comes.
-    pub async fn follow<F>(&self, readings: Vec<Reading>, end: CancellationToken, mut tell: impl FnMut(usize) -> F)
+    pub async fn follow<F>(&self, readings: Vec<PlanResource>, end: CancellationToken, mut tell: impl FnMut(usize) -> F)
     where
         F: Future<Output = bool>,
     {
@@ -45,8 +45,8 @@ impl Watch {
             seen = revision;
             for (n, reading) in readings.iter().enumerate() {
                 let changed = match (reading, &ids) {
-                    (Reading::Plan, _) | (_, None) => true,
-                    (Reading::Todo(id), Some(ids)) => ids.contains(id),
+                    (PlanResource::Plan, _) | (_, None) => true,
+                    (PlanResource::Todo(id), Some(ids)) => ids.contains(id),
                 };
                 if changed && !tell(n).await {
                     return;
@@ -57,7 +57,7 @@ impl Watch {
 
     /// `None` while the store is out of reach; the next wake-up asks again.
     async fn changed(&self, since: Option<u64>, end: &CancellationToken) -> Option<(u64, Option<Vec<String>>)> {
-        self.desk.run(end.clone(), move |desk| desk.changed(since)).await.ok()
+        self.service.run(end.clone(), move |service| service.changed(since)).await.ok()
     }
 
     /// Joins those who wait, and starts the watching if nobody did.
@@ -68,8 +68,8 @@ impl Watch {
         }
         let (ticks, wait) = watch::channel(0);
         *held = Some(ticks);
-        let (desk, shared) = (self.desk.desk().clone(), self.ticks.clone());
-        let started = thread::Builder::new().name("watch".into()).spawn(move || look(&*desk, &shared));
+        let (service, shared) = (self.service.service().clone(), self.ticks.clone());
+        let started = thread::Builder::new().name("watch".into()).spawn(move || look(&*service, &shared));
         if started.is_err() {
             *held = None;
         }
@@ -78,12 +78,12 @@ impl Watch {
 }
 
 /// Looks at the store until nobody waits.
-fn look(desk: &dyn Desk, shared: &Mutex<Option<watch::Sender<u64>>>) {
+fn look(service: &dyn ToolService, shared: &Mutex<Option<watch::Sender<u64>>>) {
     let mut changes = None;
     loop {
         let woken = match &mut changes {
             None => {
-                changes = desk.changes();
+                changes = service.changes();
                 if changes.is_none() {
                     thread::sleep(LOOK);
                 }

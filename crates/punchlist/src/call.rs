@@ -27,8 +27,8 @@ impl Session {
         self.run(name, arguments, None)
     }
 
-    /// The same for a call that may come again, after a crash or a lost connection: a second one with the same id, name
-    /// and arguments changes nothing and gets the first answer.
+    /// Runs a call that may come again, after a crash or a lost connection: a second one with the same id, name and
+    /// arguments changes nothing and gets the first answer.
     pub fn call_once(&self, call: &str, name: &str, arguments: &Value) -> Result<Answer, Error> {
         // What is asked is part of it: some providers count their calls anew in every message.
         let asked = punch_engine::fingerprint(&json!([name, arguments]));
@@ -37,7 +37,7 @@ impl Session {
     }
 
     fn run(&self, name: &str, arguments: &Value, key: Option<&str>) -> Result<Answer, Error> {
-        let Some(offered) = self.offer.find(name) else { return self.strange(&self.unknown(name)) };
+        let Some(offered) = self.offer.find(name) else { return self.invalid(&self.unknown(name)) };
         let parsed: Value;
         let arguments = match arguments {
             Value::String(json) => match serde_json::from_str(json) {
@@ -45,7 +45,7 @@ impl Session {
                     parsed = value;
                     &parsed
                 }
-                Err(cause) => return self.strange(&format!("the arguments are no JSON: {cause}")),
+                Err(cause) => return self.invalid(&format!("the arguments are not JSON: {cause}")),
             },
             other => other,
         };
@@ -84,8 +84,8 @@ impl Session {
         }
     }
 
-    /// An answer to what is no call at all.
-    fn strange(&self, message: &str) -> Result<Answer, Error> {
+    /// The answer to a call that cannot be run at all.
+    fn invalid(&self, message: &str) -> Result<Answer, Error> {
         let revision = self.engine.read(self.plan, |snapshot| Ok(snapshot.row()?.revision))?;
         Ok(Answer {
             text: format!("Error invalid: {}\nNothing was changed.", text::clip(&text::neutral(message), 500)),

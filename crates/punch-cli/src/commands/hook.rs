@@ -15,7 +15,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use punch_engine::locate::Kind;
 use punch_engine::{Engine, EngineError, News};
 use punch_serve::hook::{Heard, Hook as Taken, Host, INPUT_CAP, Meaning, answer, hear};
-use punch_serve::{Problem, Project as Source, mend};
+use punch_serve::{Problem, Project as Source, lenient_json};
 use punch_store::SessionKey;
 use serde_json::Value;
 
@@ -228,7 +228,7 @@ impl Hook {
             return Ok(None);
         }
         let wrong = |error| Failure::refused("no_json", format!("the report is not JSON: {error}"), "");
-        mend::read(&bytes).map(Some).map_err(wrong)
+        lenient_json::read(&bytes).map(Some).map_err(wrong)
     }
 
     /// What the report does not name, the file may.

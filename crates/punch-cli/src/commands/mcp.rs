@@ -12,8 +12,8 @@ use clap::{
 use punch_engine::call::Dialect;
 use punch_engine::{Engine, Role, SessionFile};
 use punch_serve::{
-    Group, Http, Identity, Log, Offer, Opened, PlanDesk, Problem, Project as Source, Server, Settings, Tag, Token,
-    loopback, stdio,
+    Group, Http, Identity, Log, Offer, PlanToolService, Problem, Project as Source, ServedProject, Server, Settings,
+    Tag, Token, loopback, stdio,
 };
 
 use punch_store::SessionKey;
@@ -142,7 +142,7 @@ impl Mcp {
             tag: Tag::new(&environment::process_tag()),
         };
         let (worktree, tree) = (Some(project.worktree()), Some(project.tree()));
-        let opened = Opened {
+        let opened = ServedProject {
             project: Box::new(Found { global, warning: Arc::default() }),
             settings,
             worktree,
@@ -152,8 +152,8 @@ impl Mcp {
             is_driven,
             started_for: host.map(key),
         };
-        let desk = PlanDesk::new(opened);
-        let server = Server::start(presented, Arc::new(desk), log.clone()).map_err(Failure::Output)?;
+        let service = PlanToolService::new(opened);
+        let server = Server::start(presented, Arc::new(service), log.clone()).map_err(Failure::Output)?;
         match http {
             None => stdio(server, limit, &log).map_err(Failure::writing)?,
             Some(address) => {

@@ -8,8 +8,8 @@ use punch_core::{Footprint, Keep, Op, Plan, Ref, Status, Todo, Uid};
 use punch_store::{Snapshot, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
+use super::list_window::WHOLE;
 use super::names::{Mention, Names};
-use super::reach::WHOLE;
 use super::render::{self, capped};
 use super::worker::Report;
 use super::{Answer, Caller, Dialect, Incoming, native, reported_usage};

@@ -11,8 +11,8 @@ use punch_core::{Policy, Refusal, Uid};
 use punch_store::Tx;
 use serde_json::Value;
 
+use super::list_window::ListWindow;
 use super::names::Names;
-use super::reach::Reach;
 use super::step::{Step, adopt, answer, step};
 use super::worker::Report;
 use super::{Answer, Caller, Dialect, Incoming, render};
@@ -121,21 +121,21 @@ fn run(
     state: &mut SessionState,
 ) -> Result<Answer, EngineError> {
     let mut names = Names::of(state);
-    let mut reach = Reach::of(tx, state, &names, caller, call)?;
-    let now = now.max(reach.part.row.last_time);
-    let then = reach.before(tx, state, call)?;
-    let before = reach.part.row.revision;
+    let mut window = ListWindow::of(tx, state, &names, caller, call)?;
+    let now = now.max(window.part.row.last_time);
+    let then = window.before(tx, state, call)?;
+    let before = window.part.row.revision;
     let Step { mut base, stepped, mut list, names: given, mut gone } =
-        step(call, &reach, then.as_ref(), state, caller, &names, now);
+        step(call, &window, then.as_ref(), state, caller, &names, now);
     if let Call::Todowrite(_) = call {
         let unknown = list.items.iter().filter(|item| item.uid.is_none()).map(|item| item.content.clone());
         let found = tx.saying(&unknown.collect())?;
-        found.iter().for_each(|todo| reach.part.put(todo.clone()));
+        found.iter().for_each(|todo| window.part.put(todo.clone()));
         adopt(&mut list, &mut base, found, caller, now);
     }
-    reclaim(&mut base, &list, &reach.part, now);
-    let (ops, spared) = spare(diff(&base, &list, &reach.part), &reach.part, &caller.actor, now);
-    let part = std::mem::take(&mut reach.part);
+    reclaim(&mut base, &list, &window.part, now);
+    let (ops, spared) = spare(diff(&base, &list, &window.part), &window.part, &caller.actor, now);
+    let part = std::mem::take(&mut window.part);
     let request = caller.request(call.preset());
     let mut changed = apply_to_slice(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
     changed.outcome.warnings.extend(spared);
@@ -156,7 +156,7 @@ fn run(
         }
     }
     let mut shown: HashSet<Uid> = listed.iter().copied().collect();
-    if reach.whole || call.replaces() {
+    if window.whole || call.replaces() {
         if call.replaces() {
             let ids = listed.iter().filter_map(|uid| changed.plan.get(*uid)).map(|todo| todo.id.as_str());
             names.retain(&ids.collect());
@@ -170,7 +170,7 @@ fn run(
     state.beyond.retain(|uid| !scope.contains(uid));
     state.beside.retain(|uid| !scope.contains(uid));
     if call.dialect() == Dialect::Cursor && !call.replaces() {
-        let window = Reach::window(tx, now, &mut changed.plan)?;
+        let window = ListWindow::window(tx, now, &mut changed.plan)?;
         shown.extend(window);
     }
     let mut answer = answer(stepped, &changed.plan, (&shown, &scope), &names, caller);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::apply::spare;
-use punch_core::dialect::mirror::{self, Copied, HostListUpdate, Reach, Room, Row, Word};
+use punch_core::dialect::mirror::{self, Copied, HostListUpdate, MirrorAuthority, Room, Row, Word};
 use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
 use punch_store::{PlanId, SessionKey, Tx, Which};
 
@@ -99,9 +99,9 @@ impl TodoUse<'_> {
             // A conversation that was emptied begins a new list; what it had stays in the plan.
             copied = Copied { calls: copied.calls, ..Copied::default() };
         }
-        let reach = reach(&state, &copied, caller, family);
+        let authority = authority(&state, &copied, caller, family);
         let rows = copied.next(self.told, Room { content: caller.limits.content, long: caller.limits.long });
-        let known = known(tx, &copied, &rows, &state, caller, reach, now)?;
+        let known = known(tx, &copied, &rows, &state, caller, authority, now)?;
         let mut first = Footprint::default();
         first.todos.extend(copied.rows.iter().chain(&rows).filter_map(|row| row.uid));
         first.todos.extend(known.iter().map(|todo| todo.uid));
@@ -115,7 +115,7 @@ impl TodoUse<'_> {
             }
         }
         let known: Vec<&Todo> = known.iter().collect();
-        let step = mirror::step(&copied, (self.told, rows), &known, &part, reach, caller.actor.by());
+        let step = mirror::step(&copied, (self.told, rows), &known, &part, authority, caller.actor.by());
         let row = tx.row()?;
         let before = row.revision;
         if let Some(owner) = caller.actor.owner() {
@@ -128,13 +128,13 @@ impl TodoUse<'_> {
         let after = tx.row()?.revision;
         let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
         copied.rows = filled(step.rows, &added);
-        if copied.family.is_empty() && reach != Reach::Echo {
+        if copied.family.is_empty() && authority != MirrorAuthority::Echo {
             copied.family = family.name.to_owned();
             // It thinks in lists, and answers for its own.
             state.dialect.get_or_insert(Dialect::Todowrite);
         }
         scope(&mut state, &old, &copied, &step.finished);
-        if after > before || reach != Reach::Echo {
+        if after > before || authority != MirrorAuthority::Echo {
             state.passes_on(before, after);
             state.bound = true;
         }
@@ -147,7 +147,7 @@ impl TodoUse<'_> {
         if state.shown == 0 || state.shown == before {
             state.shown = after;
         }
-        if reach != Reach::Echo {
+        if authority != MirrorAuthority::Echo {
             remember(tx, &old, &copied)?;
         }
         let body = serde_json::to_value(&copied).unwrap_or_default();
@@ -173,16 +173,16 @@ pub(crate) fn left_out(state: &mut SessionState) {
 }
 
 /// One source per session: the first family it used, or our own tools if they came first.
-fn reach(state: &SessionState, copied: &Copied, caller: &Caller<'_>, family: Family<'_>) -> Reach {
+fn authority(state: &SessionState, copied: &Copied, caller: &Caller<'_>, family: Family<'_>) -> MirrorAuthority {
     let ours_first = copied.family.is_empty() && state.dialect.is_some();
     let other = !copied.family.is_empty() && copied.family != family.name;
     let subagent = caller.session.subagent().is_some();
     if ours_first || other || caller.role.unwrap_or(state.role) != Role::Owner || (subagent && !family.shared) {
-        Reach::Echo
+        MirrorAuthority::Echo
     } else if subagent {
-        Reach::Keeping
+        MirrorAuthority::Keeping
     } else {
-        Reach::Source
+        MirrorAuthority::Source
     }
 }
 
@@ -193,7 +193,7 @@ fn known(
     rows: &[Row],
     state: &SessionState,
     caller: &Caller<'_>,
-    reach: Reach,
+    authority: MirrorAuthority,
     now: i64,
 ) -> Result<Vec<Todo>, EngineError> {
     let listed = |row: &&Row| copied.rows.iter().any(|old| old.content == row.content);
@@ -202,7 +202,7 @@ fn known(
     }
     let mut part = Plan::slice(tx.row()?);
     let mut near: BTreeSet<Uid> = state.scope.iter().rev().chain(&state.beyond).copied().take(LOOKED_AT).collect();
-    if caller.session.subagent().is_none() || reach != Reach::Echo {
+    if caller.session.subagent().is_none() || authority != MirrorAuthority::Echo {
         near.extend(remembered(tx)?);
     }
     tx.load(&Footprint { todos: near, ..Footprint::default() }, &mut part)?;
@@ -215,14 +215,14 @@ fn known(
     let done: HashSet<&str> =
         rows.iter().filter(|row| row.status == Word::Completed).map(|row| row.content.as_str()).collect();
     let again = |todo: &Todo| todo.status == Status::Completed && done.contains(todo.content.as_str());
-    let own = |todo: &Todo| reach == Reach::Echo && state.scope.contains(&todo.uid);
+    let own = |todo: &Todo| authority == MirrorAuthority::Echo && state.scope.contains(&todo.uid);
     let mut out: Vec<Todo> = part
         .live()
         .into_iter()
         .filter(|todo| usable(todo) && (todo.status.is_open() || again(todo) || own(todo)))
         .cloned()
         .collect();
-    if caller.session.subagent().is_none() || reach != Reach::Echo {
+    if caller.session.subagent().is_none() || authority != MirrorAuthority::Echo {
         let open = tx.list(Which::Open, None, LOOKED_AT)?;
         let new = open.into_iter().filter(|todo| usable(todo) && part.get(todo.uid).is_none());
         out.extend(new.collect::<Vec<_>>());

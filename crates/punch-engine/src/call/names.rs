@@ -63,7 +63,7 @@ impl Names {
         if is_own || self.labels.contains_key(id) { self.label(id) } else { format!("{OUTSIDE}{id}") }
     }
 
-    /// The same todo with the id that this conversation uses.
+    /// Returns the todo with the id that this conversation uses for it.
     pub fn labelled(&self, mut todo: Todo) -> Todo {
         todo.fields.id = self.label(&todo.id);
         todo

@@ -9,8 +9,8 @@ use punch_core::{Plan, Status, Todo, Uid};
 use serde_json::{Value, json};
 
 use super::list::Call;
+use super::list_window::ListWindow;
 use super::names::{Mention, Names};
-use super::reach::Reach;
 use super::render::{self, capped};
 use super::{Answer, Caller};
 use crate::SessionState;
@@ -38,14 +38,14 @@ pub(super) struct Step {
 /// Runs the dialect's own algorithm on the list of the session.
 pub(super) fn step(
     call: &Call,
-    reach: &Reach,
+    window: &ListWindow,
     before: Option<&Plan>,
     state: &SessionState,
     caller: &Caller<'_>,
     names: &Names,
     now: i64,
 ) -> Step {
-    let part = &reach.part;
+    let part = &window.part;
     let then = before.unwrap_or(part);
     let scope: HashSet<Uid> = state.scope.iter().copied().collect();
     // A name that this conversation was never shown does not mean what someone else is working on.
@@ -103,7 +103,7 @@ pub(super) fn step(
                 list.retain_mut(|phase| {
                     let empty = phase.tasks.is_empty();
                     phase.tasks.retain(|task| task.uid.is_some_and(|uid| scope.contains(&uid) || named.contains(&uid)));
-                    !phase.tasks.is_empty() || (empty && reach.whole) || added_to(phase)
+                    !phase.tasks.is_empty() || (empty && window.whole) || added_to(phase)
                 });
             }
             let answer = phases::step(&list, ops);

@@ -56,7 +56,7 @@ fn project() -> tempfile::TempDir {
 /// A view at each turn. Numbers that the view does not look at make a question that was never asked before.
 type View<'a> = (&'a str, &'a dyn Fn(usize) -> Value);
 
-/// Readings that were never asked before, which is what has a target. For knowledge also the same reading again, which
+/// ReadCache that were never asked before, which is what has a target. For knowledge also the same reading again, which
 /// comes from memory, and right after a write, when the machine has just been busy with a disk.
 fn reads(report: &mut Report, punch: &str, path: &Path, theirs: &mut Client) {
     let mut ours = Client::start(punch, &["mcp"], path);

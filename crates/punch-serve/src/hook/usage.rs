@@ -35,7 +35,7 @@ pub(super) fn said(heard: &Heard, line: &str) -> Option<Said> {
     if !["\"usage\"", "token_count", "\"tokens\"", "\"usageMetadata\""].iter().any(|word| line.contains(word)) {
         return None;
     }
-    let line = crate::mend::read(line.as_bytes()).ok()?;
+    let line = crate::lenient_json::read(line.as_bytes()).ok()?;
     let said = match heard.host {
         // In the file of the main agent a subagent's messages may stand too, and have a context of their own.
         Host::Claude if heard.key.subagent().is_none() && truth(&line, "isSidechain") => None,

@@ -9,7 +9,7 @@ use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine};
 use punch_serve::wire::Wire;
-use punch_serve::{Identity, Log, Offer, Opened, PlanDesk, Problem, Project, Server, Settings, Tag};
+use punch_serve::{Identity, Log, Offer, PlanToolService, Problem, Project, ServedProject, Server, Settings, Tag};
 use punch_store::{MemoryStore, SessionKey, Store};
 use punch_testkit::{calls, source::Source};
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ async fn served(store: &Shared, dialect: Dialect, arguments: &Value) -> Value {
     let tool = settings.offer.tools[0].name.clone();
     let config = Config::load(&Inputs::default()).unwrap();
     let project = Box::new(Shared(store.0.clone(), store.1.clone()));
-    let opened = Opened {
+    let opened = ServedProject {
         project,
         settings: config.settings,
         worktree: None,
@@ -97,7 +97,7 @@ async fn served(store: &Shared, dialect: Dialect, arguments: &Value) -> Value {
         is_driven: false,
         started_for: None,
     };
-    let server = Server::start(settings, Arc::new(PlanDesk::new(opened)), Log::silent()).unwrap();
+    let server = Server::start(settings, Arc::new(PlanToolService::new(opened)), Log::silent()).unwrap();
     let (client, ours) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(ours);
     let wire = Wire::new(read, write, 1 << 20, Log::silent());

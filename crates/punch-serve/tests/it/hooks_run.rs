@@ -8,7 +8,7 @@ use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine, Severity};
 use punch_serve::hook::{Hook, Host, hear};
-use punch_serve::{Ask, Desk, Opened, PlanDesk, Problem, Project};
+use punch_serve::{PlanToolService, Problem, Project, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn a_task_that_the_host_refused_is_not_copied() {
 fn a_server_acts_as_the_session_that_its_first_receipt_links() {
     let project = shared();
     let settings = Config::load(&Inputs::default()).unwrap().settings;
-    let opened = Opened {
+    let opened = ServedProject {
         project: Box::new(Shared(project.0.clone(), project.1.clone())),
         settings,
         worktree: None,
@@ -83,21 +83,21 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
         is_driven: false,
         started_for: None,
     };
-    let desk = PlanDesk::new(opened);
+    let service = PlanToolService::new(opened);
     let write = |todos: &[(&str, &str)]| {
         let item =
             |(content, status): &(&str, &str)| json!({"content": content, "status": status, "activeForm": content});
         let arguments = json!({"todos": todos.iter().map(item).collect::<Vec<_>>()});
         let session = SessionKey::new("mcp-1", None);
-        let ask = Ask {
+        let ask = ToolRequest {
             dialect: Dialect::Todowrite,
             tool: Tool::Write,
             arguments: arguments.clone(),
             server: Some(session.clone()),
             session,
-            ..Ask::reading(Value::Null)
+            ..ToolRequest::reading(Value::Null)
         };
-        let Called::Answered(reply) = desk.call(&ask).unwrap() else { panic!("no check is wanted") };
+        let Called::Answered(reply) = service.call(&ask).unwrap() else { panic!("no check is wanted") };
         assert!(!reply.is_error, "{}", reply.text);
         (arguments, reply.revision)
     };

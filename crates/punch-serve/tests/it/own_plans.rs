@@ -7,7 +7,7 @@ use punch_engine::Engine;
 use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
 use punch_serve::hook::{Hook, Host, hear};
-use punch_serve::{Ask, Desk, Opened, PlanDesk, Project};
+use punch_serve::{PlanToolService, Project, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn world(plans: &str) -> World {
 impl World {
     /// A call of a server of its own, as every conversation has.
     fn call(&self, session: &str, dialect: Dialect, tool: Tool, arguments: Value) -> String {
-        let opened = Opened {
+        let opened = ServedProject {
             project: Box::new(Shared(self.project.0.clone(), self.project.1.clone())),
             settings: self.settings.clone(),
             worktree: None,
@@ -38,8 +38,10 @@ impl World {
             started_for: None,
         };
         let session = SessionKey::new(session, None);
-        let ask = Ask { dialect, tool, arguments, session, ..Ask::reading(Value::Null) };
-        let Called::Answered(answer) = PlanDesk::new(opened).call(&ask).unwrap() else { panic!("no check is wanted") };
+        let ask = ToolRequest { dialect, tool, arguments, session, ..ToolRequest::reading(Value::Null) };
+        let Called::Answered(answer) = PlanToolService::new(opened).call(&ask).unwrap() else {
+            panic!("no check is wanted")
+        };
         answer.text
     }
 

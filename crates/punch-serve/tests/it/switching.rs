@@ -9,7 +9,7 @@ use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine};
 use punch_serve::hook::{Hook, Host, hear};
-use punch_serve::{Ask, Desk, Opened, PlanDesk, Project};
+use punch_serve::{PlanToolService, Project, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn engine(project: &Shared) -> Engine {
 struct Window<'a> {
     project: &'a Shared,
     host: Host,
-    desk: PlanDesk,
+    service: PlanToolService,
     server: SessionKey,
     /// What the host started the server with.
     started_for: Option<SessionKey>,
@@ -45,7 +45,7 @@ impl<'a> Window<'a> {
     fn open(project: &'a Shared, host: Host, name: &str, session: &str) -> Self {
         let key = SessionKey::new(session, None);
         let started_for = (host == Host::Claude).then_some(key);
-        let opened = Opened {
+        let opened = ServedProject {
             project: Box::new(Shared(project.0.clone(), project.1.clone())),
             settings: Config::load(&Inputs::default()).unwrap().settings,
             worktree: None,
@@ -58,7 +58,7 @@ impl<'a> Window<'a> {
         let window = Self {
             project,
             host,
-            desk: PlanDesk::new(opened),
+            service: PlanToolService::new(opened),
             server: SessionKey::new(format!("mcp-{name}"), None),
             started_for,
             current: session.to_owned(),
@@ -109,16 +109,16 @@ impl<'a> Window<'a> {
 
     /// A call as the server gets it, without its hooks.
     fn send(&self, arguments: &Value) -> (String, u64) {
-        let ask = Ask {
+        let ask = ToolRequest {
             dialect: Dialect::Native,
             tool: Tool::Write,
             arguments: arguments.clone(),
             session: self.started_for.clone().unwrap_or_else(|| self.server.clone()),
             server: Some(self.server.clone()),
             id: (self.host == Host::Claude).then(|| self.id()),
-            ..Ask::reading(Value::Null)
+            ..ToolRequest::reading(Value::Null)
         };
-        let Called::Answered(reply) = self.desk.call(&ask).unwrap() else { panic!("no check is wanted") };
+        let Called::Answered(reply) = self.service.call(&ask).unwrap() else { panic!("no check is wanted") };
         (reply.text, reply.revision)
     }
 

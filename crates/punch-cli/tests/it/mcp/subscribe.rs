@@ -19,7 +19,7 @@ fn a_change_of_another_process_is_told_until_the_subscription_ends() {
     add(&mut writer, "a");
     watcher.request("resources/subscribe", json!({"uri": "punch://todo/a"}));
     watcher.request("resources/subscribe", json!({"uri": "punch://plan"}));
-    // The desk has seen the store once both follow it.
+    // The service has seen the store once both follow it.
     watcher.call("todo_read", json!({}));
     add(&mut writer, "b");
     assert_eq!(watcher.receive(), update("punch://plan"));

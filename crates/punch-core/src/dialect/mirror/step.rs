@@ -6,14 +6,15 @@ use super::{Copied, HostListUpdate, Row, Word, matching};
 use crate::dialect::list::{Item, List, diff};
 use crate::{Dep, Edit, Keep, Op, Plan, Ref, Status, Todo, Uid};
 
-/// How far a copy may go.
+/// What the list of a host's own todo tool may change in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// This is where the session's todos come from: rows are made, changed and archived.
+pub enum MirrorAuthority {
+    /// The session's todos come from this list: todos are added, changed and archived.
     Source,
-    /// As above, but nothing is archived.
+    /// The session's todos come from this list, but nothing is archived.
     Keeping,
-    /// The session's todos come from elsewhere: rows that are known by their content move forward, nothing else.
+    /// The session's todos come from elsewhere: todos that rows name by their content move forward, and nothing else
+    /// changes.
     Echo,
 }
 
@@ -35,14 +36,14 @@ pub fn step(
     (told, mut rows): (&HostListUpdate, Vec<Row>),
     known: &[&Todo],
     plan: &Plan,
-    reach: Reach,
+    authority: MirrorAuthority,
     by: &str,
 ) -> Step {
     let adopted = matching::find(&mut rows, &before.rows, known);
-    if reach == Reach::Echo {
+    if authority == MirrorAuthority::Echo {
         return echo(rows, plan);
     }
-    if reach == Reach::Keeping {
+    if authority == MirrorAuthority::Keeping {
         let kept: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
         rows.extend(before.rows.iter().filter(|row| row.uid.is_some_and(|uid| !kept.contains(&uid))).cloned());
     }

@@ -1,18 +1,18 @@
-//! JSON as programs send it whose strings are UTF-16: a text cut in the middle of a character leaves half of it behind,
-//! written `\ud83d`. No other program can read that, and a whole report must not be lost over half a smiley.
+//! Reads JSON from programs whose strings are UTF-16. A text that was cut in the middle of a character contains half of it,
+//! written `\ud83d`, which strict readers refuse; a whole report must not be lost over half an emoji.
 
 use serde_json::Value;
 
-/// Reads JSON. Halves of characters and bytes that are no UTF-8 become `U+FFFD`; every other mistake stays one.
+/// Reads JSON. Halves of characters and bytes that are not UTF-8 become `U+FFFD`; every other mistake is an error.
 pub fn read(bytes: &[u8]) -> serde_json::Result<Value> {
-    serde_json::from_slice(bytes).or_else(|error| match mended(bytes) {
+    serde_json::from_slice(bytes).or_else(|error| match repaired(bytes) {
         Some(text) => serde_json::from_str(&text).map_err(|_| error),
         None => Err(error),
     })
 }
 
-/// The text without what can be mended; `None` if there is nothing of the kind.
-fn mended(bytes: &[u8]) -> Option<String> {
+/// Replaces halves of characters and bytes that are not UTF-8; `None` if there are none.
+fn repaired(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_ref();

@@ -1,4 +1,4 @@
-//! The desk over the plans of a project.
+//! The tool service over the plans of a project: finds the session that calls and the plan it means, and runs the call.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,11 +13,11 @@ use punch_store::{Changes, PlanId, SessionKey, StoreError};
 use serde_json::json;
 
 use crate::Problem;
-use crate::desk::{Ask, Checked, Desk, Reading, Stopped};
 use crate::identity::idempotency;
-use crate::readings::Readings;
+use crate::read_cache::ReadCache;
+use crate::service::{Checked, PlanResource, Stopped, ToolRequest, ToolService};
 
-/// Ids that a change is told by; more are told as "everything".
+/// The most ids by which a change is reported; more are reported as "everything".
 const NAMED: usize = 1_000;
 
 /// Opens the store of a project.
@@ -31,17 +31,17 @@ pub trait Project: Send + Sync {
     }
 }
 
-/// How a project is served.
-pub struct Opened {
+/// A project, and how it is served.
+pub struct ServedProject {
     /// Where the store comes from.
     pub project: Box<dyn Project>,
     /// Every setting.
     pub settings: Settings,
-    /// What tells worktrees that share a store apart.
+    /// Identifies the worktree among those that share the store.
     pub worktree: Option<String>,
     /// The code that is worked on: whose commit completions keep, and where their checks run.
     pub tree: Option<WorkTree>,
-    /// What callers may do, if that is said from outside.
+    /// What callers may do, if not what their session says.
     pub role: Option<Role>,
     /// The assignment that this process was started for.
     pub assigned: Option<SessionKey>,
@@ -52,21 +52,22 @@ pub struct Opened {
 }
 
 /// Runs calls on the plan that is meant.
-pub struct PlanDesk {
-    opened: Opened,
+pub struct PlanToolService {
+    opened: ServedProject,
     engine: Mutex<Option<Arc<Engine>>>,
     /// The plan of the last reading, 0 before the first: looked at first by the next one.
     last: AtomicI64,
-    readings: Readings,
+    cache: ReadCache,
 }
 
-impl PlanDesk {
+impl PlanToolService {
     /// Opens nothing yet: a server that is never asked leaves no trace.
-    pub fn new(opened: Opened) -> Self {
-        Self { opened, engine: Mutex::new(None), last: AtomicI64::new(0), readings: Readings::default() }
+    pub fn new(opened: ServedProject) -> Self {
+        Self { opened, engine: Mutex::new(None), last: AtomicI64::new(0), cache: ReadCache::default() }
     }
 
-    /// A store that was open once is not made anew when it is gone: whoever took it away may bring it back.
+    /// Returns the engine, opened at the first need. A store that was open once is never created again when it is gone: it may
+    /// come back.
     fn engine(&self, create: bool) -> Result<Option<Arc<Engine>>, Problem> {
         let mut held = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if held.is_none() {
@@ -75,41 +76,45 @@ impl PlanDesk {
         Ok(held.clone())
     }
 
-    fn choice(&self, ask: Option<&Ask>) -> Choice {
+    fn choice(&self, request: Option<&ToolRequest>) -> Choice {
         let settings = &self.opened.settings;
         Choice {
-            name: ask.and_then(|ask| ask.plan.clone()).or_else(|| settings.plan.value.clone()),
-            session: ask.map(|ask| ask.session.clone()),
+            name: request.and_then(|request| request.plan.clone()).or_else(|| settings.plan.value.clone()),
+            session: request.map(|request| request.session.clone()),
             worktree: self.opened.worktree.clone(),
             plans: settings.plans.value,
         }
     }
 
-    fn caller<'a>(&'a self, ask: &Ask) -> Caller<'a> {
+    fn caller<'a>(&'a self, request: &ToolRequest) -> Caller<'a> {
         let tree = self.opened.tree.as_ref();
         Caller {
             role: self.opened.role,
-            structured: ask.structured,
+            structured: request.structured,
             work: Work {
-                commit: tree.filter(|_| Work::finishes(&ask.arguments)).and_then(WorkTree::commit),
-                proofs: ask.proofs.clone(),
+                commit: tree.filter(|_| Work::finishes(&request.arguments)).and_then(WorkTree::commit),
+                proofs: request.proofs.clone(),
                 tree: tree.cloned(),
             },
-            server: ask.server.clone(),
-            ..Caller::under(&self.opened.settings, ask.session.clone(), ask.by.clone())
+            server: request.server.clone(),
+            ..Caller::under(&self.opened.settings, request.session.clone(), request.by.clone())
         }
     }
 
-    /// The call with the session that makes it, where the call does not say so itself.
-    fn identified<'a>(&self, ask: &'a Ask) -> Result<Cow<'a, Ask>, Problem> {
-        let Some(engine) = self.engine(false)? else { return Ok(Cow::Borrowed(ask)) };
-        self.adopt(&engine, ask)?;
-        let session = match unnamed(ask) {
+    /// Returns the call with the session that makes it, where the call does not name it.
+    fn identified<'a>(&self, request: &'a ToolRequest) -> Result<Cow<'a, ToolRequest>, Problem> {
+        let Some(engine) = self.engine(false)? else { return Ok(Cow::Borrowed(request)) };
+        self.adopt(&engine, request)?;
+        let session = match unnamed(request) {
             Some(call) => engine.session_of_call(&call)?,
-            None => engine.linked(&ask.session)?.unwrap_or_else(|| ask.session.clone()),
+            None => engine.linked(&request.session)?.unwrap_or_else(|| request.session.clone()),
         };
         let session = held(self.worker(&engine)?.as_ref(), session);
-        Ok(if session == ask.session { Cow::Borrowed(ask) } else { Cow::Owned(Ask { session, ..ask.clone() }) })
+        Ok(if session == request.session {
+            Cow::Borrowed(request)
+        } else {
+            Cow::Owned(ToolRequest { session, ..request.clone() })
+        })
     }
 
     /// The one conversation that this process reports for, if it was started for an assignment.
@@ -118,50 +123,62 @@ impl PlanDesk {
         Ok(Some(engine.linked(assigned)?.unwrap_or_else(|| assigned.clone())))
     }
 
-    /// What was assigned to this process is the business of whoever speaks through it. An agent of a run has one
-    /// session only, so there it is the conversation that the process was started for, not what a call says.
-    fn adopt(&self, engine: &Engine, ask: &Ask) -> Result<(), Problem> {
+    /// Gives the assignment of this process to the session that calls. An agent of a run has one session only: the one that
+    /// the process was started for, whatever a call says.
+    fn adopt(&self, engine: &Engine, request: &ToolRequest) -> Result<(), Problem> {
         let Some(assigned) = &self.opened.assigned else { return Ok(()) };
-        let by = if self.opened.is_driven { self.opened.started_for.as_ref() } else { Some(&ask.session) };
+        let by = if self.opened.is_driven { self.opened.started_for.as_ref() } else { Some(&request.session) };
         Ok(by.map(|by| engine.adopt(assigned, by)).transpose().map(drop)?)
     }
 
-    /// Answers a reading call; `None` if there is no plan. Who asks is looked up only for what is not known already.
-    fn reading(&self, ask: &Ask, choose: impl Fn(&Ask) -> Choice) -> Result<Option<Answer>, Problem> {
+    /// Answers a reading call; `None` if there is no plan. The session is looked up only if no stored answer fits.
+    fn reading(
+        &self,
+        request: &ToolRequest,
+        choose: impl Fn(&ToolRequest) -> Choice,
+    ) -> Result<Option<Answer>, Problem> {
         let Some(engine) = self.engine(false)? else { return Ok(None) };
         let stamp = engine.store().stamp().map_err(EngineError::from)?;
-        if let Some(known) = stamp.and_then(|stamp| self.readings.find(ask, stamp, engine.now())) {
+        if let Some(known) = stamp.and_then(|stamp| self.cache.find(request, stamp, engine.now())) {
             return Ok(Some(known));
         }
-        self.adopt(&engine, ask)?;
+        self.adopt(&engine, request)?;
         let last = Some(self.last.load(Ordering::Relaxed)).filter(|id| *id != 0).map(PlanId);
         let worker = self.worker(&engine)?;
         let who = |session: &SessionKey| {
             let session = held(worker.as_ref(), session.clone());
-            let ask = match session == ask.session {
-                true => Cow::Borrowed(ask),
-                false => Cow::Owned(Ask { session, ..ask.clone() }),
+            let request = match session == request.session {
+                true => Cow::Borrowed(request),
+                false => Cow::Owned(ToolRequest { session, ..request.clone() }),
             };
-            (choose(&ask), self.caller(&ask))
+            (choose(&request), self.caller(&request))
         };
-        let read = engine.call_read(&ask.session, unnamed(ask).as_ref(), last, ask.dialect, &ask.arguments, who)?;
+        let read = engine.call_read(
+            &request.session,
+            unnamed(request).as_ref(),
+            last,
+            request.dialect,
+            &request.arguments,
+            who,
+        )?;
         let Some(read) = read else { return Ok(None) };
         self.last.store(read.plan.0, Ordering::Relaxed);
         let answer = read.answer.clone();
         if let Some(stamp) = stamp {
-            self.readings.keep(ask, stamp, read);
+            self.cache.store(request, stamp, read);
         }
         Ok(Some(answer))
     }
 
     /// Answers a call that may change the plan; `None` if there is none to claim from.
-    fn writing(&self, ask: &Ask) -> Result<Option<Called>, Problem> {
-        let (caller, choice) = (self.caller(ask), self.choice(Some(ask)));
-        let once = ask.id.as_ref().map(|id| idempotency(&ask.session, name_of(ask.tool), id, &ask.arguments));
+    fn writing(&self, request: &ToolRequest) -> Result<Option<Called>, Problem> {
+        let (caller, choice) = (self.caller(request), self.choice(Some(request)));
+        let once =
+            request.id.as_ref().map(|id| idempotency(&request.session, name_of(request.tool), id, &request.arguments));
         let run = |engine: &Engine, plan: PlanId| {
-            engine.call_or_check(plan, &caller, ask.dialect, ask.tool, &ask.arguments, once.as_deref())
+            engine.call_or_check(plan, &caller, request.dialect, request.tool, &request.arguments, once.as_deref())
         };
-        if ask.tool == Tool::Claim {
+        if request.tool == Tool::Claim {
             return self.on_plan(&choice, run);
         }
         let engine = self.engine(true)?.ok_or_else(|| Problem::from(EngineError::Store(StoreError::Abort)))?;
@@ -181,16 +198,16 @@ impl PlanDesk {
     }
 }
 
-impl Desk for PlanDesk {
-    fn call(&self, ask: &Ask) -> Result<Called, Problem> {
-        let called = match ask.tool {
-            Tool::Read => self.reading(ask, |ask| self.choice(Some(ask)))?.map(Called::Answered),
-            Tool::Claim | Tool::Write | Tool::Checkpoint => self.writing(&*self.identified(ask)?)?,
+impl ToolService for PlanToolService {
+    fn call(&self, request: &ToolRequest) -> Result<Called, Problem> {
+        let called = match request.tool {
+            Tool::Read => self.reading(request, |request| self.choice(Some(request)))?.map(Called::Answered),
+            Tool::Claim | Tool::Write | Tool::Checkpoint => self.writing(&*self.identified(request)?)?,
         };
         let mut answer = match called {
             Some(Called::Answered(answer)) => answer,
             Some(Called::Wants(id)) => return Ok(Called::Wants(id)),
-            None => empty(ask.tool),
+            None => empty(request.tool),
         };
         if let Some(warning) = self.opened.project.warning() {
             answer.text = format!("Warning: {warning}\n{}", answer.text);
@@ -198,9 +215,15 @@ impl Desk for PlanDesk {
         Ok(Called::Answered(answer))
     }
 
-    fn check(&self, ask: &Ask, id: &str, limit: Duration, stopped: &Stopped<'_>) -> Result<Checked, Problem> {
+    fn check(
+        &self,
+        request: &ToolRequest,
+        id: &str,
+        limit: Duration,
+        stopped: &Stopped<'_>,
+    ) -> Result<Checked, Problem> {
         let limit = limit.min(self.opened.settings.verify_timeout.value);
-        let identified = self.identified(ask)?;
+        let identified = self.identified(request)?;
         let (choice, session) = (self.choice(Some(&*identified)), identified.session.clone());
         let checked = self.on_plan(&choice, |engine, plan| {
             let proven = match &self.opened.tree {
@@ -213,25 +236,28 @@ impl Desk for PlanDesk {
             match proven {
                 Ok(proof) => Ok(Checked::Passed(Box::new(proof))),
                 Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-                Err(error) => Ok(Checked::Answered(engine.refused(plan, ask.dialect, &error)?)),
+                Err(error) => Ok(Checked::Answered(engine.refused(plan, request.dialect, &error)?)),
             }
         })?;
-        Ok(checked.unwrap_or_else(|| Checked::Answered(empty(ask.tool))))
+        Ok(checked.unwrap_or_else(|| Checked::Answered(empty(request.tool))))
     }
 
-    fn read(&self, reading: &Reading) -> Result<Option<String>, Problem> {
-        let (choice, mut ask) = (self.choice(None), Ask::reading(json!({"view": "plan", "all": true, "limit": 200})));
-        let Reading::Todo(id) = reading else {
-            let answer = self.reading(&ask, |_| choice.clone())?;
+    fn read(&self, reading: &PlanResource) -> Result<Option<String>, Problem> {
+        let (choice, mut request) =
+            (self.choice(None), ToolRequest::reading(json!({"view": "plan", "all": true, "limit": 200})));
+        let PlanResource::Todo(id) = reading else {
+            let answer = self.reading(&request, |_| choice.clone())?;
             let text = answer.map(|answer| budget::text(&answer.text, Some(answer.revision)));
             return Ok(Some(text.unwrap_or_else(|| empty(Tool::Read).text)));
         };
-        (ask.arguments, ask.structured) = (json!({"view": "todo", "id": id}), true);
-        let caller = self.caller(&ask);
+        (request.arguments, request.structured) = (json!({"view": "todo", "id": id}), true);
+        let caller = self.caller(&request);
         let found = self.on_plan(&choice, |engine, plan| {
             // Only by its id: a resource is no search.
             match engine.read(plan, |snapshot| Ok(snapshot.find(id)?))? {
-                Some(_) => engine.call(plan, &caller, ask.dialect, ask.tool, &ask.arguments, None).map(Some),
+                Some(_) => {
+                    engine.call(plan, &caller, request.dialect, request.tool, &request.arguments, None).map(Some)
+                }
                 None => Ok(None),
             }
         })?;
@@ -282,10 +308,10 @@ fn held(worker: Option<&SessionKey>, session: SessionKey) -> SessionKey {
 }
 
 /// A call that does not name its session.
-fn unnamed(ask: &Ask) -> Option<UnnamedCall<'_>> {
-    let server = ask.server.as_ref()?;
-    let started_for = Some(&ask.session).filter(|session| *session != server);
-    Some(UnnamedCall { server, started_for, id: ask.id.as_deref(), arguments: &ask.arguments })
+fn unnamed(request: &ToolRequest) -> Option<UnnamedCall<'_>> {
+    let server = request.server.as_ref()?;
+    let started_for = Some(&request.session).filter(|session| *session != server);
+    Some(UnnamedCall { server, started_for, id: request.id.as_deref(), arguments: &request.arguments })
 }
 
 /// What tells the tools of one server apart.
@@ -298,7 +324,7 @@ const fn name_of(tool: Tool) -> &'static str {
     }
 }
 
-/// What a plan that does not exist yet reads as.
+/// The answer for a plan that does not exist yet.
 fn empty(tool: Tool) -> Answer {
     let (text, structured) = match tool {
         Tool::Claim => ("Nothing is ready to claim.", json!({"todo": null})),

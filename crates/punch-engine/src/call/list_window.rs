@@ -23,14 +23,14 @@ const WINDOW: usize = 20;
 const STEP: usize = 500;
 
 /// The part of a plan that a call works on.
-pub(super) struct Reach {
+pub(super) struct ListWindow {
     /// What is loaded: the list, and what its todos depend on.
     pub part: Plan,
     /// Everything there is, is loaded.
     pub whole: bool,
 }
 
-impl Reach {
+impl ListWindow {
     /// Loads what a call works on.
     pub fn of(
         tx: &dyn Snapshot,
@@ -41,30 +41,30 @@ impl Reach {
     ) -> Result<Self, StoreError> {
         let row = tx.row()?;
         let whole = row.counts.total() <= WHOLE as u64;
-        let mut reach = Self { part: Plan::slice(row), whole };
+        let mut window = Self { part: Plan::slice(row), whole };
         if whole {
             for todo in tx.list(Which::Live, None, usize::MAX)? {
-                reach.part.put(todo);
+                window.part.put(todo);
             }
         }
         let mut wanted = Footprint { ids: call.ids(), ..Footprint::default() };
         wanted.ids.extend(call.ids().iter().map(|name| names.id(name).to_owned()));
         if call.replaces() || whole || (call.dialect() != Dialect::Cursor && state.scope.len() <= WHOLE) {
             // Also those that others removed meanwhile.
-            wanted.todos.extend(state.scope.iter().copied().filter(|uid| reach.part.get(*uid).is_none()));
+            wanted.todos.extend(state.scope.iter().copied().filter(|uid| window.part.get(*uid).is_none()));
         }
         if !whole {
             wanted.todos.extend(state.beyond.iter().take(WHOLE).copied());
             wanted.running.insert(caller.actor.owner().map(str::to_owned));
         }
-        tx.load(&wanted, &mut reach.part)?;
+        tx.load(&wanted, &mut window.part)?;
         if !whole {
-            reach.narrow(tx, state, call)?;
+            window.narrow(tx, state, call)?;
         }
         if call.dialect() == Dialect::Cursor {
-            reach.load_dependencies(tx)?;
+            window.load_dependencies(tx)?;
         }
-        Ok(reach)
+        Ok(window)
     }
 
     /// What of a large plan belongs to the list beside named todos and those of the session.

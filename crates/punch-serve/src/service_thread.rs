@@ -1,6 +1,6 @@
-//! The thread that works at the desk: jobs one after the other, in the order in which they came. So calls that a
-//! client sends without waiting take effect in that order, and a waiting store stops nobody from reading the wire.
-//! Light readings skip the thread while nothing waits: the way there and back would cost more than they do.
+//! The thread that runs tool calls one after the other, in the order in which they arrived. Calls that a client sends
+//! without waiting take effect in that order, and a busy store does not keep the server from reading the wire. Light
+//! readings skip the thread while its queue is empty: the way there and back would cost more than they do.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use std::thread;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::Desk;
+use crate::service::ToolService;
 use crate::{Log, Problem};
 
-type Job = Box<dyn FnOnce(&dyn Desk) + Send>;
+type Job = Box<dyn FnOnce(&dyn ToolService) + Send>;
 
-/// Hands jobs to the desk.
+/// Queues jobs for the service.
 #[derive(Clone)]
-pub struct DeskThread {
+pub struct ServiceThread {
     jobs: Sender<Job>,
-    desk: Arc<dyn Desk>,
+    service: Arc<dyn ToolService>,
     /// Jobs that wait or run.
     waiting: Arc<AtomicUsize>,
     log: Log,
 }
 
-impl DeskThread {
+impl ServiceThread {
     /// Starts the thread. It ends when the last handle is gone and the last job done.
-    pub fn start(desk: Arc<dyn Desk>, log: Log) -> std::io::Result<Self> {
+    pub fn start(service: Arc<dyn ToolService>, log: Log) -> std::io::Result<Self> {
         let (jobs, queue) = channel::<Job>();
         let waiting = Arc::<AtomicUsize>::default();
-        let (own, ours, said) = (desk.clone(), waiting.clone(), log.clone());
-        thread::Builder::new().name("desk".into()).spawn(move || {
+        let (own, ours, said) = (service.clone(), waiting.clone(), log.clone());
+        thread::Builder::new().name("tool calls".into()).spawn(move || {
             while let Ok(job) = queue.recv() {
                 // A bug in one call must not take the others with it.
                 if catch_unwind(AssertUnwindSafe(|| job(&*own))).is_err() {
@@ -41,35 +41,38 @@ impl DeskThread {
                 ours.fetch_sub(1, Ordering::Release);
             }
         })?;
-        Ok(Self { jobs, desk, waiting, log })
+        Ok(Self { jobs, service, waiting, log })
     }
 
     /// Runs a job at once, on the caller's thread, if nothing waits before it; else hands it back.
-    pub fn at_once<T, J: FnOnce(&dyn Desk) -> Result<T, Problem>>(&self, job: J) -> Result<Result<T, Problem>, J> {
+    pub fn at_once<T, J: FnOnce(&dyn ToolService) -> Result<T, Problem>>(
+        &self,
+        job: J,
+    ) -> Result<Result<T, Problem>, J> {
         if self.waiting.load(Ordering::Acquire) > 0 {
             return Err(job);
         }
-        Ok(catch_unwind(AssertUnwindSafe(|| job(&*self.desk))).unwrap_or_else(|_| {
+        Ok(catch_unwind(AssertUnwindSafe(|| job(&*self.service))).unwrap_or_else(|_| {
             self.log.say(BUG);
             Err(gone())
         }))
     }
 
-    /// The desk itself, for other threads.
-    pub fn desk(&self) -> &Arc<dyn Desk> {
-        &self.desk
+    /// The service itself, for other threads.
+    pub fn service(&self) -> &Arc<dyn ToolService> {
+        &self.service
     }
 
     /// Runs a job and waits for its answer. One that is cancelled before its turn is left out.
     pub async fn run<T: Send + 'static>(
         &self,
         cancelled: CancellationToken,
-        job: impl FnOnce(&dyn Desk) -> Result<T, Problem> + Send + 'static,
+        job: impl FnOnce(&dyn ToolService) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let (answer, wait) = oneshot::channel();
-        let job: Job = Box::new(move |desk| {
+        let job: Job = Box::new(move |service| {
             if !cancelled.is_cancelled() {
-                let _ = answer.send(job(desk));
+                let _ = answer.send(job(service));
             }
         });
         self.waiting.fetch_add(1, Ordering::AcqRel);
@@ -78,7 +81,7 @@ impl DeskThread {
     }
 }
 
-const BUG: &str = "a call ended in a bug; the server goes on";
+const BUG: &str = "a call ended in a bug; the server continues";
 
 fn gone() -> Problem {
     Problem::new("cancelled", "the call was given up", "call again if it is still wanted")

@@ -1,4 +1,4 @@
-//! What the server asks for, without a word of protocol: tool calls, readings, wake-ups.
+//! What the server needs from whoever answers tool calls: calls, resources and wake-ups, with no type of the protocol.
 
 use std::time::Duration;
 
@@ -9,48 +9,47 @@ use serde_json::Value;
 
 use crate::Problem;
 
-/// One tool call with who makes it.
+/// One tool call and who makes it, as far as the wire says.
 #[derive(Clone, Debug)]
-pub struct Ask {
-    /// The dialect.
+pub struct ToolRequest {
+    /// The dialect of the server's tools.
     pub dialect: Dialect,
-    /// Write, read or claim.
+    /// What the tool does.
     pub tool: Tool,
     /// What the model sent.
     pub arguments: Value,
-    /// The conversation, as far as the call or the start of the server says.
+    /// The session that the call names, else the one that the server was started for, else the server's own key.
     pub session: SessionKey,
     /// The key of the server, if the call itself does not name its session.
     pub server: Option<SessionKey>,
-    /// The program that speaks, for events.
+    /// The name of the client program: how events are signed.
     pub by: String,
     /// The plan, where the call names one.
     pub plan: Option<String>,
-    /// The host's id of the call: the same call of the same session twice gets the first answer again.
+    /// The agent's id of the call. A call that comes twice from one session takes effect once.
     pub id: Option<String>,
-    /// The answer for programs is wanted too.
+    /// Whether the answer for programs is wanted too.
     pub structured: bool,
-    /// Checks that were made for it.
+    /// Checks that passed for this call.
     pub proofs: Proofs,
 }
 
-impl Ask {
-    /// The same question by the same caller.
-    pub fn asks_same(&self, other: &Self) -> bool {
+impl ToolRequest {
+    /// Returns true if `other` is the same question from the same caller, so that a stored answer fits both.
+    pub fn is_same_as(&self, other: &Self) -> bool {
         (self.dialect, self.tool, self.structured) == (other.dialect, other.tool, other.structured)
             && (&self.session, &self.plan, &self.by) == (&other.session, &other.plan, &other.by)
             && self.arguments == other.arguments
     }
 
-    /// Costs less than handing it to another thread: a page of the plan, what is next, one todo. Readers never wait
-    /// for writers.
+    /// Returns true for a reading that costs less than handing it to another thread. Readers never wait for writers.
     pub fn is_light(&self) -> bool {
         // What a conversation in the extended dialect is shown is noted with its session.
         let noted = self.dialect == Dialect::Extended;
         self.tool == Tool::Read && !noted && ReadCall::parse(&self.arguments).is_ok_and(|call| call.is_light())
     }
 
-    /// A reading that no conversation makes.
+    /// A reading on behalf of no session, such as that of a resource.
     pub fn reading(arguments: Value) -> Self {
         Self {
             dialect: Dialect::Native,
@@ -67,9 +66,9 @@ impl Ask {
     }
 }
 
-/// What can be read as a resource.
+/// A resource of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Reading {
+pub enum PlanResource {
     /// The whole plan.
     Plan,
     /// One todo by id.
@@ -85,25 +84,30 @@ pub enum Checked {
     Answered(Answer),
 }
 
-/// True as soon as nobody wants the answer any more.
+/// Returns true once the client no longer waits for the answer.
 pub type Stopped<'a> = dyn Fn() -> bool + Sync + 'a;
 
-/// Answers calls. Slow and blocking: the server asks on a thread of its own.
-pub trait Desk: Send + Sync {
+/// Answers tool calls. Its methods block: the server calls them on a thread of their own.
+pub trait ToolService: Send + Sync {
     /// Runs one call.
-    fn call(&self, ask: &Ask) -> Result<Called, Problem>;
+    fn call(&self, request: &ToolRequest) -> Result<Called, Problem>;
 
-    /// Makes the check that a call waits for, outside the order of calls: others go on meanwhile. Without proof the
-    /// answer is there instead.
-    fn check(&self, ask: &Ask, id: &str, limit: Duration, stopped: &Stopped<'_>) -> Result<Checked, Problem>;
+    /// Runs the check that a call waits for, while other calls continue. A check that does not pass is answered at once.
+    fn check(
+        &self,
+        request: &ToolRequest,
+        id: &str,
+        limit: Duration,
+        stopped: &Stopped<'_>,
+    ) -> Result<Checked, Problem>;
 
     /// The text of a resource; `None` if there is no such todo.
-    fn read(&self, reading: &Reading) -> Result<Option<String>, Problem>;
+    fn read(&self, reading: &PlanResource) -> Result<Option<String>, Problem>;
 
     /// The last revision, and the ids of todos that changed after `since` (none of them without it); `None` in place
     /// of the ids if they are too many to name.
     fn changed(&self, since: Option<u64>) -> Result<(u64, Option<Vec<String>>), Problem>;
 
-    /// Wake-ups for commits; `None` while there is no store.
+    /// Returns wake-ups for commits; `None` while there is no store.
     fn changes(&self) -> Option<Box<dyn Changes>>;
 }
