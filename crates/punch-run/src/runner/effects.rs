@@ -150,7 +150,9 @@ impl Runner<'_, '_> {
         let request = Request { settings: Some(self.world.settings), ..Request::of(self.actor(Some(owner))) };
         let nobody = SessionKey::new("", None);
         let key = session.unwrap_or(&nobody);
-        match self.persist(|engine| engine.claim_for_worker(self.world.plan, &request, key, uid, self.world.settings.lease_ms())) {
+        match self.persist(|engine| {
+            engine.claim_for_worker(self.world.plan, &request, key, uid, self.world.settings.lease_ms())
+        }) {
             Ok(todo) => Ok(Some(todo)),
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
