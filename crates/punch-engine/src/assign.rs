@@ -82,12 +82,12 @@ impl Engine {
     /// The conversation `by` shows the name of an assignment: it becomes the worker. Only the first one does; whoever
     /// inherits the name from it is somebody else. Answers whether it is the worker.
     pub fn adopt(&self, assigned: &SessionKey, by: &SessionKey) -> Result<bool, EngineError> {
-        let by = SessionKey::new(by.host(), None);
-        if by.host().is_empty() || by.is_provisional() {
+        let by = SessionKey::new(by.session_id(), None);
+        if by.session_id().is_empty() || by.is_provisional() {
             return Ok(false);
         }
         let Some((Some(plan), state)) = self.session(assigned)? else { return Ok(false) };
-        let whose = json!({"host": by.host(), "subagent": null});
+        let whose = json!({"host": by.session_id(), "subagent": null});
         match state.more.get(LINKED) {
             Some(linked) => return Ok(*linked == whose),
             None if state.role != Role::Worker => return Ok(false),

@@ -52,7 +52,7 @@ impl Choice {
 
 /// The name of the plan that belongs to a conversation and its subagents.
 fn plan_of_session(key: &SessionKey) -> String {
-    let name = text::neutral(key.host().trim()).into_owned();
+    let name = text::neutral(key.session_id().trim()).into_owned();
     match name.chars().count() {
         0..=SESSION_NAME => format!("session-{name}"),
         _ => format!("session-{}-{:016x}", name.chars().take(SESSION_NAME).collect::<String>(), fnv1a(name.bytes())),

@@ -101,7 +101,7 @@ pub(crate) fn record(
     let excess = (all.len() + 1).saturating_sub(CAPACITY);
     all.drain(..excess);
     all.push(Expected {
-        host: key.host().to_owned(),
+        host: key.session_id().to_owned(),
         subagent: key.subagent().map(str::to_owned),
         plan: plan.0,
         id: call.id.clone(),
@@ -167,7 +167,7 @@ impl Engine {
             link::set(tx, server, &session, now)?;
             let found = tx.session(&session)?;
             let mut state = found.as_ref().map(session::read).unwrap_or_default();
-            state.server = Some(server.host().to_owned());
+            state.server = Some(server.session_id().to_owned());
             Ok(session::keep(tx, &session, found.and_then(|found| found.plan), &state, now)?)
         })
     }

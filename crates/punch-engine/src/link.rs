@@ -53,7 +53,7 @@ pub(crate) fn note(state: &mut SessionState, server: Option<&SessionKey>, key: &
     if server.is_none() && !key.is_provisional() {
         return;
     }
-    state.server = server.filter(|server| *server != key).map(|server| server.host().to_owned());
+    state.server = server.filter(|server| *server != key).map(|server| server.session_id().to_owned());
     state.more.insert(RECEIPT.to_owned(), fingerprint(arguments).into());
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn set(tx: &mut dyn Tx, server: &SessionKey, session: &SessionKey, no
 }
 
 fn value(session: &SessionKey) -> Value {
-    json!({"host": session.host(), "subagent": session.subagent()})
+    json!({"host": session.session_id(), "subagent": session.subagent()})
 }
 
 /// The session that one of our own making was linked to.
@@ -107,11 +107,11 @@ impl Engine {
     /// the call wrote becomes the work of `key`, and the server acts as `key` from now on. Answers whether there was one.
     /// Without the very arguments nothing is linked: the same receipt is also given to whoever only read.
     pub fn link(&self, key: &SessionKey, revision: u64, arguments: &Value) -> Result<bool, EngineError> {
-        if key.host().is_empty() || key.is_provisional() {
+        if key.session_id().is_empty() || key.is_provisional() {
             return Ok(false);
         }
         // The server knew whose call it was: one look, because most hosts tell it.
-        let main = SessionKey::new(key.host(), None);
+        let main = SessionKey::new(key.session_id(), None);
         for known in [key, &main] {
             if self.session(known)?.is_some_and(|(_, state)| state.shown == revision && state.dialect.is_some()) {
                 return Ok(false);
@@ -122,7 +122,7 @@ impl Engine {
         let mut fitting = sessions.into_iter().take(LOOKED_AT).filter_map(|found| {
             let state = session::read(&found);
             let fits = state.shown == revision && state.more.get(RECEIPT).and_then(Value::as_str) == Some(&wanted);
-            let server = if found.key.is_provisional() { found.key.host().to_owned() } else { state.server? };
+            let server = if found.key.is_provisional() { found.key.session_id().to_owned() } else { state.server? };
             fits.then_some((found.key, SessionKey::new(server, None), found.plan?))
         });
         let (Some((from, server, plan)), None) = (fitting.next(), fitting.next()) else { return Ok(false) };
@@ -167,7 +167,7 @@ impl Written<'_> {
             new.role = Role::Worker;
         }
         new.dialect = old.dialect.or(new.dialect);
-        new.server = Some(self.server.host().to_owned());
+        new.server = Some(self.server.session_id().to_owned());
         old.more.shift_remove(RECEIPT);
         if let Some(revision) = self.hand_over(tx, &touched, now)? {
             new.shown = new.shown.max(revision);
@@ -210,7 +210,7 @@ impl Written<'_> {
         if moved.is_empty() {
             return Ok(None);
         }
-        let request = Request::of(Actor::agent(self.to.host(), &before));
+        let request = Request::of(Actor::agent(self.to.session_id(), &before));
         let first = Footprint { todos: moved.iter().copied().collect(), ..Footprint::default() };
         let ops: Vec<Op> = moved.iter().map(|uid| Op::HandOver(Ref::Uid(*uid), after.clone())).collect();
         match apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(ops.clone())) {
@@ -243,7 +243,7 @@ fn relink(tx: &mut dyn Tx, server: &SessionKey, session: &SessionKey, now: i64) 
 /// The owner under which a session works where no setting names one.
 pub(crate) fn own_name(key: &SessionKey) -> String {
     match key.subagent() {
-        Some(subagent) => format!("{}/{subagent}", key.host()),
-        None => key.host().to_owned(),
+        Some(subagent) => format!("{}/{subagent}", key.session_id()),
+        None => key.session_id().to_owned(),
     }
 }

@@ -203,7 +203,7 @@ pub(crate) fn keep(
     state: &SessionState,
     now: i64,
 ) -> Result<(), StoreError> {
-    if key.host().is_empty() {
+    if key.session_id().is_empty() {
         return Ok(());
     }
     let body = serde_json::to_string(state).unwrap_or_default();

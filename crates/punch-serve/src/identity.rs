@@ -106,7 +106,7 @@ fn name(given: &str) -> Option<String> {
 /// in every conversation must not get the answer to another call.
 pub fn idempotency(session: &SessionKey, tool: &str, call: &str, arguments: &Value) -> String {
     let hash = fnv1a(tool.bytes().chain([0]).chain(arguments.to_string().bytes()));
-    format!("mcp:{}:{}:{call}:{hash:016x}", session.host(), session.subagent().unwrap_or_default())
+    format!("mcp:{}:{}:{call}:{hash:016x}", session.session_id(), session.subagent().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn host(who: &Who) -> Option<&str> {
-        who.session.as_ref().or(who.started_for.as_ref()).map(SessionKey::host)
+        who.session.as_ref().or(who.started_for.as_ref()).map(SessionKey::session_id)
     }
 
     #[test]

@@ -302,7 +302,9 @@ impl ToolService for PlanToolService {
 /// elsewhere, so that naming one leads to nothing.
 fn held(worker: Option<&SessionKey>, session: SessionKey) -> SessionKey {
     match worker {
-        Some(worker) if worker.host() != session.host() => SessionKey::new(worker.host(), Some(session.host())),
+        Some(worker) if worker.session_id() != session.session_id() => {
+            SessionKey::new(worker.session_id(), Some(session.session_id()))
+        }
         Some(_) | None => session,
     }
 }

@@ -59,7 +59,7 @@ pub enum Which {
 /// A place in the ready order: what comes after it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReadyMark {
-    /// See [`Todo::effective_priority`].
+    /// The effective priority of the todo ([`Todo::effective_priority`]).
     pub priority: u8,
     /// The place in the list.
     pub position: i64,
@@ -93,17 +93,17 @@ impl ListMark {
 /// What the names of sessions begin with that were made up here.
 const PROVISIONAL: &str = "mcp-";
 
-/// One agent conversation: the host's session, and the subagent inside it if there is one.
+/// Identifies a conversation with an agent: the id of its session, and the subagent inside it if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey {
-    host: String,
+    session_id: String,
     subagent: Option<String>,
 }
 
 impl SessionKey {
-    /// An empty subagent is none.
-    pub fn new(host: impl Into<String>, subagent: Option<&str>) -> Self {
-        Self { host: host.into(), subagent: subagent.filter(|name| !name.is_empty()).map(str::to_owned) }
+    /// The key of a session. An empty subagent counts as none.
+    pub fn new(session_id: impl Into<String>, subagent: Option<&str>) -> Self {
+        Self { session_id: session_id.into(), subagent: subagent.filter(|name| !name.is_empty()).map(str::to_owned) }
     }
 
     /// A key that stands for a session nobody has named yet: that of a server, or of an assignment before an agent takes it
@@ -114,15 +114,15 @@ impl SessionKey {
 
     /// Returns true for keys that [`SessionKey::provisional`] makes.
     pub fn is_provisional(&self) -> bool {
-        self.host.starts_with(PROVISIONAL)
+        self.session_id.starts_with(PROVISIONAL)
     }
 
-    /// The host's session.
-    pub fn host(&self) -> &str {
-        &self.host
+    /// The id that the agent gave to its session.
+    pub fn session_id(&self) -> &str {
+        &self.session_id
     }
 
-    /// The subagent.
+    /// The subagent inside the session.
     pub fn subagent(&self) -> Option<&str> {
         self.subagent.as_deref()
     }
@@ -131,7 +131,7 @@ impl SessionKey {
 /// What is known about a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Which.
+    /// The session.
     pub key: SessionKey,
     /// The plan it is bound to.
     pub plan: Option<PlanId>,
@@ -144,7 +144,7 @@ pub struct Session {
 /// What was decided for a session, or what its host reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Whose.
+    /// The session that it is about.
     pub key: SessionKey,
     /// Its number in the session, growing.
     pub seq: u64,

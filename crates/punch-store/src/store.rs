@@ -102,7 +102,7 @@ pub trait Snapshot: Catalogue {
     /// Todos in list order, a page at a time.
     fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError>;
 
-    /// The same, from the todo on that has `skip` others before it; those are counted and not read.
+    /// Ready todos, beginning with the one that has `skip` others before it; those are counted and not read.
     fn page(&self, which: Which, skip: usize, limit: usize) -> Result<Vec<Todo>, StoreError>;
 
     /// The live todo with that id.
@@ -113,7 +113,7 @@ pub trait Snapshot: Catalogue {
 
     /// The open todos whose content is exactly one of these, in list order: for formats that name todos by what they
     /// say.
-    fn saying(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError>;
+    fn find_open_by_content(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError>;
 
     /// Events after a revision, in order. Only whole revisions: the page ends with the revision in which `limit` is
     /// reached. What was pruned is missing, see [`PlanInfo::pruned`].

@@ -32,7 +32,7 @@ impl Session {
     pub fn call_once(&self, call: &str, name: &str, arguments: &Value) -> Result<Answer, Error> {
         // What is asked is part of it: some providers count their calls anew in every message.
         let asked = punch_engine::fingerprint(&json!([name, arguments]));
-        let key = format!("lib:{}:{}:{call}:{asked}", self.key.host(), self.key.subagent().unwrap_or_default());
+        let key = format!("lib:{}:{}:{call}:{asked}", self.key.session_id(), self.key.subagent().unwrap_or_default());
         self.run(name, arguments, Some(&key))
     }
 

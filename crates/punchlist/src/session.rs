@@ -113,7 +113,7 @@ impl Session {
 
     /// The name of the conversation.
     pub fn name(&self) -> &str {
-        self.key.host()
+        self.key.session_id()
     }
 
     /// The name of the plan as it is now.

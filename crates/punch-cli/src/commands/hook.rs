@@ -233,7 +233,7 @@ impl Hook {
 
     /// What the report does not name, the file may.
     fn name_session(&self, heard: &mut Heard) {
-        let Some(path) = self.session_file.as_ref().filter(|_| heard.key.host().is_empty()) else { return };
+        let Some(path) = self.session_file.as_ref().filter(|_| heard.key.session_id().is_empty()) else { return };
         let identity = punch_serve::Identity { file: Some(path.clone()), ..Default::default() };
         if let Some(host) = identity.in_file() {
             heard.key = SessionKey::new(host, heard.key.subagent());

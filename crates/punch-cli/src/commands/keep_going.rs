@@ -91,9 +91,9 @@ fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Resul
     }];
     if let Some(key) = key.filter(|_| switches.session != Switch::On) {
         let word = word(switches.session);
-        let seen = engine.find_session(key.host())?.is_some();
+        let seen = engine.find_session(key.session_id())?.is_some();
         let remark = if seen { "" } else { " No such session has been seen yet." };
-        lines.push(format!("For session {} it is {word}.{remark}", text::clip(&text::neutral(key.host()), 80)));
+        lines.push(format!("For session {} it is {word}.{remark}", text::clip(&text::neutral(key.session_id()), 80)));
     }
     let going = engine.going()?;
     lines.extend(going.iter().map(|going| line(going, project)));
@@ -103,7 +103,7 @@ fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Resul
             "keepGoing": word(if enabled.value { switches.combined() } else { Switch::Off }),
             "enabled": enabled.value,
             "all": word(switches.all),
-            "session": key.map(|key| json!({"id": key.host(), "subagent": key.subagent(), "switch": word(switches.session)})),
+            "session": key.map(|key| json!({"id": key.session_id(), "subagent": key.subagent(), "switch": word(switches.session)})),
             "sessions": records(&going, project),
         }),
     ))
@@ -120,7 +120,7 @@ const fn word(switch: Switch) -> &'static str {
 /// One session that is kept going, on a line.
 pub fn line(going: &Going, project: &Project) -> String {
     let of = settings(going, project).keep_going_max_continuations.value;
-    let session = text::clip(&text::neutral(going.key.host()), 40).into_owned();
+    let session = text::clip(&text::neutral(going.key.session_id()), 40).into_owned();
     format!("{} {session}: continuation {}/{of}", text::clip(&text::neutral(&going.agent), 20), going.continuation)
 }
 
@@ -128,7 +128,7 @@ pub fn line(going: &Going, project: &Project) -> String {
 pub fn records(going: &[Going], project: &Project) -> Vec<Value> {
     let record = |going: &Going| {
         json!({
-            "session": going.key.host(),
+            "session": going.key.session_id(),
             "subagent": going.key.subagent(),
             "agent": going.agent,
             "continuation": going.continuation,

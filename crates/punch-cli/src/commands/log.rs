@@ -67,7 +67,7 @@ impl Log {
             let revisions: Vec<Value> = entries.iter().map(|entry| revision(entry, &names)).collect();
             let mut json = json!({"revisions": revisions});
             if let Some(turn) = &turn {
-                json["turn"] = json!({"session": turn.key.host(), "subagent": turn.key.subagent(), "agent": turn.agent,
+                json["turn"] = json!({"session": turn.key.session_id(), "subagent": turn.key.subagent(), "agent": turn.agent,
                     "revision": turn.revision, "at": turn.at, "open": turn.open});
             }
             return Ok(Reply::new("", json));

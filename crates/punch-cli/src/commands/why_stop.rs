@@ -58,7 +58,7 @@ impl WhyStop {
         let mut lines = explain(found, input, decision);
         lines.extend(later.iter().map(|told| report(&told.line)));
         let json = json!({
-            "session": found.key.host(),
+            "session": found.key.session_id(),
             "subagent": found.key.subagent(),
             "agent": found.agent,
             "at": found.at,
@@ -84,7 +84,7 @@ fn unknown(given: &str) -> Failure {
 fn explain(told: &DecisionRecord, input: &Input, decision: &Decision) -> Vec<String> {
     let facts = &input.facts;
     let name = |name: &str, most: usize| text::clip(&text::neutral(name), most).into_owned();
-    let whose = format!("{} {}", name(&told.agent, 20), name(told.key.host(), 40));
+    let whose = format!("{} {}", name(&told.agent, 20), name(told.key.session_id(), 40));
     let what = match decision {
         Decision::Continue { n, of, .. } => format!("was kept going, continuation {n}/{of}"),
         Decision::Allow { reason } => format!("was let stop ({})", reason.code()),

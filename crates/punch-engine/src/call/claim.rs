@@ -17,7 +17,7 @@ impl Engine {
             // A worker that was given todos claims among these, and always under its own name.
             let scope = worker::scope(tx, caller)?.filter(|scope| !scope.is_empty());
             let named = call.owner.as_deref().filter(|_| scope.is_none() && caller.role.is_none());
-            let owner = named.or(caller.actor.owner()).unwrap_or(caller.session.host());
+            let owner = named.or(caller.actor.owner()).unwrap_or(caller.session.session_id());
             request.actor = caller.actor.clone().claiming_as(owner);
             let (now, before) = (now.max(tx.row()?.last_time), tx.row()?.revision);
             let wanted = match (&call.id, &scope) {

@@ -129,7 +129,7 @@ fn run(
         step(call, &window, then.as_ref(), state, caller, &names, now);
     if let Call::Todowrite(_) = call {
         let unknown = list.items.iter().filter(|item| item.uid.is_none()).map(|item| item.content.clone());
-        let found = tx.saying(&unknown.collect())?;
+        let found = tx.find_open_by_content(&unknown.collect())?;
         found.iter().for_each(|todo| window.part.put(todo.clone()));
         adopt(&mut list, &mut base, found, caller, now);
     }

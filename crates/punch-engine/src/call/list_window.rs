@@ -70,7 +70,7 @@ impl ListWindow {
     /// What of a large plan belongs to the list beside named todos and those of the session.
     fn narrow(&mut self, tx: &dyn Snapshot, state: &SessionState, call: &Call) -> Result<(), StoreError> {
         let Call::Phases(ops) = call else { return Ok(()) };
-        for todo in tx.saying(&call.contents())? {
+        for todo in tx.find_open_by_content(&call.contents())? {
             self.part.put(todo);
         }
         let names = ops.iter().filter_map(|op| match op {

@@ -89,7 +89,8 @@ impl TodoUse<'_> {
         request: &Request<'_>,
     ) -> Result<Option<Made>, EngineError> {
         let (caller, family) = (self.caller, self.family);
-        let list = if family.shared { SessionKey::new(caller.session.host(), None) } else { caller.session.clone() };
+        let list =
+            if family.shared { SessionKey::new(caller.session.session_id(), None) } else { caller.session.clone() };
         let mut state = session::load(tx, &list, plan)?;
         let mut copied = kept(&state);
         if self.key.is_some_and(|key| !copied.take(key)) {

@@ -119,7 +119,7 @@ impl Engine {
         let given = answer.structured["todos"].as_array().into_iter().flatten();
         let ids: Vec<String> = given.filter_map(Value::as_str).map(str::to_owned).collect();
         let off = caller.settings.is_some_and(|settings| settings.checkpoint_batches.value == Batches::Off);
-        let who = caller.actor.owner().unwrap_or(caller.session.host());
+        let who = caller.actor.owner().unwrap_or(caller.session.session_id());
         if !off && let Err(error) = self.give_batch(plan, who, &ids) {
             self.trouble(&error);
         }
@@ -158,7 +158,7 @@ impl Engine {
 
     /// Notes what a reading displayed: the next list may name it. A session that has it noted already is not written.
     fn note_display(&self, plan: PlanId, caller: &Caller<'_>, dialect: Dialect, displayed: &[Uid]) {
-        if dialect != Dialect::Extended || displayed.is_empty() || caller.session.host().is_empty() {
+        if dialect != Dialect::Extended || displayed.is_empty() || caller.session.session_id().is_empty() {
             return;
         }
         let note = |session: &mut SessionState| session.displayed(displayed.iter().copied());

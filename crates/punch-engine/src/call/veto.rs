@@ -46,12 +46,12 @@ fn find(
     session: &SessionKey,
     task: Task<'_>,
 ) -> Result<Option<Todo>, EngineError> {
-    let whole = SessionKey::new(session.host(), None);
+    let whole = SessionKey::new(session.session_id(), None);
     let copied = mirror::kept(&session::load(snapshot, &whole, plan)?);
     let uid = copied.rows.iter().find(|row| row.key.as_deref() == Some(task.key)).and_then(|row| row.uid);
     let Some(uid) = uid else {
         let said: BTreeSet<String> = task.content.map(str::to_owned).into_iter().collect();
-        return Ok(snapshot.saying(&said)?.into_iter().next());
+        return Ok(snapshot.find_open_by_content(&said)?.into_iter().next());
     };
     let mut part = Plan::slice(snapshot.row()?);
     snapshot.load(&Footprint { todos: [uid].into(), ..Footprint::default() }, &mut part)?;

@@ -185,7 +185,7 @@ fn is_known(tx: &dyn Tx, mention: &Mention) -> Result<bool, EngineError> {
         return Ok(tx.row()?.phases.iter().any(|phase| phase.name == *name));
     }
     let contents: BTreeSet<String> = mention.content.iter().cloned().collect();
-    Ok(!contents.is_empty() && !tx.saying(&contents)?.is_empty())
+    Ok(!contents.is_empty() && !tx.find_open_by_content(&contents)?.is_empty())
 }
 
 /// The todos of a worker, in list order.
@@ -225,7 +225,7 @@ impl Own {
 /// The todos that a caller is limited to; `None` for whoever sees the whole plan. A subagent to which nothing was
 /// assigned reads the list of its main agent.
 pub(super) fn scope(snapshot: &dyn Snapshot, caller: &Caller<'_>) -> Result<Option<Vec<Uid>>, EngineError> {
-    if caller.session.host().is_empty() && caller.role.is_none() {
+    if caller.session.session_id().is_empty() && caller.role.is_none() {
         return Ok(None);
     }
     let state = session::load(snapshot, &caller.session, snapshot.info()?.id)?;

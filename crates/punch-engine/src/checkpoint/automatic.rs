@@ -37,7 +37,7 @@ impl Engine {
             let mut whole = Plan::slice(tx.row()?);
             tx.load(&Footprint::everything(), &mut whole)?;
             let notes = format!("{level} % of the context of a session are used");
-            let by = state.agent.clone().unwrap_or_else(|| key.host().to_owned());
+            let by = state.agent.clone().unwrap_or_else(|| key.session_id().to_owned());
             let saving = Saving { why: Why::Context, by: &by, notes: Some(&notes) };
             keep(tx, &whole, now, code, &saving).map(Some)
         })

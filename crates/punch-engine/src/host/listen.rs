@@ -289,7 +289,7 @@ impl Listener<'_> {
         if key.subagent().is_none() || who.state.role == Role::Worker {
             return Ok(expected_call::is_needed(self.snapshot, key, &who.state, call)?.then(|| key.clone()));
         }
-        let main = SessionKey::new(key.host(), None);
+        let main = SessionKey::new(key.session_id(), None);
         let state = self.snapshot.session(&main)?.as_ref().map(session::read).unwrap_or_default();
         Ok(expected_call::is_needed(self.snapshot, &main, &state, call)?.then_some(main))
     }

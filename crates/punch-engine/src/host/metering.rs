@@ -137,7 +137,7 @@ impl Listener<'_> {
 
     /// The session of the main agent, if it works on this plan.
     fn main(&self) -> Result<Option<SessionState>, EngineError> {
-        let found = self.snapshot.session(&SessionKey::new(self.report.key.host(), None))?;
+        let found = self.snapshot.session(&SessionKey::new(self.report.key.session_id(), None))?;
         let here = found.filter(|session| session.plan == Some(self.plan.id));
         Ok(here.map(|found| session::read(&found)).filter(|state| state.bound))
     }

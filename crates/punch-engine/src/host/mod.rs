@@ -141,7 +141,7 @@ impl Engine {
         used: Option<&TodoUse<'_>>,
         read: Option<Read<'_>>,
     ) -> Result<ReportOutcome, EngineError> {
-        if report.key.host().is_empty() {
+        if report.key.session_id().is_empty() {
             return Ok(ReportOutcome::default());
         }
         let Some((plan, state)) = self.about(report, used.is_some())? else { return Ok(ReportOutcome::default()) };
@@ -262,7 +262,7 @@ fn put(
         session::keep(tx, &report.key, state.bound.then_some(plan.id), state, now)?;
     }
     if let Some(main) = &heard.main {
-        session::keep(tx, &SessionKey::new(report.key.host(), None), Some(plan.id), main, now)?;
+        session::keep(tx, &SessionKey::new(report.key.session_id(), None), Some(plan.id), main, now)?;
     }
     if let (Some(key), Some(call)) = (&heard.expects, &report.upcoming) {
         expected_call::record(tx, key, plan.id, call, now)?;

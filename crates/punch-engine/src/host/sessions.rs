@@ -133,7 +133,7 @@ fn turn_start(snapshot: &dyn Snapshot, sessions: Vec<Session>) -> Result<Option<
 
 fn name_of(key: &SessionKey) -> String {
     match key.subagent() {
-        Some(subagent) => format!("{}/{subagent}", key.host()),
-        None => key.host().to_owned(),
+        Some(subagent) => format!("{}/{subagent}", key.session_id()),
+        None => key.session_id().to_owned(),
     }
 }

@@ -21,7 +21,7 @@ impl Listener<'_> {
             return Ok(());
         }
         let scene = Scene {
-            named: !key.host().is_empty(),
+            named: !key.session_id().is_empty(),
             subagent: key.subagent().is_some(),
             bound: who.bound(),
             foreign: who.foreign,

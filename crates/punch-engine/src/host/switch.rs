@@ -65,6 +65,6 @@ fn name(of: Option<&SessionKey>) -> String {
     match of {
         None => ALL.to_owned(),
         // A subagent is stopped with its session.
-        Some(key) => format!("{ALL}:{}", key.host()),
+        Some(key) => format!("{ALL}:{}", key.session_id()),
     }
 }

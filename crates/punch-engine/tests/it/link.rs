@@ -109,7 +109,7 @@ fn a_server_of_several_conversations_in_turn_belongs_to_none() {
 
 fn owner_of(session: &SessionKey) -> String {
     match session.subagent() {
-        Some(subagent) => format!("{}/{subagent}", session.host()),
-        None => session.host().to_owned(),
+        Some(subagent) => format!("{}/{subagent}", session.session_id()),
+        None => session.session_id().to_owned(),
     }
 }

@@ -373,7 +373,7 @@ proptest! {
 
 fn owner_of(session: &SessionKey) -> String {
     match session.subagent() {
-        Some(subagent) => format!("{}/{subagent}", session.host()),
-        None => session.host().to_owned(),
+        Some(subagent) => format!("{}/{subagent}", session.session_id()),
+        None => session.session_id().to_owned(),
     }
 }

@@ -47,7 +47,7 @@ impl Runner<'_, '_> {
                 variable("PUNCH_STORE", &text(self.world.store.parent().unwrap_or(&self.world.store))),
                 variable("PUNCH_PLAN", &self.world.plan_name),
                 variable("PUNCH_OWNER", &worker.owner),
-                variable("PUNCH_ASSIGNED", worker.key.host()),
+                variable("PUNCH_ASSIGNED", worker.key.session_id()),
                 variable("PUNCH_SESSION_FILE", &text(&session)),
             ],
             without: self.world.without.iter().cloned().chain(git).collect(),
@@ -89,7 +89,7 @@ impl Runner<'_, '_> {
     /// Tells the server and the hooks of a conversation which todo it is on.
     pub(super) fn write_session(&self, worker: &Worker, todo: &Todo) -> io::Result<()> {
         let file = SessionFile {
-            session: worker.key.host().to_owned(),
+            session: worker.key.session_id().to_owned(),
             plan: self.world.plan_name.clone(),
             owner: worker.owner.clone(),
             role: Role::Worker,

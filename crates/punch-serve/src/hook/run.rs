@@ -50,7 +50,7 @@ impl Hook<'_> {
             _ => None,
         };
         // Nobody's session: what is copied twice could not be told from what is new.
-        let named = !heard.key.host().is_empty();
+        let named = !heard.key.session_id().is_empty();
         let told = used.filter(|_| named).and_then(|used| todos::told(heard, &used.name));
         let Some(engine) = self.project.open(told.is_some())? else { return Ok(Done::default()) };
         let mut done = Done::default();
@@ -125,10 +125,10 @@ impl Hook<'_> {
     /// The plan of the session; that of a subagent nobody has seen is its main agent's.
     fn choice(&self, engine: &Engine, heard: &Heard) -> Result<Choice, Problem> {
         let known = heard.key.subagent().is_none() || engine.session(&heard.key)?.is_some();
-        let session = if known { heard.key.clone() } else { SessionKey::new(heard.key.host(), None) };
+        let session = if known { heard.key.clone() } else { SessionKey::new(heard.key.session_id(), None) };
         Ok(Choice {
             name: self.settings.plan.value.clone(),
-            session: (!session.host().is_empty()).then_some(session),
+            session: (!session.session_id().is_empty()).then_some(session),
             worktree: self.worktree.clone(),
             plans: self.settings.plans.value,
         })

@@ -19,7 +19,7 @@ fn effect() -> Effect {
 }
 
 fn told(heard: &Heard) -> Value {
-    let mut out = json!({"session": heard.key.host(), "event": heard.event});
+    let mut out = json!({"session": heard.key.session_id(), "event": heard.event});
     if let Some(subagent) = heard.key.subagent() {
         out["subagent"] = subagent.into();
     }
@@ -335,7 +335,7 @@ proptest! {
         let [context, go_on, refuse, tell] = texts;
         let said = answer(&heard, &Effect { context, go_on, refuse, tell });
         assert_form(&heard, &said);
-        prop_assert!(heard.key.host().len() <= 200);
+        prop_assert!(heard.key.session_id().len() <= 200);
         context_use(&heard);
     }
 }

@@ -105,7 +105,7 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(live.filter_map(times).filter(|time| *time > now).min())
     }
 
-    fn saying(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
+    fn find_open_by_content(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
         let live = self.state.kept(self.plan)?.plan.live().into_iter();
         Ok(live.filter(|todo| todo.status.is_open() && contents.contains(&todo.content)).cloned().collect())
     }

@@ -7,7 +7,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, params};
 
 use super::todo::{COLUMNS, held_until, relink};
-use super::{Done, SqliteStore, fail, said};
+use super::{Done, SqliteStore, content_index, fail};
 use crate::{Catalogue, Durability, PlanId, StoreError};
 
 impl SqliteStore {
@@ -42,7 +42,7 @@ impl SqliteStore {
         const AS_STORED: &str = "SELECT id, position, status, effective, held_until, owner, removed, said FROM todo \
                                  WHERE plan = ?1 AND uid = ?2";
         let view = self.view(conn, plan);
-        let numbered = view.numbers_are_right()?;
+        let numbered = view.content_numbers_are_current()?;
         let (mut edges, mut dangling) = (BTreeSet::new(), BTreeSet::new());
         let mut wrong = Vec::new();
         let mut failure = None;
@@ -58,7 +58,8 @@ impl SqliteStore {
                         && row.get::<_, Option<i64>>(4)? == held_until(&todo)
                         && row.get::<_, Option<String>>(5)? == todo.owner
                         && row.get::<_, Option<i64>>(6)? == todo.removed
-                        && (!numbered || row.get::<_, Option<i64>>(7)? == Some(said::number(&todo.content).into())))
+                        && (!numbered
+                            || row.get::<_, Option<i64>>(7)? == Some(content_index::number(&todo.content).into())))
                 })
             });
             match same {
@@ -101,12 +102,12 @@ impl SqliteStore {
                 view.execute("rebuild", "UPDATE todo SET removed = 0 WHERE plan = ?1", [plan.0])?;
                 for t in &todos {
                     let (uid, status, held) = (t.uid.0.cast_signed(), t.status.name(), held_until(t));
-                    let (effective, said) = (t.effective_priority(), said::number(&t.content));
+                    let (effective, said) = (t.effective_priority(), content_index::number(&t.content));
                     let row = params![plan.0, uid, t.id, t.position, status, effective, held, t.owner, t.removed, said];
                     view.execute("rebuild", UPDATE, row)?;
                     view.sql("rebuild", relink(conn, plan, uid, &[], live_deps(t)))?;
                 }
-                view.trust_numbers()?;
+                view.mark_content_numbers_current()?;
             }
             Ok(Done { answer: (), wrote: true, plan: None })
         })

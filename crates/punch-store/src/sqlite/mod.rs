@@ -4,19 +4,19 @@
 mod backup;
 mod check;
 mod commits;
+mod connection;
+mod content_index;
 mod events;
 mod fail;
 mod ledger;
-mod link;
 mod load;
 mod lock;
 mod open;
-mod presence;
 mod read;
-mod said;
 mod schema;
 mod todo;
 mod tools;
+mod usage_note;
 mod view;
 mod watch;
 mod write;
@@ -32,7 +32,7 @@ pub use tools::{StoreInfo, name_of, restore, revisions_in};
 
 use crate::{Catalogue, Changes, Durability, LostWrites, PlanId, Snapshot, Store, StoreError, Tx};
 use commits::{Counter, PlanMark, Record};
-use link::Pool;
+use connection::Pool;
 use lock::Turn;
 use todo::Unknown;
 use view::View;
@@ -86,10 +86,10 @@ impl SqliteStore {
         Self::open_waiting(path, mode, WAIT)
     }
 
-    /// The same, with the longest time that a write waits for other processes.
+    /// Opens the store, with the longest time that a write waits for other processes.
     pub fn open_waiting(path: &Path, mode: OpenMode, wait: Duration) -> Result<Self, StoreError> {
         let opened = open::open(path, mode, wait)?;
-        let strange = opened.strange;
+        let log_mismatch = opened.log_mismatch;
         let store = Self {
             watch: Arc::new(Watch::new(opened.path.clone(), opened.access)),
             obstacle: opened.obstacle.clone(),
@@ -97,10 +97,10 @@ impl SqliteStore {
             unknown: if opened.newer { Unknown::Keep } else { Unknown::None },
             pool: Pool::new(opened, wait),
         };
-        if strange { store.if_sound() } else { Ok(store) }
+        if log_mismatch { store.if_sound() } else { Ok(store) }
     }
 
-    /// The same store, for a process that ends with it: what the system takes back at the end is left to the system.
+    /// This store, for a process that ends with it: files, locks and memory are left to the system.
     #[must_use]
     pub fn until_exit(mut self) -> Self {
         self.pool.until_exit = true;
@@ -110,12 +110,12 @@ impl SqliteStore {
     /// The file is not what it was when its log was left; together they may still make sense, as after a power loss.
     fn if_sound(mut self) -> Result<Self, StoreError> {
         // Whatever comes of this, nothing is noted about the file before it is known to be sound.
-        let presence = self.pool.presence.take();
+        let usage_note = self.pool.usage_note.take();
         if let Some(found) = self.check()?.first() {
             return Err(fail::exchanged(self.path(), found));
         }
-        self.pool.presence = presence;
-        self.pool.stir();
+        self.pool.usage_note = usage_note;
+        self.pool.invalidate();
         Ok(self)
     }
 
@@ -165,23 +165,23 @@ impl SqliteStore {
             return Err(obstacle.clone());
         }
         let deadline = Instant::now() + self.pool.wait;
-        let mut link = self.pool.take()?;
-        open::writable(&link.conn, self.path())?;
+        let mut connection = self.pool.take()?;
+        open::writable(&connection.conn, self.path())?;
         let turn = Turn::take(self.path(), deadline)?;
         let failed = |e: rusqlite::Error| fail::sql(self.path(), "be written", &e);
         let left = deadline.saturating_duration_since(Instant::now());
-        link.begin_write(durability, left).map_err(failed)?;
-        self.pool.stir();
+        connection.begin_write(durability, left).map_err(failed)?;
+        self.pool.invalidate();
         let done = (|| {
-            run(&link.conn, "BEGIN IMMEDIATE").map_err(failed)?;
-            let done = self.count(&link.conn, &turn, durability, loss, body);
-            if done.is_err() && !link.conn.is_autocommit() {
-                let _ = run(&link.conn, "ROLLBACK");
+            run(&connection.conn, "BEGIN IMMEDIATE").map_err(failed)?;
+            let done = self.count(&connection.conn, &turn, durability, loss, body);
+            if done.is_err() && !connection.conn.is_autocommit() {
+                let _ = run(&connection.conn, "ROLLBACK");
             }
             done
         })();
         drop(turn);
-        self.pool.give(link);
+        self.pool.give(connection);
         let Done { answer, wrote, .. } = done?;
         if wrote {
             self.watch.committed();
@@ -225,17 +225,17 @@ impl SqliteStore {
 
     /// Runs `body` on one moment.
     fn look<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let link = self.pool.take()?;
-        let done = match run(&link.conn, "BEGIN") {
+        let connection = self.pool.take()?;
+        let done = match run(&connection.conn, "BEGIN") {
             Ok(()) => {
-                let done = body(&link.conn);
+                let done = body(&connection.conn);
                 // One that cannot be ended is not given to anybody else.
-                let _ = run(&link.conn, "ROLLBACK");
+                let _ = run(&connection.conn, "ROLLBACK");
                 done
             }
             Err(e) => Err(fail::sql(self.path(), "be read", &e)),
         };
-        self.pool.give(link);
+        self.pool.give(connection);
         done
     }
 

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::commits::Record;
-use super::link::{self, Access, Link};
+use super::connection::{self, Access, StoreConnection};
 use super::lock::Turn;
-use super::presence::{Presence, log_bytes};
 use super::schema::{self, MIGRATIONS, Standing};
+use super::usage_note::{UsageNote, log_bytes};
 use super::{OpenMode, commits, fail};
 use crate::{LostWrites, Reason, StoreError, platform};
 
@@ -21,15 +21,15 @@ const OLDEST_LIBRARY: i32 = 3_051_003;
 /// A store that was found fit for use.
 pub(super) struct Opened {
     pub path: PathBuf,
-    pub link: Link,
+    pub connection: StoreConnection,
     pub access: Access,
     /// Why it can only be read, if so: the answer to every write.
     pub obstacle: Option<StoreError>,
     /// The file has a newer minor schema.
     pub newer: bool,
-    pub presence: Option<Presence>,
+    pub usage_note: Option<UsageNote>,
     /// The log beside it may not be its own.
-    pub strange: bool,
+    pub log_mismatch: bool,
     /// Writes that were committed and are gone.
     pub lost: Option<LostWrites>,
 }
@@ -45,12 +45,13 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
             OpenMode::Create => create(&path, deadline)?,
         }
     }
-    let presence = Presence::enter(&path);
+    let usage_note = UsageNote::enter(&path);
     let record = Record::beside(&path);
-    let strange = presence.as_ref().is_some_and(Presence::is_strange);
-    let Looked { mut link, standing, access, obstacle } = look(&path, wait)?;
-    if strange {
-        let found: rusqlite::Result<String> = link.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0));
+    let log_mismatch = usage_note.as_ref().is_some_and(UsageNote::log_mismatch);
+    let Looked { mut connection, standing, access, obstacle } = look(&path, wait)?;
+    if log_mismatch {
+        let found: rusqlite::Result<String> =
+            connection.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0));
         match found.map_err(|e| fail::sql(&path, "be checked", &e))?.as_str() {
             "ok" => {}
             found => return Err(fail::exchanged(&path, found)),
@@ -58,20 +59,29 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
     }
     let standing = match standing {
         Standing::Older(_) => {
-            obstacle.clone().map_or_else(|| writable(&link.conn, &path), Err)?;
-            presence.iter().for_each(Presence::stir);
-            schema::migrate(&mut link.conn, &path, MIGRATIONS, deadline)?;
-            schema::examine(&link.conn, &path)?
+            obstacle.clone().map_or_else(|| writable(&connection.conn, &path), Err)?;
+            usage_note.iter().for_each(UsageNote::invalidate);
+            schema::migrate(&mut connection.conn, &path, MIGRATIONS, deadline)?;
+            schema::examine(&connection.conn, &path)?
         }
         standing => standing,
     };
-    let lost = commits::lost(&link.conn, &path, record);
-    Ok(Opened { path, link, access, obstacle, newer: standing == Standing::Newer, presence, strange, lost })
+    let lost = commits::lost(&connection.conn, &path, record);
+    Ok(Opened {
+        path,
+        connection,
+        access,
+        obstacle,
+        newer: standing == Standing::Newer,
+        usage_note,
+        log_mismatch,
+        lost,
+    })
 }
 
 /// What a first look at a file gave.
 struct Looked {
-    link: Link,
+    connection: StoreConnection,
     standing: Standing,
     access: Access,
     obstacle: Option<StoreError>,
@@ -83,17 +93,17 @@ fn look(path: &Path, wait: Duration) -> Result<Looked, StoreError> {
     // An empty log, which a failed attempt may have made, is as good as none.
     let log_is_empty = || log_bytes(path) == 0;
     let still = |obstacle: StoreError| {
-        let link = Link::open(path, Access::Still, wait)?;
-        let standing = schema::examine(&link.conn, path)?;
-        Ok(Looked { link, standing, access: Access::Still, obstacle: Some(obstacle) })
+        let connection = StoreConnection::open(path, Access::Still, wait)?;
+        let standing = schema::examine(&connection.conn, path)?;
+        Ok(Looked { connection, standing, access: Access::Still, obstacle: Some(obstacle) })
     };
     // SQLite would make a log with the same permissions, which would stay unwritable when the store no longer is.
     if platform::writable(path).is_err() && log_is_empty() {
         return still(fail::unavailable(path, Reason::ReadOnly, "it is read-only"));
     }
-    let link = Link::open(path, Access::Shared, wait)?;
-    match schema::examine(&link.conn, path) {
-        Ok(standing) => Ok(Looked { link, standing, access: Access::Shared, obstacle: None }),
+    let connection = StoreConnection::open(path, Access::Shared, wait)?;
+    match schema::examine(&connection.conn, path) {
+        Ok(standing) => Ok(Looked { connection, standing, access: Access::Shared, obstacle: None }),
         Err(error @ StoreError::Unavailable { reason: Reason::Full, .. }) if log_is_empty() => still(error),
         Err(StoreError::Unavailable { reason: Reason::System | Reason::ReadOnly, .. }) if log_is_empty() => {
             still(fail::unavailable(path, Reason::ReadOnly, "its folder cannot be written"))
@@ -156,7 +166,7 @@ fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
     let file = platform::create_private(&fresh).map_err(|e| fail::io(path, "make it", &e))?;
     {
         let mut conn = Connection::open(&fresh).map_err(|e| fail::sql(path, "make it", &e))?;
-        link::prepare(&conn, Duration::ZERO).map_err(|e| fail::sql(path, "make it", &e))?;
+        connection::prepare(&conn, Duration::ZERO).map_err(|e| fail::sql(path, "make it", &e))?;
         use_wal(&conn).map_err(|e| fail::sql(path, "make it", &e))?;
         schema::create(&mut conn, path)?;
     }

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::todo::COLUMNS;
 use super::view::View;
-use super::{events, ledger, load, said};
+use super::{content_index, events, ledger, load};
 use crate::{
     ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanId, PlanInfo, ReadyMark, Run, Session,
     SessionKey, Snapshot, Spent, StoreError, Usage, Which,
@@ -26,7 +26,7 @@ impl Catalogue for View<'_> {
 
     fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
         let sql = format!("{SESSION} WHERE host = ?1 AND subagent = ?2");
-        let key = params![key.host(), key.subagent().unwrap_or_default()];
+        let key = params![key.session_id(), key.subagent().unwrap_or_default()];
         let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(key, session).optional());
         self.sql("read a session", read)
     }
@@ -42,7 +42,7 @@ impl Catalogue for View<'_> {
         let read = match of {
             Some(key) => {
                 let sql = format!("{columns} WHERE host = ?1 AND subagent = ?2 ORDER BY seq DESC LIMIT ?3");
-                let row = params![key.host(), key.subagent().unwrap_or_default(), count(limit)];
+                let row = params![key.session_id(), key.subagent().unwrap_or_default(), count(limit)];
                 self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(row, decision)?.collect())
             }
             None => {
@@ -145,8 +145,8 @@ impl Snapshot for View<'_> {
         Ok(self.sql("read times", read)?.into_iter().flatten().min())
     }
 
-    fn saying(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
-        said::find(self, contents)
+    fn find_open_by_content(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
+        content_index::find(self, contents)
     }
 
     fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::said;
+use super::content_index;
 use crate::PlanId;
 
 /// What [`decode`] reads, in its order.
@@ -100,7 +100,7 @@ fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknow
     let body = body(todo, old.map(|o| o.body.as_str()), unknown)?;
     let uid = todo.uid.0.cast_signed();
     let d = todo.derived;
-    let said = said::number(&todo.content);
+    let said = content_index::number(&todo.content);
     let stays = |o: &Old| {
         o.id == todo.id && o.position == todo.position && o.removed == todo.removed && o.said == Some(said.into())
     };

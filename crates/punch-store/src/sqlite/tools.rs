@@ -8,9 +8,9 @@ use rusqlite::Connection;
 use rusqlite::backup::Backup;
 
 use super::commits::Record;
-use super::link::{Access, Link};
+use super::connection::{Access, StoreConnection};
 use super::lock::Turn;
-use super::presence::Presence;
+use super::usage_note::UsageNote;
 use super::{OpenMode, SqliteStore, WAIT, backup, fail, open, schema};
 use crate::{Reason, StoreError, Version};
 
@@ -76,9 +76,9 @@ impl SqliteStore {
 
     /// Writes a copy of one moment to a file, replacing what is there. Nobody is held up.
     pub fn backup_to(&self, to: &Path) -> Result<(), StoreError> {
-        let link = self.pool.take()?;
-        let done = backup::copy(&link.conn, self.path(), to);
-        self.pool.give(link);
+        let connection = self.pool.take()?;
+        let done = backup::copy(&connection.conn, self.path(), to);
+        self.pool.give(connection);
         done
     }
 }
@@ -91,11 +91,11 @@ pub fn name_of(path: &Path) -> Result<String, StoreError> {
 /// The random name of the store in a file, and the revision of each plan in it. Writes nothing, whatever the schema's age.
 pub fn revisions_in(path: &Path) -> Result<(String, Vec<(String, u64)>), StoreError> {
     let access = if open::companions(path)[0].exists() { Access::Shared } else { Access::Still };
-    let link = Link::open(path, access, WAIT)?;
-    schema::examine(&link.conn, path)?;
+    let connection = StoreConnection::open(path, access, WAIT)?;
+    schema::examine(&connection.conn, path)?;
     let read = || -> rusqlite::Result<_> {
-        let store = link.conn.query_row("SELECT store FROM meta", [], |row| row.get(0))?;
-        let mut plans = link.conn.prepare("SELECT name, revision FROM plan ORDER BY id")?;
+        let store = connection.conn.query_row("SELECT store FROM meta", [], |row| row.get(0))?;
+        let mut plans = connection.conn.prepare("SELECT name, revision FROM plan ORDER BY id")?;
         let plans = plans.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
         Ok((store, plans.collect::<Result<_, _>>()?))
     };
@@ -143,28 +143,28 @@ fn count_from(path: &Path, commits: u64) {
 }
 
 /// A connection to a copy that is one of ours and whole.
-fn sound(from: &Path) -> Result<Link, StoreError> {
+fn sound(from: &Path) -> Result<StoreConnection, StoreError> {
     let from = &fs::canonicalize(from).map_err(|e| fail::io(from, "find the copy", &e))?;
     let access = if open::companions(from)[0].exists() { Access::Shared } else { Access::Still };
-    let link = Link::open(from, access, WAIT)?;
-    schema::examine(&link.conn, from)?;
-    let first = link.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
+    let connection = StoreConnection::open(from, access, WAIT)?;
+    schema::examine(&connection.conn, from)?;
+    let first = connection.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
     match first.map_err(|e| fail::sql(from, "be checked", &e))?.as_str() {
-        "ok" => Ok(link),
+        "ok" => Ok(connection),
         problem => Err(fail::damaged(from, problem)),
     }
 }
 
 fn overwrite(source: &Connection, path: &Path) -> Result<(), StoreError> {
-    if let Some(presence) = Presence::enter(path) {
-        presence.stir();
+    if let Some(usage_note) = UsageNote::enter(path) {
+        usage_note.invalidate();
     }
-    let mut link = Link::open(path, Access::Shared, WAIT)?;
+    let mut connection = StoreConnection::open(path, Access::Shared, WAIT)?;
     // A file that SQLite cannot read would be ruins under the copy, and one that is not ours is not ours to overwrite.
-    schema::examine(&link.conn, path)?;
+    schema::examine(&connection.conn, path)?;
     let mut run = || {
-        Backup::new(source, &mut link.conn)?.run_to_completion(4096, Duration::from_millis(1), None)?;
-        open::use_wal(&link.conn)
+        Backup::new(source, &mut connection.conn)?.run_to_completion(4096, Duration::from_millis(1), None)?;
+        open::use_wal(&connection.conn)
     };
     run().map_err(|e| fail::sql(path, "take the copy over", &e))
 }

@@ -96,7 +96,7 @@ impl<'c> View<'c> {
     }
 
     /// Whether the column `said` of the todos is what their contents give.
-    pub fn numbers_are_right(&self) -> Result<bool, StoreError> {
+    pub fn content_numbers_are_current(&self) -> Result<bool, StoreError> {
         if self.numbered.get().is_none() {
             self.row_text()?;
         }
@@ -104,7 +104,7 @@ impl<'c> View<'c> {
     }
 
     /// Notes that it is.
-    pub fn trust_numbers(&self) -> Result<(), StoreError> {
+    pub fn mark_content_numbers_current(&self) -> Result<(), StoreError> {
         self.execute("write the plan", "UPDATE plan SET said_revision = revision WHERE id = ?1", [self.plan.0])?;
         self.numbered.set(Some(true));
         Ok(())

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use super::connection::{Access, StoreConnection};
 use super::fail;
-use super::link::{Access, Link};
 use crate::hub::Hub;
 use crate::{Changes, StoreError};
 
@@ -24,7 +24,7 @@ pub(super) struct Watch {
 
 /// The extra connection, if the store can be shared at all, and what was seen last.
 struct Eye {
-    link: Option<Link>,
+    connection: Option<StoreConnection>,
     version: i64,
 }
 
@@ -74,22 +74,22 @@ impl Watch {
     /// True if the version moved since the last look. The first look counts as a move: nobody knows what was before.
     fn look(&self, eye: &mut MutexGuard<'_, Option<Eye>>) -> Result<bool, StoreError> {
         if let Some(eye) = eye.as_mut() {
-            let before = std::mem::replace(&mut eye.version, self.version(eye.link.as_ref())?);
+            let before = std::mem::replace(&mut eye.version, self.version(eye.connection.as_ref())?);
             return Ok(before != eye.version);
         }
-        let link = match self.access {
-            Access::Shared => Some(Link::open(&self.path, Access::Shared, PERIOD)?),
+        let connection = match self.access {
+            Access::Shared => Some(StoreConnection::open(&self.path, Access::Shared, PERIOD)?),
             Access::Still => None,
         };
-        let version = self.version(link.as_ref())?;
-        **eye = Some(Eye { link, version });
+        let version = self.version(connection.as_ref())?;
+        **eye = Some(Eye { connection, version });
         Ok(true)
     }
 
     /// A number that moves with every commit of others.
-    fn version(&self, link: Option<&Link>) -> Result<i64, StoreError> {
-        if let Some(link) = link {
-            let asked = link.conn.prepare_cached("PRAGMA data_version");
+    fn version(&self, connection: Option<&StoreConnection>) -> Result<i64, StoreError> {
+        if let Some(connection) = connection {
+            let asked = connection.conn.prepare_cached("PRAGMA data_version");
             let version = asked.and_then(|mut asked| asked.query_row([], |row| row.get(0)));
             return version.map_err(|e| fail::sql(&self.path, "be watched", &e));
         }

@@ -6,7 +6,7 @@ use punch_core::{Event, Outcome, Uid};
 use rusqlite::{OptionalExtension, params};
 
 use super::view::View;
-use super::{events, ledger, said, todo};
+use super::{content_index, events, ledger, todo};
 use crate::{
     ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Run, Session, SessionKey, Snapshot, Spent,
     StoreError, Tx,
@@ -17,7 +17,7 @@ impl Tx for View<'_> {
         let before = self.plan_row()?;
         crate::store::follows(before.revision, outcome)?;
         if !outcome.rows.is_empty() {
-            said::refresh(self)?;
+            content_index::refresh(self)?;
             let written = todo::put(self.conn, self.plan, &outcome.rows, Uid(before.next_uid), self.unknown);
             self.sql("write todos", written)?;
             self.changed.set(true);
@@ -59,14 +59,14 @@ impl Tx for View<'_> {
         // Replaced as a whole, the row would move, and the index of the key with it.
         let sql = "INSERT INTO session (host, subagent, plan, seen_at, body) VALUES (?1, ?2, ?3, ?4, ?5) \
                    ON CONFLICT (host, subagent) DO UPDATE SET plan = ?3, seen_at = ?4, body = ?5";
-        let (host, subagent) = (session.key.host(), session.key.subagent().unwrap_or_default());
+        let (host, subagent) = (session.key.session_id(), session.key.subagent().unwrap_or_default());
         let row = params![host, subagent, session.plan.map(|plan| plan.0), session.seen_at, session.body];
         self.execute("keep a session", sql, row).map(|_| ())
     }
 
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError> {
         let what = "keep a decision";
-        let (host, subagent) = (of.host(), of.subagent().unwrap_or_default());
+        let (host, subagent) = (of.session_id(), of.subagent().unwrap_or_default());
         let last = "SELECT seq FROM decision WHERE host = ?1 AND subagent = ?2 ORDER BY seq DESC LIMIT 1";
         let last = self.conn.prepare_cached(last);
         let last = last.and_then(|mut s| s.query_row([host, subagent], |row| row.get::<_, i64>(0)).optional());

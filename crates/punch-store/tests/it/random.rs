@@ -140,7 +140,7 @@ fn questions(store: &dyn Store, plan: PlanId, oracle: &Oracle, now: i64) {
             let contents = [todo.content.clone(), "nothing".to_owned()].into();
             let mut saying = oracle.plan.live();
             saying.retain(|other| other.status.is_open() && other.content == todo.content);
-            assert_eq!(s.saying(&contents)?.iter().collect::<Vec<_>>(), saying);
+            assert_eq!(s.find_open_by_content(&contents)?.iter().collect::<Vec<_>>(), saying);
         }
         Ok(())
     });

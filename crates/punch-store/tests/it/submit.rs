@@ -31,7 +31,7 @@ pub fn say(id: &str, content: &str) -> Op {
 /// The ids of the open todos that say one of these.
 pub fn saying(store: &dyn Store, plan: PlanId, contents: &[&str]) -> Vec<String> {
     let contents = contents.iter().map(|content| (*content).to_owned()).collect();
-    look(store, plan, |s| Ok(s.saying(&contents)?.iter().map(|todo| todo.id.clone()).collect()))
+    look(store, plan, |s| Ok(s.find_open_by_content(&contents)?.iter().map(|todo| todo.id.clone()).collect()))
 }
 
 /// Applies a batch on slices, all or nothing.

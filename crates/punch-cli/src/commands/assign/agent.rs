@@ -81,7 +81,7 @@ impl Agent {
         let Some((program, told)) = self.program() else { return Ok(None) };
         let mut command = Command::new(program);
         command.arg(told).arg(text).args(more);
-        command.env(environment::ASSIGNED, given.key.host());
+        command.env(environment::ASSIGNED, given.key.session_id());
         for name in environment::FOREIGN {
             command.env_remove(name);
         }

@@ -64,11 +64,14 @@ pub fn hand_out(
 ) -> Result<Reply, Failure> {
     let key = assignment_key(&environment::process_tag());
     let given = open.engine.hand_out(open.plan, &open.project.actor(), &open.project.config.settings, &key, todos)?;
-    noted(key.host(), &given.ids)?;
+    noted(key.session_id(), &given.ids)?;
     let Some(ended) = to.to.run(open, &given, &to.more)? else {
         let variable = environment::ASSIGNED;
-        output::remark(&format!("note: an agent started with {variable}={} answers for these todos only", key.host()));
-        let json = json!({"session": key.host(), "ids": given.ids, "prompt": given.prompt});
+        output::remark(&format!(
+            "note: an agent started with {variable}={} answers for these todos only",
+            key.session_id()
+        ));
+        let json = json!({"session": key.session_id(), "ids": given.ids, "prompt": given.prompt});
         return Ok(Reply::new(given.prompt, json).after_write());
     };
     let ended = keep_going(open, &given, to, ended)?;
@@ -83,7 +86,7 @@ pub fn hand_out(
         (false, false) => format!("{} failed ({ended}) with {} left open", to.to.name(), open_ids.len()),
     });
     let json = json!({
-        "session": key.host(), "ids": given.ids, "open": open_ids, "code": ended.code(),
+        "session": key.session_id(), "ids": given.ids, "open": open_ids, "code": ended.code(),
         "todos": reply::records(&plan, found.iter().copied(), now), "revision": plan.row.revision,
     });
     let exit = if open_ids.is_empty() { Exit::Ok } else { Exit::Refused };

@@ -1,8 +1,8 @@
-//! Who uses the store, and whether its file was exchanged while nobody did. A log that stays behind belongs to the file
-//! it was written for: laid over another one, as when somebody copies an old store back by hand, it makes ruins. So the
-//! last one to leave notes what the file looks like, whoever writes next takes the note away first, and a file that does
-//! not fit its note is checked from end to end before it is used. Everybody holds a shared lock on the note, which tells
-//! who is last. Missing notes and unsupported locks do no harm: they only mean that nothing is known.
+//! A note beside the store about what its file looked like when the last process closed it. A log that stays behind belongs
+//! to the file it was written for: next to another file, as when a user copies an old store back by hand, it destroys that
+//! file. So the last process to exit records what the file looks like, the next writer invalidates the record first, and a
+//! file that does not match its record is checked from end to end before it is used. Every process holds a shared lock on
+//! the note, which shows which one is last. A missing note or an unsupported lock does no harm: then nothing is known.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -12,23 +12,23 @@ use std::sync::{Mutex, PoisonError};
 use super::open;
 use crate::platform;
 
-/// Longer is no note of ours.
+/// The longest note that is read.
 const LONGEST: u64 = 128;
 
-/// What a note that was taken away begins with.
+/// How an invalidated note begins.
 const GONE: &str = "-";
 
-/// Held as long as the store is open.
+/// The note of a store, held as long as the store is open.
 #[derive(Debug)]
-pub(super) struct Presence {
+pub(super) struct UsageNote {
     store: PathBuf,
     file: File,
-    /// What the file of notes says.
+    /// The text in the file; empty if it was invalidated.
     note: Mutex<String>,
 }
 
-impl Presence {
-    /// Comes in; `None` where no lock can be had, as in a folder that cannot be written.
+impl UsageNote {
+    /// Opens the note and takes a shared lock on it; `None` where that fails, as in a folder that cannot be written.
     pub fn enter(store: &Path) -> Option<Self> {
         let file = platform::open_lock(&store.with_extension("use")).ok()?;
         file.try_lock_shared().ok()?;
@@ -40,29 +40,29 @@ impl Presence {
         Some(Self { store: store.to_owned(), file, note: Mutex::new(note) })
     }
 
-    /// Whether there is a log that was left beside another file, or beside this one before it was changed.
-    pub fn is_strange(&self) -> bool {
+    /// Returns true if the log was written for another file, or for this file before it was exchanged.
+    pub fn log_mismatch(&self) -> bool {
         let note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         !note.is_empty() && log_bytes(&self.store) > 0 && look(&self.store).is_some_and(|now| now != *note)
     }
 
-    /// The file is about to change: what is noted about it is not true any more.
-    pub fn stir(&self) {
+    /// Invalidates the note, because the file is about to change.
+    pub fn invalidate(&self) {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         if !note.is_empty() && self.write(GONE).is_ok() {
             note.clear();
         }
     }
 
-    /// Whether nobody else is here, for now.
+    /// Returns true if no other process uses the store at this moment.
     pub fn is_alone(&self) -> bool {
         let alone = self.file.try_lock().is_ok();
-        // Whoever comes in next must find the door open.
+        // Back to a shared lock, so that the next process gets one too.
         alone && self.file.try_lock_shared().is_ok()
     }
 
-    /// Leaves a log behind. Only the last to leave notes anything.
-    pub fn leave(&self) {
+    /// Records what the file looks like, if this is the last process that uses the store. The log stays.
+    pub fn record_on_exit(&self) {
         let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(now) = look(&self.store).filter(|now| *now != *note) else { return };
         if self.file.try_lock().is_ok() {
@@ -71,7 +71,7 @@ impl Presence {
         }
     }
 
-    /// In place: every note is as long as the one before, and changing the length of a file costs much more.
+    /// Writes in place: every note has the same length, and changing the length of a file costs much more.
     fn write(&self, text: &str) -> io::Result<()> {
         let mut file = &self.file;
         file.rewind()?;

@@ -1,4 +1,4 @@
-//! Finding open todos by what they say. The column `said` holds a number made of the content, under an index that only
+//! Finds open todos by their content. The column `said` holds a number made of the content, under an index that only
 //! a new or changed content touches. The plan knows up to which revision its numbers are right: a program with an older
 //! schema changes contents without them.
 
@@ -18,7 +18,7 @@ pub(super) fn number(content: &str) -> i32 {
     content.bytes().fold(0x811C_9DC5, mix).cast_signed()
 }
 
-/// The open todos that say one of these, in list order.
+/// The open todos with one of these contents, in list order.
 pub(super) fn find(view: &View<'_>, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
     let mut out = Vec::new();
     let mut keep = |todo: Todo| {
@@ -30,7 +30,7 @@ pub(super) fn find(view: &View<'_>, contents: &BTreeSet<String>) -> Result<Vec<T
     if contents.is_empty() {
         return Ok(out);
     }
-    if view.numbers_are_right()? {
+    if view.content_numbers_are_current()? {
         let sql = format!("SELECT {COLUMNS} FROM todo INDEXED BY todo_said WHERE {open} AND said = ?2");
         for said in contents.iter().map(|content| number(content)).collect::<BTreeSet<i32>>() {
             view.todos(&sql, params![view.plan.0, said], &mut keep)?;
@@ -51,7 +51,7 @@ pub(super) fn refresh(view: &View<'_>) -> Result<(), StoreError> {
         #[serde(default)]
         content: String,
     }
-    if view.numbers_are_right()? {
+    if view.content_numbers_are_current()? {
         return Ok(());
     }
     let read = || -> rusqlite::Result<Vec<(i64, i32)>> {
@@ -71,7 +71,7 @@ pub(super) fn refresh(view: &View<'_>) -> Result<(), StoreError> {
         let sql = "UPDATE todo SET said = ?3 WHERE plan = ?1 AND uid = ?2";
         view.execute("write todos", sql, params![view.plan.0, uid, said])?;
     }
-    view.trust_numbers()
+    view.mark_content_numbers_current()
 }
 
 #[cfg(test)]

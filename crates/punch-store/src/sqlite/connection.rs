@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::fail;
 use super::open::{Opened, companions};
-use super::presence::{Presence, log_bytes};
+use super::usage_note::{UsageNote, log_bytes};
 use crate::platform::{self, Identity};
 use crate::{Durability, Reason, StoreError};
 
@@ -33,7 +33,7 @@ const LOG_MAGIC: [u8; 2] = [0x37, 0x7f];
 const IDLE: usize = 4;
 
 /// A connection and what is known about its state.
-pub(super) struct Link {
+pub(super) struct StoreConnection {
     pub conn: Connection,
     identity: Identity,
     durability: Durability,
@@ -50,7 +50,7 @@ pub(super) enum Access {
     Still,
 }
 
-impl Link {
+impl StoreConnection {
     /// Connects to an existing file. It is not looked at yet.
     pub fn open(path: &Path, access: Access, wait: Duration) -> Result<Self, StoreError> {
         let identity = platform::identity(path).map_err(|e| fail::io(path, "open it", &e))?;
@@ -128,9 +128,9 @@ pub(super) struct Pool {
     pub wait: Duration,
     pub access: Access,
     identity: Identity,
-    idle: Mutex<Vec<Link>>,
+    idle: Mutex<Vec<StoreConnection>>,
     /// Outlives the connections.
-    pub presence: Option<Presence>,
+    pub usage_note: Option<UsageNote>,
     /// The log holds less than was committed. It is then left as it is: someone may want to look at it.
     pub lost: bool,
     /// The process ends with it.
@@ -141,17 +141,17 @@ impl Drop for Pool {
     /// The last one to leave merges a log that has grown. A small one stays: merging it costs three times what the write
     /// cost, and the next process reads it in a moment.
     fn drop(&mut self) {
-        match (log_bytes(&self.path), &self.presence) {
+        match (log_bytes(&self.path), &self.usage_note) {
             _ if self.lost => {}
             (0, _) | (1..=LOG_LEFT, None) => {}
-            (1..=LOG_LEFT, Some(presence)) => presence.leave(),
-            (_, Some(presence)) if presence.is_alone() => self.merge(),
+            (1..=LOG_LEFT, Some(usage_note)) => usage_note.record_on_exit(),
+            (_, Some(usage_note)) if usage_note.is_alone() => self.merge(),
             // Others are here, and the last of them merges.
             (_, Some(_)) => {}
             (_, None) => {
                 // SQLite finds out who is last.
-                for link in self.lock().iter() {
-                    let _ = link.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+                for connection in self.lock().iter() {
+                    let _ = connection.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
                 }
                 return;
             }
@@ -165,14 +165,14 @@ impl Drop for Pool {
 
 impl Pool {
     pub fn new(opened: Opened, wait: Duration) -> Self {
-        let Opened { path, link, access, presence, lost, .. } = opened;
+        let Opened { path, connection, access, usage_note, lost, .. } = opened;
         Self {
             path,
             wait,
             access,
-            identity: link.identity,
-            idle: Mutex::new(vec![link]),
-            presence,
+            identity: connection.identity,
+            idle: Mutex::new(vec![connection]),
+            usage_note,
             lost: lost.is_some(),
             until_exit: false,
         }
@@ -183,23 +183,23 @@ impl Pool {
         self.identity.number()
     }
 
-    /// To be called before the file changes.
-    pub fn stir(&self) {
-        if let Some(presence) = &self.presence {
-            presence.stir();
+    /// Invalidates the note about the file; call it before the file changes.
+    pub fn invalidate(&self) {
+        if let Some(usage_note) = &self.usage_note {
+            usage_note.invalidate();
         }
     }
 
     /// Brings the log into the file, unless somebody has come in meanwhile. The log stays as an empty file, which the next
     /// writer then has not to make (decision 0018).
     fn merge(&self) {
-        self.stir();
-        if let Some(link) = self.lock().first() {
-            let _ = link.conn.busy_timeout(Duration::ZERO);
-            if !log_is_whole(&link.conn, &self.path) {
+        self.invalidate();
+        if let Some(connection) = self.lock().first() {
+            let _ = connection.conn.busy_timeout(Duration::ZERO);
+            if !log_is_whole(&connection.conn, &self.path) {
                 return;
             }
-            let _ = link.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            let _ = connection.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }
 
@@ -216,22 +216,22 @@ impl Pool {
     }
 
     /// An idle connection, or a new one. Never one to a file that is not the store any more.
-    pub fn take(&self) -> Result<Link, StoreError> {
+    pub fn take(&self) -> Result<StoreConnection, StoreError> {
         self.check()?;
         let idle = self.lock().pop();
-        idle.map_or_else(|| Link::open(&self.path, self.access, self.wait), Ok)
+        idle.map_or_else(|| StoreConnection::open(&self.path, self.access, self.wait), Ok)
     }
 
     /// Keeps a connection for the next caller.
-    pub fn give(&self, link: Link) {
-        let _ = link.conn.busy_timeout(self.wait);
+    pub fn give(&self, connection: StoreConnection) {
+        let _ = connection.conn.busy_timeout(self.wait);
         let mut idle = self.lock();
-        if idle.len() < IDLE && self.access == Access::Shared && link.conn.is_autocommit() {
-            idle.push(link);
+        if idle.len() < IDLE && self.access == Access::Shared && connection.conn.is_autocommit() {
+            idle.push(connection);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Link>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<StoreConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -245,21 +245,21 @@ mod tests {
     fn every_connection_is_durable_and_defended() {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("store.db"), OpenMode::Create).unwrap();
-        let mut link = store.pool.take().unwrap();
-        let pragma = |link: &Link, name: &str| -> i64 {
-            link.conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap()
+        let mut connection = store.pool.take().unwrap();
+        let pragma = |connection: &StoreConnection, name: &str| -> i64 {
+            connection.conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap()
         };
-        assert_eq!(pragma(&link, "synchronous"), 2, "FULL");
-        assert_eq!(pragma(&link, "foreign_keys"), 1);
-        assert_eq!(pragma(&link, "trusted_schema"), 0);
-        let journal: String = link.conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+        assert_eq!(pragma(&connection, "synchronous"), 2, "FULL");
+        assert_eq!(pragma(&connection, "foreign_keys"), 1);
+        assert_eq!(pragma(&connection, "trusted_schema"), 0);
+        let journal: String = connection.conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
         assert_eq!(journal, "wal");
-        let defended = link.conn.execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema");
+        let defended = connection.conn.execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema");
         assert!(defended.is_err());
-        link.begin_write(Durability::Relaxed, Duration::ZERO).unwrap();
-        assert_eq!(pragma(&link, "synchronous"), 1, "NORMAL");
-        link.begin_write(Durability::Full, Duration::ZERO).unwrap();
-        assert_eq!(pragma(&link, "synchronous"), 2, "FULL");
+        connection.begin_write(Durability::Relaxed, Duration::ZERO).unwrap();
+        assert_eq!(pragma(&connection, "synchronous"), 1, "NORMAL");
+        connection.begin_write(Durability::Full, Duration::ZERO).unwrap();
+        assert_eq!(pragma(&connection, "synchronous"), 2, "FULL");
     }
 
     #[test]
