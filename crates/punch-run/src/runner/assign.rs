@@ -34,7 +34,7 @@ impl Runner<'_, '_> {
             Ask { order: Order::List, agents: 1, context, calibration, skip_optional: self.options.skip_optional };
         let now = self.world.engine.now();
         let busy: Vec<Uid> = self.seats.iter().filter_map(|seat| seat.state.todo()).collect();
-        self.catch_up()?;
+        self.refresh_cache()?;
         Ok(self.cache.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid) && !is_blank(todo)))
     }
 

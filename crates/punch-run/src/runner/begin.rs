@@ -47,7 +47,7 @@ pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObse
     // The holder of the lock is the only runner. Agents of dead runners that are still alive would keep working on
     // files that other agents get now.
     end_marked_processes("PUNCH_SESSION_FILE", &folder::prefix(&world.store, world.plan));
-    consents(world)?;
+    require_approvals(world)?;
     let last = world.engine.runs(world.plan, 1)?.into_iter().next();
     let kept = last.filter(|last| !options.fresh && last.is_resumable() && last.has_worktrees()).is_some();
     let worktrees = options.worktrees || kept;
@@ -97,7 +97,7 @@ fn lanes_name(plan: &str, record: &RunRecord) -> String {
 }
 
 /// Refuses to begin while a check is not approved: the work would be paid for and could not be completed.
-fn consents(world: &World<'_>) -> Result<(), RunError> {
+fn require_approvals(world: &World<'_>) -> Result<(), RunError> {
     let plan = world.engine.whole(world.plan)?;
     let allowed = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.has(command));
     let open = plan.live().into_iter().filter(|todo| todo.status.is_open());
@@ -169,12 +169,12 @@ pub(super) fn runner<'s, 'e>(
 impl Runner<'_, '_> {
     /// Handles the todos of dead workers: checks those that were reported as done and opens the others again. The lock
     /// guarantees that none of these workers is alive.
-    pub(super) fn take_up(&mut self) -> Result<(), RunError> {
+    pub(super) fn recover_leftovers(&mut self) -> Result<(), RunError> {
         let now = self.world.engine.now();
         for todo in self.persist(|engine| engine.todos_of_workers(self.world.plan))? {
             let mine = todo.status_at(now) == Status::InProgress;
-            if todo.flags.reported && self.is_elsewhere(&todo)? {
-                self.begin_anew(&todo)?;
+            if todo.flags.reported && self.is_in_other_lanes(&todo)? {
+                self.reopen_reported(&todo)?;
                 continue;
             }
             match todo.owner.clone().filter(|_| todo.flags.reported && mine) {
@@ -188,7 +188,7 @@ impl Runner<'_, '_> {
     }
 
     /// Returns true if the todo was reported in a lane of another run, which this run cannot check.
-    fn is_elsewhere(&self, todo: &Todo) -> Result<bool, RunError> {
+    fn is_in_other_lanes(&self, todo: &Todo) -> Result<bool, RunError> {
         let Some(run) =
             todo.owner.as_deref().and_then(WorkerId::of).map(|seat| seat.run).filter(|run| *run != self.run.id)
         else {
@@ -199,7 +199,7 @@ impl Runner<'_, '_> {
     }
 
     /// Opens a reported todo again: the work is not in this run, so it cannot be checked here.
-    fn begin_anew(&mut self, todo: &Todo) -> Result<(), RunError> {
+    fn reopen_reported(&mut self, todo: &Todo) -> Result<(), RunError> {
         let request = Request::of(self.actor(todo.owner.as_deref()));
         let ops = [Op::Reopen(Ref::Uid(todo.uid))];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {

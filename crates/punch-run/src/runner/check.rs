@@ -49,14 +49,14 @@ impl Check<'_> {
                 Ok(Some(verdict)) => return Ok(verdict),
                 // The result branch moved, or the command of the todo changed.
                 Ok(None) => {}
-                Err(error) => return self.of_error(error),
+                Err(error) => return self.verdict_on_error(error),
             }
         }
         Ok(Verdict::Failed("the work of others kept changing while it was checked".to_owned()))
     }
 
     /// Returns the todo as it is now, if the claim still holds. Its command may have changed.
-    fn now(&self) -> Result<Option<Todo>, EngineError> {
+    fn claimed_todo(&self) -> Result<Option<Todo>, EngineError> {
         let (uid, fence) = (self.todo.uid, self.todo.fence);
         let part = Footprint { todos: [uid].into(), ..Footprint::default() };
         let part = self.store.persist(|engine| engine.slice(self.store.world.plan, &part))?;
@@ -66,7 +66,7 @@ impl Check<'_> {
 
     fn round(&self) -> Result<Option<Verdict>, EngineError> {
         let world = self.store.world;
-        let Some(todo) = self.now()? else {
+        let Some(todo) = self.claimed_todo()? else {
             return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
         };
         let (root, git, commit) = match &self.lane {
@@ -98,7 +98,7 @@ impl Check<'_> {
         }
         if let (Some((lanes, lane)), Some(commit)) = (&self.lane, &commit) {
             // The result branch never moves back, so work without a valid claim must not get there.
-            if self.now()?.is_none() {
+            if self.claimed_todo()?.is_none() {
                 return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
             }
             match lanes.publish(lane, commit) {
@@ -137,7 +137,7 @@ impl Check<'_> {
         }
     }
 
-    fn of_error(&self, error: EngineError) -> Result<Verdict, EngineError> {
+    fn verdict_on_error(&self, error: EngineError) -> Result<Verdict, EngineError> {
         Ok(match error {
             EngineError::Verify(VerifyError::Stopped { .. }) => Verdict::Stopped,
             EngineError::Verify(error @ VerifyError::Consent { .. }) => {

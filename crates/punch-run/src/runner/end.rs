@@ -66,7 +66,7 @@ impl Runner<'_, '_> {
             Some(Stop::Interrupted) => (RunOutcome::Interrupted, Vec::new()),
             Some(Stop::Budget(why)) => (RunOutcome::Budget, vec![why]),
             None => {
-                let found = standing(plan, skip, now);
+                let found = unfinished(plan, skip, now);
                 let done = found.is_empty();
                 (if done { RunOutcome::Done } else { RunOutcome::Stalled }, found)
             }
@@ -78,7 +78,7 @@ impl Runner<'_, '_> {
             self.checkpoint("the end of a run");
         }
         if let Some(lanes) = self.lanes {
-            self.tidy(lanes, &mut because)?;
+            self.close_lanes(lanes, &mut because)?;
         }
         let ended = Ended { outcome, because: because.clone() };
         self.persist(|engine| engine.end_run(self.world.plan, self.run.id, &ended))?;
@@ -87,7 +87,7 @@ impl Runner<'_, '_> {
         Ok(Finished { run: self.run.id, outcome, because, completed, spent })
     }
 
-    fn tidy(&self, lanes: &crate::worktree::Lanes, because: &mut Vec<String>) -> Result<(), RunError> {
+    fn close_lanes(&self, lanes: &crate::worktree::Lanes, because: &mut Vec<String>) -> Result<(), RunError> {
         for left in lanes.sweep("Work that was not taken in\n")? {
             let branch = left.branch.map(|branch| format!("branch `{branch}`"));
             let folder = left.folder.map(|folder| format!("folder {}", folder.display()));
@@ -115,7 +115,7 @@ impl Runner<'_, '_> {
 }
 
 /// Returns what failed and what blocks the open todos, one line each; nothing if everything is done.
-fn standing(plan: &Plan, skip_optional: bool, now: i64) -> Vec<String> {
+fn unfinished(plan: &Plan, skip_optional: bool, now: i64) -> Vec<String> {
     let now = now.max(plan.row.last_time);
     let live = plan.live();
     let failed = live.iter().filter(|todo| todo.status == Status::Failed).map(|todo| {

@@ -40,7 +40,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Messages handled before the next housekeeping: an agent that floods must not keep the runner from renewing claims,
 /// watching limits, and stopping.
-const HEARD: usize = 256;
+const MESSAGES_PER_ROUND: usize = 256;
 
 /// The project that a run works on.
 pub struct World<'a> {
@@ -158,7 +158,7 @@ pub fn run(
 
 impl<'s, 'e> Runner<'s, 'e> {
     fn work(&mut self, receive: &Receiver<Message>) -> Result<(), RunError> {
-        self.take_up()?;
+        self.recover_leftovers()?;
         loop {
             self.housekeeping()?;
             self.assign()?;
@@ -166,17 +166,17 @@ impl<'s, 'e> Runner<'s, 'e> {
                 return Ok(());
             }
             match receive.recv_timeout(TICK) {
-                Ok(message) => self.hear(message)?,
+                Ok(message) => self.handle(message)?,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => continue,
             }
             // Messages that already wait are handled before anything is assigned.
-            for message in receive.try_iter().take(HEARD) {
-                self.hear(message)?;
+            for message in receive.try_iter().take(MESSAGES_PER_ROUND) {
+                self.handle(message)?;
             }
         }
     }
 
-    fn hear(&mut self, message: Message) -> Result<(), RunError> {
+    fn handle(&mut self, message: Message) -> Result<(), RunError> {
         self.waiting = false;
         match message {
             Message::Agent(report) => self.agent_reported(report),
@@ -225,14 +225,14 @@ impl<'s, 'e> Runner<'s, 'e> {
 
     /// Returns the current plan.
     fn plan(&mut self) -> Result<&Plan, EngineError> {
-        self.catch_up()?;
+        self.refresh_cache()?;
         self.cache.plan().ok_or(EngineError::Store(StoreError::Abort))
     }
 
     /// Brings the plan cache up to date.
-    fn catch_up(&mut self) -> Result<(), EngineError> {
+    fn refresh_cache(&mut self) -> Result<(), EngineError> {
         let mut cache = std::mem::take(&mut self.cache);
-        self.persist(|engine| cache.look(engine, self.world.plan))?;
+        self.persist(|engine| cache.refresh(engine, self.world.plan))?;
         self.cache = cache;
         Ok(())
     }

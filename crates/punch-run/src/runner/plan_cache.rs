@@ -20,24 +20,24 @@ pub(super) struct PlanCache {
 }
 
 impl PlanCache {
-    /// Returns the plan as of the last [`PlanCache::look`].
+    /// Returns the plan as of the last [`PlanCache::refresh`].
     pub const fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
 
     /// Brings the plan up to date if anything was written since the last time.
-    pub fn look(&mut self, engine: &Engine, id: PlanId) -> Result<(), EngineError> {
+    pub fn refresh(&mut self, engine: &Engine, id: PlanId) -> Result<(), EngineError> {
         let stamp = engine.store().stamp()?;
         if self.plan.is_some() && stamp.is_some() && self.stamp == stamp {
             return Ok(());
         }
-        let news = match &self.plan {
-            Some(plan) => engine.read(id, |snapshot| news(plan, snapshot))?,
+        let update = match &self.plan {
+            Some(plan) => engine.read(id, |snapshot| incremental_update(plan, snapshot))?,
             None => None,
         };
-        match (&mut self.plan, news) {
-            (Some(plan), Some(news)) => {
-                for todo in news.todos {
+        match (&mut self.plan, update) {
+            (Some(plan), Some(update)) => {
+                for todo in update.todos {
                     let held = plan.get(todo.uid).map(|known| &known.hold) != Some(&todo.hold);
                     // A hold changes the rank of the todos that depend on it.
                     if held {
@@ -45,7 +45,7 @@ impl PlanCache {
                     }
                     plan.put(todo);
                 }
-                plan.row = news.row;
+                plan.row = update.row;
             }
             _ => {
                 self.plan = Some(engine.whole(id)?);
@@ -67,13 +67,13 @@ impl PlanCache {
 }
 
 /// The rows that changed since the plan was read.
-struct News {
+struct Update {
     row: punch_core::PlanRow,
     todos: Vec<Todo>,
 }
 
 /// Reads the changed rows; `None` if the whole plan has to be read.
-fn news(plan: &Plan, snapshot: &dyn Snapshot) -> Result<Option<News>, EngineError> {
+fn incremental_update(plan: &Plan, snapshot: &dyn Snapshot) -> Result<Option<Update>, EngineError> {
     let (row, since) = (snapshot.row()?, plan.row.revision);
     let events = if row.revision > since { snapshot.events(since, FEW)? } else { Vec::new() };
     // Events were pruned, the store is an older copy, or there are too many events.
@@ -82,24 +82,24 @@ fn news(plan: &Plan, snapshot: &dyn Snapshot) -> Result<Option<News>, EngineErro
     if first != since || last != row.revision {
         return Ok(None);
     }
-    let Some(touched) = touched(plan, &events) else { return Ok(None) };
+    let Some(changed) = changed_todos(plan, &events) else { return Ok(None) };
     // Renewing a lease makes no event.
     let mut todos = snapshot.list(Which::Running, None, FEW)?;
     if todos.len() >= FEW {
         return Ok(None);
     }
     let listed: BTreeSet<Uid> = todos.iter().map(|todo| todo.uid).collect();
-    let rest: BTreeSet<Uid> = touched.difference(&listed).copied().collect();
+    let rest: BTreeSet<Uid> = changed.difference(&listed).copied().collect();
     if !rest.is_empty() {
         let mut part = Plan::slice(row.clone());
         snapshot.load(&Footprint { todos: rest.clone(), ..Footprint::default() }, &mut part)?;
         todos.extend(rest.iter().filter_map(|uid| part.get(*uid)).cloned());
     }
-    Ok(Some(News { row, todos }))
+    Ok(Some(Update { row, todos }))
 }
 
 /// Returns the todos whose rows these events change; `None` if the events alone do not say.
-fn touched(plan: &Plan, events: &[Event]) -> Option<BTreeSet<Uid>> {
+fn changed_todos(plan: &Plan, events: &[Event]) -> Option<BTreeSet<Uid>> {
     let mut out = BTreeSet::new();
     for event in events {
         let Patch::Todo(uid, _) = &event.patch else { return None };

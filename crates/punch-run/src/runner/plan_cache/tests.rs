@@ -67,7 +67,7 @@ proptest! {
         for (n, todo) in (0u8..).zip(shape) {
             engine.submit(plan, &request, &[add(n, todo)]).unwrap();
         }
-        let (mut seen, ask) = (PlanCache::default(), Ask::default());
+        let (mut cache, ask) = (PlanCache::default(), Ask::default());
         for (write, elapsed, looks) in writes {
             time.fetch_add(elapsed, Ordering::Relaxed);
             let now = engine.now();
@@ -76,9 +76,9 @@ proptest! {
             if !looks {
                 continue;
             }
-            seen.look(&engine, plan).unwrap();
+            cache.refresh(&engine, plan).unwrap();
             let whole = engine.whole(plan).unwrap();
-            let mine = seen.plan().unwrap();
+            let mine = cache.plan().unwrap();
             prop_assert_eq!(&mine.row, &whole.row);
             for (mine, todo) in mine.all().zip(whole.all()) {
                 if todo.status.is_open() {
@@ -89,7 +89,7 @@ proptest! {
                 }
             }
             let wanted = startable(&whole, &ask, &[Uid(1)], now.max(whole.row.last_time)).first().copied();
-            prop_assert_eq!(seen.best(&ask, &[Uid(1)], now, |_| true), wanted);
+            prop_assert_eq!(cache.best(&ask, &[Uid(1)], now, |_| true), wanted);
         }
     }
 }
@@ -107,12 +107,12 @@ fn work_that_is_finished_behind_something_given_up_lets_go_of_those_who_waited_f
     for op in [done(0), Op::Claim(id(1), 2_000), Op::Drop(id(0))] {
         engine.submit(plan, &request, &[op]).unwrap();
     }
-    let (mut seen, ask) = (PlanCache::default(), Ask::default());
-    seen.look(&engine, plan).unwrap();
-    assert_eq!(seen.best(&ask, &[], 1_000, |_| true), None);
+    let (mut cache, ask) = (PlanCache::default(), Ask::default());
+    cache.refresh(&engine, plan).unwrap();
+    assert_eq!(cache.best(&ask, &[], 1_000, |_| true), None);
     engine.submit(plan, &request, &[done(1)]).unwrap();
-    seen.look(&engine, plan).unwrap();
-    assert_eq!(seen.best(&ask, &[], 1_000, |_| true), Some(Uid(3)));
+    cache.refresh(&engine, plan).unwrap();
+    assert_eq!(cache.best(&ask, &[], 1_000, |_| true), Some(Uid(3)));
 }
 
 #[test]
@@ -121,12 +121,12 @@ fn starts_and_completions_are_taken_over_without_reading_the_plan_again() {
     let plan = engine.store().create_plan("main", 1_000).unwrap();
     let request = Request::by("t", Some("w"));
     (0..4).for_each(|n| drop(engine.submit(plan, &request, &[add(n, (n + n % 2, 0, n))]).unwrap()));
-    let mut seen = PlanCache::default();
-    seen.look(&engine, plan).unwrap();
-    let known = seen.plan().unwrap().clone();
+    let mut cache = PlanCache::default();
+    cache.refresh(&engine, plan).unwrap();
+    let known = cache.plan().unwrap().clone();
     let is_news = |op: Op| {
         engine.submit(plan, &request, &[op]).unwrap();
-        engine.read(plan, |snapshot| Ok(news(&known, snapshot)?.is_some())).unwrap()
+        engine.read(plan, |snapshot| Ok(incremental_update(&known, snapshot)?.is_some())).unwrap()
     };
     assert!(is_news(Op::Claim(id(0), 2_000)));
     assert!(is_news(Op::Report { target: id(0), evidence: None, fence: None }));
