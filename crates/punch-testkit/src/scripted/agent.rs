@@ -88,7 +88,7 @@ impl<'a> Agent<'a> {
             let asked =
                 Asked { text: self.read.clone(), news: self.news.clone(), tools: tools.clone(), ..Asked::default() };
             let reply = self.play.answer(Api::Anthropic, "agent", &asked, &Value::Null);
-            let Reply::Answer(answer, _) = reply else {
+            let Reply::Answer(answer, ..) = reply else {
                 self.fire(Moment::TurnFailed, json!({"error": "server_error"}))?;
                 return Ok(());
             };

@@ -1,6 +1,6 @@
 //! How far a script has been played. It finds the step for a request, compares, and keeps every request.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
@@ -18,8 +18,8 @@ const TOKEN: usize = 4;
 
 /// What becomes of a request.
 pub enum Reply {
-    /// This answer, after so many milliseconds.
-    Answer(Box<Answer>, u64),
+    /// This answer, after so many milliseconds and once these tracks have come so far.
+    Answer(Box<Answer>, u64, BTreeMap<String, usize>),
     /// This HTTP status.
     Error(u16, String),
 }
@@ -89,7 +89,13 @@ impl Play {
             stop: step.stop,
             usage: Usage { input: step.tokens.unwrap_or_else(|| count(asked.text.len())), output: count(written) },
         };
-        Reply::Answer(Box::new(answer), step.delay_ms)
+        Reply::Answer(Box::new(answer), step.delay_ms, step.waits_for)
+    }
+
+    /// Returns true if each of these tracks has been asked for so many answers.
+    pub fn has_reached(&self, wanted: &BTreeMap<String, usize>) -> bool {
+        let played = |name: &str| self.script.tracks.iter().position(|track| track.name == name).map(|n| self.at[n]);
+        wanted.iter().all(|(name, wanted)| played(name).is_some_and(|at| at >= *wanted))
     }
 
     /// Keeps a request that needed no answer from the script.

@@ -1,6 +1,8 @@
 //! The script of a model: what it answers to the requests of an agent, and what it expects to find in them. Unknown
 //! fields are refused, so that a misspelt expectation cannot pass for one that holds.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -94,6 +96,9 @@ pub struct Step {
     /// Milliseconds before the answer.
     #[serde(default)]
     pub delay_ms: u64,
+    /// Tracks that must have been asked for so many answers before this one is given.
+    #[serde(default)]
+    pub waits_for: BTreeMap<String, usize>,
 }
 
 /// A call of a tool. In its strings `${after:PREFIX}` becomes the word behind the last PREFIX in the request.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -22,6 +22,9 @@ use super::wire::Api;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// No script makes a client wait longer.
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
+
+/// The longest an answer is held back for other tracks: agents take their time to start.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// What a server needs beside its script.
 #[derive(Clone, Debug, Default)]
@@ -133,8 +136,8 @@ fn respond(to: &mut impl Write, request: &Request, play: &Mutex<Play>) -> io::Re
 fn converse(to: &mut impl Write, api: Api, path: &str, body: &Value, play: &Mutex<Play>) -> io::Result<bool> {
     let asked = api.read(path, body);
     let reply = lock(play).answer(api, path, &asked, body);
-    let (answer, delay) = match reply {
-        Reply::Answer(answer, delay) => (answer, delay),
+    let (answer, delay, waits_for) = match reply {
+        Reply::Answer(answer, delay, waits_for) => (answer, delay, waits_for),
         Reply::Error(status, words) => {
             let error = json!({"type": "api_error", "code": status, "message": words});
             http::send(to, status, &json!({"type": "error", "error": error}).to_string())?;
@@ -142,6 +145,10 @@ fn converse(to: &mut impl Write, api: Api, path: &str, body: &Value, play: &Mute
         }
     };
     thread::sleep(Duration::from_millis(delay).min(LONGEST_DELAY));
+    let end = Instant::now() + LONGEST_WAIT;
+    while !lock(play).has_reached(&waits_for) && Instant::now() < end {
+        thread::sleep(Duration::from_millis(20));
+    }
     if !asked.stream {
         http::send(to, 200, &api.whole(&answer).to_string())?;
         return Ok(true);
