@@ -14,6 +14,7 @@ mod inspector;
 mod install;
 mod licences;
 mod metadata;
+mod named_files;
 mod paths;
 mod process;
 mod search;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{Done, agents, crates, deny, escape, licences, process, search, soak, sources, unused};
+use crate::{Done, agents, crates, deny, escape, licences, named_files, process, search, soak, sources, unused};
 
 /// What the steps may depend on.
 struct Options {
@@ -25,6 +25,7 @@ const STEPS: &[Step] = &[
         what: "public items that only tests use, settings that no code reads",
         run: |_| unused::check(),
     },
+    Step { name: "guides", what: "files that ARCHITECTURE.md and CONTRIBUTING.md name", run: |_| named_files::check() },
     Step { name: "crates", what: "direction of dependencies between crates", run: |_| crates::check() },
     Step { name: "licences", what: "licences and origins of all dependencies", run: |_| licences::check() },
     Step { name: "deny", what: "advisories and bans, where cargo-deny can run", run: |o| deny::check(o.with_deny) },

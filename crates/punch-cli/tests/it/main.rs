@@ -38,6 +38,7 @@ mod run;
 mod schedule;
 mod schemas;
 mod scripted_agents;
+mod settings;
 mod store;
 mod strange_text;
 mod todo_commands;

@@ -212,7 +212,7 @@ pub fn ids(answer: &Value) -> Vec<String> {
     todos.iter().map(|todo| todo["id"].as_str().unwrap().to_owned()).collect()
 }
 
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted, mut any) = (Vec::new(), String::new(), false, false);
     for c in line.chars() {
         match c {

@@ -10,6 +10,7 @@ mod ops;
 mod random;
 mod reading;
 mod schema;
+mod sql_statuses;
 mod submit;
 
 use std::path::Path;
