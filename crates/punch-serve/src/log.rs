@@ -9,15 +9,17 @@ pub struct Log {
     out: Arc<Mutex<Box<dyn Write + Send>>>,
 }
 
+/// Discards every remark.
+impl Default for Log {
+    fn default() -> Self {
+        Self::new(Box::new(std::io::sink()))
+    }
+}
+
 impl Log {
     /// Writes to a file or a stream.
     pub fn new(out: Box<dyn Write + Send>) -> Self {
         Self { out: Arc::new(Mutex::new(out)) }
-    }
-
-    /// Says nothing.
-    pub fn silent() -> Self {
-        Self::new(Box::new(std::io::sink()))
     }
 
     /// One line. A log that cannot be written is no reason to stop serving.

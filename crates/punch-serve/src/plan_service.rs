@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use punch_core::{Footprint, Patch, Plan, Refusal};
-use punch_engine::call::{Answer, Called, Caller, TEXT_CAP, Tool, Work, budget};
+use punch_engine::call::{Answer, Called, Caller, Tool, Work, budget};
 use punch_engine::config::Settings;
 use punch_engine::{Choice, Engine, EngineError, Role, UnnamedCall, WorkTree};
 use punch_store::{Changes, PlanId, SessionKey, StoreError};
@@ -264,7 +264,7 @@ impl ToolService for PlanToolService {
         Ok(found.flatten().map(|answer| {
             let json = serde_json::to_string(&answer.structured["todo"]).unwrap_or_default();
             // What would be cut in the middle would be no JSON any more.
-            if json.len() <= TEXT_CAP { json } else { budget::text(&answer.text, None) }
+            if json.len() <= Answer::CAP { json } else { budget::text(&answer.text, None) }
         }))
     }
 

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::TEXT_CAP;
-
 /// The answer to a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -24,8 +22,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The most bytes that a text has.
-    pub const CAP: usize = TEXT_CAP;
+    /// The most bytes that a text has: about 2,000 tokens.
+    pub const CAP: usize = 8_000;
 
     /// An answer to a call that was not refused.
     pub(super) fn new(text: String, structured: Value, revision: u64) -> Self {

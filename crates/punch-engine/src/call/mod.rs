@@ -38,7 +38,6 @@ pub use mirror::{Family, TodoUse};
 pub(crate) use mirror::{Made, Notes, is_mirrored, left_out};
 pub use punch_core::Dialect;
 pub use reading::CachedRead;
-pub use render::TEXT_CAP;
 pub use veto::Task;
 pub use worker::{hold_others, ready_of};
 

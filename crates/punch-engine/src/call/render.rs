@@ -8,15 +8,12 @@ use serde_json::json;
 use super::{Answer, Dialect};
 use crate::{Changed, EngineError};
 
-/// Bytes of a text answer: about 2,000 tokens.
-pub const TEXT_CAP: usize = 8_000;
-
 /// Cuts a text at a line, and says how many lines are left out.
 pub(super) fn capped(full: &str) -> String {
-    if full.len() <= TEXT_CAP {
+    if full.len() <= Answer::CAP {
         return full.to_owned();
     }
-    let room = TEXT_CAP - 120;
+    let room = Answer::CAP - 120;
     let end = (0..=room).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
     let cut = full[..end].rfind('\n').filter(|at| *at > room / 2).unwrap_or(end);
     let left = full[cut..].lines().filter(|line| !line.is_empty()).count();

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     };
     let served = loopback(&given).and_then(|address| {
         let http = Http { address, limit: 1 << 20, token };
-        http.serve(handler::Fixture::default, &Log::silent(), |address| println!("http://{address}/mcp"))
+        http.serve(handler::Fixture::default, &Log::default(), |address| println!("http://{address}/mcp"))
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,

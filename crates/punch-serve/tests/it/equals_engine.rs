@@ -97,10 +97,10 @@ async fn served(store: &Shared, dialect: Dialect, arguments: &Value) -> Value {
         is_driven: false,
         started_for: None,
     };
-    let server = Server::start(settings, Arc::new(PlanToolService::new(opened)), Log::silent()).unwrap();
+    let server = Server::start(settings, Arc::new(PlanToolService::new(opened)), Log::default()).unwrap();
     let (client, ours) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(ours);
-    let wire = Wire::new(read, write, 1 << 20, Log::silent());
+    let wire = Wire::new(read, write, 1 << 20, Log::default());
     let serving = tokio::spawn(async move { rmcp::serve_server(server, wire).await.unwrap().waiting().await });
     let (read, mut write) = tokio::io::split(client);
     let begin =
