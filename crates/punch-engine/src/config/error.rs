@@ -13,7 +13,7 @@ pub enum Place {
     Env(String),
     /// In a file.
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,

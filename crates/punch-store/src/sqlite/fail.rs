@@ -19,14 +19,14 @@ pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
     let why = format!("cannot {what}: {error}");
     let Error::SqliteFailure(cause, _) = error else {
         // A value of a kind that we never write.
-        let log_mismatch = matches!(
+        let is_damage = matches!(
             error,
             Error::FromSqlConversionFailure(..)
                 | Error::InvalidColumnType(..)
                 | Error::IntegralValueOutOfRange(..)
                 | Error::Utf8Error(..)
         );
-        return if log_mismatch { StoreError::Damaged { path, why } } else { StoreError::Failed { path, why } };
+        return if is_damage { StoreError::Damaged { path, why } } else { StoreError::Failed { path, why } };
     };
     let reason = match cause.code {
         // What the tables promise was checked before, so a broken promise was broken already.

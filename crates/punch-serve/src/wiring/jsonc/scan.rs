@@ -1,9 +1,9 @@
-//! Comments and trailing commas, painted over with spaces: what is left is JSON of the same length, so that every place
-//! in it is the same place in the file.
+//! Replaces comments and trailing commas by spaces. The result is JSON of the same length, so that every place in it is
+//! also a place in the file.
 
 /// A text as plain JSON, and where it was more than that.
 pub struct Plain {
-    /// The same bytes, but for what was painted over.
+    /// The text, with spaces in place of comments and trailing commas. Places in it are places in the file.
     pub text: String,
     /// Where the first comment begins.
     pub comment: Option<usize>,
@@ -11,7 +11,7 @@ pub struct Plain {
     pub trailing_comma: Option<usize>,
 }
 
-/// The same text as plain JSON. What is no JSON stays none: judging it is the parser's part.
+/// Turns a text into plain JSON of the same length. Broken JSON stays broken: the parser judges it.
 pub fn plain(text: &str) -> Plain {
     let mut out = text.as_bytes().to_vec();
     let (mut comment, mut trailing_comma) = (None, None);

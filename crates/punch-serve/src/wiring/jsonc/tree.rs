@@ -9,7 +9,7 @@ use crate::wiring::Wrong;
 
 /// A text of JSON with its values' places.
 pub struct Tree {
-    /// The same text without comments and trailing commas.
+    /// The text, with spaces in place of comments and trailing commas.
     plain: String,
     /// Where the first comment begins.
     pub comment: Option<usize>,
