@@ -1,4 +1,5 @@
-//! Which crate may depend on which: core <- store <- engine <- serve, run, tui, punchlist <- cli.
+//! Which crate may depend on which: core <- store <- engine <- serve, run, tui, punchlist <- cli; agents stands on the
+//! core alone.
 
 use crate::{
     Done,
@@ -11,14 +12,27 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("punch-core", &[]),
     ("punch-store", &["punch-core"]),
     ("punch-engine", &["punch-core", "punch-store"]),
-    ("punch-serve", &["punch-core", "punch-store", "punch-engine"]),
-    ("punch-run", &["punch-core", "punch-store", "punch-engine"]),
+    ("punch-agents", &["punch-core"]),
+    ("punch-serve", &["punch-core", "punch-store", "punch-engine", "punch-agents"]),
+    ("punch-run", &["punch-core", "punch-store", "punch-engine", "punch-agents"]),
     ("punch-tui", &["punch-core", "punch-store", "punch-engine"]),
     ("punchlist", &["punch-core", "punch-store", "punch-engine"]),
-    ("punch-cli", &["punch-core", "punch-store", "punch-engine", "punch-serve", "punch-run", "punch-tui", "punchlist"]),
+    (
+        "punch-cli",
+        &[
+            "punch-core",
+            "punch-store",
+            "punch-engine",
+            "punch-agents",
+            "punch-serve",
+            "punch-run",
+            "punch-tui",
+            "punchlist",
+        ],
+    ),
     // Its models must share no code with what they judge.
     ("punch-testkit", &[]),
-    ("xtask", &["punch-core", "punch-testkit"]),
+    ("xtask", &["punch-core", "punch-agents", "punch-testkit"]),
 ];
 
 /// Never part of what is shipped.

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use punch_agents::settings::Roots;
+use punch_agents::{AGENTS, Adapter, Naming};
 use punch_engine::config::{Config, Inputs, parse_duration, print_duration};
 use punch_engine::locate::{Location, Surroundings};
 use punch_engine::{Clock, Consents, SessionFile};
-use punch_serve::wiring::Roots;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -77,14 +78,13 @@ fn home() -> Option<PathBuf> {
 pub fn agent_roots(project: PathBuf, main_project: PathBuf) -> Option<Roots> {
     let path = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = home()?;
-    let config = path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+    let moved = AGENTS.iter().filter_map(|agent| agent.settings.home_variable);
     Some(Roots {
         project,
         main_project,
-        claude: path("CLAUDE_CONFIG_DIR"),
-        codex: path("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
-        opencode: config.join("opencode"),
+        config: path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
         data: path("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local").join("share")),
+        moved: moved.filter_map(|name| Some((name, path(name)?))).collect(),
         home,
     })
 }
@@ -120,63 +120,50 @@ pub fn is_watched() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// The conversation that the host started this process for, where it says so.
-pub fn host_session() -> Option<String> {
-    std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty())
+/// The conversation that an agent started this process for, where its environment names it.
+pub fn agent_session() -> Option<String> {
+    let variable = |agent: &&Adapter| match agent.hooks.naming {
+        Naming::AtStart(variable) => Some(variable),
+        Naming::EveryCall | Naming::Never => None,
+    };
+    AGENTS.iter().filter_map(variable).find_map(|name| std::env::var(name).ok().filter(|id| !id.is_empty()))
 }
-
-/// Variables by which agents mark the shells that they run commands in. Only marks that an agent documents, has in its
-/// published source, or was seen to set: Factory Droid is missing for want of one.
-pub const AGENT_MARKS: [&str; 10] = [
-    "CLAUDECODE",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "CODEX_CI",
-    "GEMINI_CLI",
-    "QWEN_CODE",
-    "OPENCODE",
-    "CURSOR_AGENT",
-    "COPILOT_CLI",
-];
 
 /// Variables that agents have which a run or an assignment started. `PUNCH_OWNER` and `PUNCH_PLAN` are not among them: a
 /// user sets those too.
-pub const WORKER_MARKS: [&str; 2] = [SESSION_FILE, ASSIGNED];
+const WORKER_MARKS: [&str; 2] = [SESSION_FILE, ASSIGNED];
 
-/// The variable that shows that an agent started this process; `None` if the user did. The one place that decides this.
-pub fn inside_agent() -> Option<&'static str> {
-    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    AGENT_MARKS.into_iter().chain(WORKER_MARKS).find(is_set)
+/// A variable that shows that an agent started this process.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentMark {
+    /// The variable.
+    pub variable: &'static str,
+    /// The agent that sets it; `None` for the marks of runs and assignments.
+    agent: Option<&'static Adapter>,
+}
+
+impl AgentMark {
+    /// The name under which the agent signs.
+    pub fn agent(&self) -> &'static str {
+        self.agent.map_or("agent", |agent| agent.name)
+    }
+
+    /// The session of the agent, where its environment names one.
+    pub fn session(&self) -> Option<String> {
+        let id = std::env::var(self.agent?.environment.session?).ok()?.trim().to_owned();
+        Some(id).filter(|id| !id.is_empty() && id.len() <= 200 && !id.contains(char::is_control))
+    }
+}
+
+/// What shows that an agent started this process; `None` if the user did. The one place that decides this.
+pub fn inside_agent() -> Option<AgentMark> {
+    let is_set = |mark: &AgentMark| std::env::var_os(mark.variable).is_some_and(|value| !value.is_empty());
+    let agents = punch_agents::marks().map(|(variable, agent)| AgentMark { variable, agent: Some(agent) });
+    agents.chain(WORKER_MARKS.map(|variable| AgentMark { variable, agent: None })).find(is_set)
 }
 
 /// Names the session file of an agent of a run.
 pub const SESSION_FILE: &str = "PUNCH_SESSION_FILE";
-
-/// The name under which an agent signs that sets this mark.
-pub fn agent_of(mark: &str) -> &'static str {
-    match mark {
-        "CLAUDECODE" => "claude",
-        "CODEX_SANDBOX" | "CODEX_SANDBOX_NETWORK_DISABLED" | "CODEX_THREAD_ID" | "CODEX_CI" => "codex",
-        "GEMINI_CLI" => "gemini",
-        "QWEN_CODE" => "qwen",
-        "OPENCODE" => "opencode",
-        "CURSOR_AGENT" => "cursor",
-        "COPILOT_CLI" => "copilot",
-        _ => "agent",
-    }
-}
-
-/// The session of the agent that sets this mark, where its environment names one.
-pub fn session_of(mark: &str) -> Option<String> {
-    let variable = match agent_of(mark) {
-        "claude" => "CLAUDE_CODE_SESSION_ID",
-        "codex" => "CODEX_THREAD_ID",
-        _ => return None,
-    };
-    let id = std::env::var(variable).ok()?.trim().to_owned();
-    Some(id).filter(|id| !id.is_empty() && id.len() <= 200 && !id.contains(char::is_control))
-}
 
 /// Names the assignment that an agent was started for, to hooks and servers that it starts.
 pub const ASSIGNED: &str = "PUNCH_ASSIGNED";
@@ -192,26 +179,18 @@ pub fn session_file() -> Option<SessionFile> {
     SessionFile::read(Path::new(&path)).ok()
 }
 
-/// What an agent that is started from inside another one must not take for its own.
-pub const FOREIGN: &[&str] = &[
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDECODE",
-    "CLAUDE_PROJECT_DIR",
-    "GEMINI_PROJECT_DIR",
-    "QWEN_PROJECT_DIR",
-    "CURSOR_PROJECT_DIR",
-];
-
-/// The project that the host of a hook works on, where it says so: a shell may have changed the working folder.
-pub fn host_folder() -> Option<PathBuf> {
-    let names = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR", "CURSOR_PROJECT_DIR"];
-    let given = names.iter().filter_map(std::env::var_os).map(PathBuf::from);
-    given.filter(|folder| folder.is_absolute()).find_map(|folder| folder.canonicalize().ok().filter(|f| f.is_dir()))
+/// The project that the agent of a hook works on, where it says so: a shell may have changed the working folder.
+pub fn agent_folder() -> Option<PathBuf> {
+    let names = AGENTS.iter().filter_map(|agent| agent.environment.project);
+    let given = names.filter_map(std::env::var_os).map(PathBuf::from);
+    given
+        .filter(|folder| folder.is_absolute())
+        .find_map(|folder| folder.canonicalize().ok().filter(|found| found.is_dir()))
 }
 
-/// How many blocked stops in a row Claude Code is told to allow; 0 is any number.
-pub fn claude_stop_cap() -> Option<u32> {
-    std::env::var("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").ok()?.trim().parse().ok()
+/// How many blocked stops in a row an agent is told to allow; 0 is any number.
+pub fn stop_cap(agent: &Adapter) -> Option<u32> {
+    std::env::var(agent.hooks.stop_cap_variable?).ok()?.trim().parse().ok()
 }
 
 /// Whether the arguments, which could not be read, are those of a hook.

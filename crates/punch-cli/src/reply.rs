@@ -165,3 +165,12 @@ pub fn load_names(
     let dependents = uids.iter().copied().collect();
     snapshot.load(&Footprint { todos, dependents, ..Footprint::default() }, plan)
 }
+
+/// `a, b and c`
+pub fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -89,7 +89,7 @@ impl RunError {
             }
             Self::Engine(error) => error.hint(),
             Self::File(_) => "look at the folder of the store: `punch store`".to_owned(),
-            Self::Spec(error) => error.hint().to_owned(),
+            Self::Spec(error) => error.hint(),
             Self::Rule(error) => error.hint().to_owned(),
             Self::Worktree(error) => error.hint(),
         }

@@ -4,16 +4,12 @@ use punch_engine::call::Dialect;
 pub use punch_engine::guide::instructions;
 use punch_engine::guide::{ALWAYS, WHEN, how};
 
-use crate::hook::Host;
+use punch_agents::Adapter;
 
 /// The few lines for a system prompt or a file of standing advice, which is read without the tools beside it.
-pub fn standing(host: Option<Host>) -> String {
-    let tools = match host {
-        Some(Host::Claude | Host::Qwen) => "`mcp__punch__todo_write` and `mcp__punch__todo_read`",
-        Some(Host::Gemini) => "`mcp_punch_todo_write` and `mcp_punch_todo_read`",
-        Some(Host::Opencode) => "`punch_todo_write` and `punch_todo_read`",
-        Some(Host::Codex | Host::Cursor) | None => "`todo_write` and `todo_read` of the MCP server `punch`",
-    };
+pub fn standing(agent: Option<&Adapter>) -> String {
+    let unnamed = "`todo_write` and `todo_read` of the MCP server `punch`";
+    let tools = agent.map_or(unnamed, |agent| agent.settings.guide_tools);
     let how = how(Dialect::Native);
     format!(
         "## Todo list\n\n\

@@ -11,7 +11,6 @@ pub mod hook;
 mod http;
 mod http_access;
 mod identity;
-pub mod lenient_json;
 mod log;
 mod problem;
 mod resources;

@@ -305,7 +305,7 @@ impl Place {
             command.env_remove(name);
         }
         // A demo inside an agent is still a person's.
-        for name in environment::AGENT_MARKS {
+        for (name, _) in punch_agents::marks() {
             command.env_remove(name);
         }
         for (name, folder) in [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "settings")] {

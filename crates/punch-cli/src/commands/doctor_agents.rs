@@ -1,8 +1,8 @@
 //! What `punch doctor` says about agents: found, version, connected, trusted, reachable, and what to do. None of it is damage.
 
+use punch_agents::settings::Level;
 use punch_engine::{Finding, Severity};
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Level, Wired, title};
+use punch_serve::wiring::Wired;
 use serde_json::{Value, json};
 
 use crate::arguments::Global;
@@ -55,12 +55,12 @@ fn finding(standing: &Standing) -> Finding {
     let todo = todo(standing);
     let severity = if todo.is_empty() { Severity::Ok } else { Severity::Note };
     let detail = std::iter::once(said.join("; ")).chain(todo).collect::<Vec<_>>().join("\n");
-    Finding::new(title(standing.host), severity, detail)
+    Finding::new(standing.agent.title, severity, detail)
 }
 
 /// What a person should do about it.
 fn todo(standing: &Standing) -> Vec<String> {
-    let name = standing.host.name();
+    let name = standing.agent.name;
     let mut out = Vec::new();
     for (level, wiring) in standing.levels() {
         let flag = level.name();
@@ -85,27 +85,19 @@ fn todo(standing: &Standing) -> Vec<String> {
             out.push(format!("its hooks run more than once: `punch uninstall --{flag} {name}` removes one of them"));
         }
     }
-    match (standing.host, standing.trust) {
-        (Host::Codex, Some((0, _))) => {
-            out.push("it does not see them yet: start `codex` here, trust the project, then type `/hooks`".to_owned());
-        }
-        (Host::Codex, Some((known, trusted))) if trusted < known => {
-            out.push("hooks that are not trusted do not run: start `codex` here and type `/hooks`".to_owned());
-        }
-        (Host::Claude, _) if standing.folder_trusted == Some(false) => {
-            out.push("it reads a project's settings only in a trusted folder: start `claude` here once".to_owned());
-        }
-        (Host::Codex, None) if standing.is_wired() => {
-            out.push("type `/hooks` inside `codex` to see whether its hooks are trusted".to_owned());
-        }
-        _ => {}
+    let settings = &standing.agent.settings;
+    if let Some(trust) = settings.hook_trust.as_ref().filter(|_| standing.is_wired()) {
+        out.extend((trust.advice)(standing.trust).map(str::to_owned));
+    }
+    if let Some(trust) = settings.folder_trust.as_ref().filter(|_| standing.folder_trusted == Some(false)) {
+        out.push(trust.advice.to_owned());
     }
     out
 }
 
 fn as_json(standing: &Standing) -> Value {
     json!({
-        "agent": standing.host.name(),
+        "agent": standing.agent.name,
         "program": standing.program,
         "version": standing.version,
         "personal": standing.personal.name(),

@@ -1,8 +1,8 @@
 //! `punch guide`: the few lines about the list for a system prompt or a file of standing advice.
 
 use clap::Args;
+use punch_agents::Adapter;
 use punch_serve::guide;
-use punch_serve::hook::Host;
 use serde_json::json;
 
 use super::install::agents;
@@ -22,13 +22,13 @@ An agent that is connected to `punch mcp` is told the same in fewer words by the
 pub struct Guide {
     /// For this agent
     #[arg(long, value_name = "NAME", value_parser = agents())]
-    agent: Option<Host>,
+    agent: Option<&'static Adapter>,
 }
 
 impl Guide {
     /// Runs the verb.
     pub fn run(self) -> Reply {
         let text = guide::standing(self.agent);
-        Reply::new(text.clone(), json!({"agent": self.agent.map(Host::name), "text": text}))
+        Reply::new(text.clone(), json!({"agent": self.agent.map(|agent| agent.name), "text": text}))
     }
 }

@@ -11,14 +11,16 @@ use std::time::Duration;
 use std::{process, thread};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use punch_agents::hook::{HookReport, INPUT_CAP, answer};
+use punch_agents::{Adapter, Meaning, lenient_json};
 use punch_engine::locate::Kind;
 use punch_engine::{Engine, EngineError, News};
-use punch_serve::hook::{Heard, Hook as Taken, Host, INPUT_CAP, Meaning, answer, hear};
-use punch_serve::{Problem, Project as Source, lenient_json};
+use punch_serve::hook::Hook as Taken;
+use punch_serve::{Problem, Project as Source};
 use punch_store::SessionKey;
 use serde_json::Value;
 
+use super::install::agents;
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
@@ -61,8 +63,8 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 #[command(after_help = EXAMPLES)]
 pub struct Hook {
     /// Whose report it is
-    #[arg(long, value_name = "NAME", value_parser = hosts())]
-    agent: Host,
+    #[arg(long, value_name = "NAME", value_parser = agents())]
+    agent: &'static Adapter,
     /// The host's name for the event
     #[arg(value_name = "EVENT")]
     event: String,
@@ -83,16 +85,11 @@ pub struct Hook {
     log: Option<PathBuf>,
 }
 
-fn hosts() -> impl TypedValueParser<Value = Host> {
-    PossibleValuesParser::new(Host::ALL.iter().map(|host| host.name()))
-        .try_map(|name| Host::parse(&name).ok_or("no such agent"))
-}
-
 impl Hook {
     /// The arguments in the form that `punch install` writes. Describing them to a parser takes longer than most reports.
     pub fn wired(given: &[OsString]) -> Option<Self> {
         let [flag, agent, event] = given else { return None };
-        let (agent, event) = (Host::parse(agent.to_str()?)?, event.to_str()?);
+        let (agent, event) = (punch_agents::named(agent.to_str()?)?, event.to_str()?);
         (flag == "--agent" && !event.starts_with('-')).then(|| Self {
             agent,
             event: event.to_owned(),
@@ -113,7 +110,7 @@ impl Hook {
         let said = |what: &str| {
             // The log has it since the store was opened, once for all hooks.
             if !what.starts_with("store_lost_writes") {
-                hook_log::say(log.clone(), &format!("{} {}: {what}", self.agent.name(), self.event));
+                hook_log::say(log.clone(), &format!("{} {}: {what}", self.agent.name, self.event));
             }
         };
         let patience = match self.agent.meaning(&self.event) {
@@ -154,7 +151,7 @@ impl Hook {
     /// A host that does not end its report keeps us waiting, but must not wait with us. Called only where there is
     /// something to wait for: a thread costs more than most reports. Whatever is under way then has not happened.
     fn give_up_after(&self, patience: Duration) -> io::Result<()> {
-        let (agent, event, log) = (self.agent.name(), self.event.clone(), self.log.clone());
+        let (agent, event, log) = (self.agent.name, self.event.clone(), self.log.clone());
         let watch = move || {
             thread::sleep(patience);
             if !OVER.swap(true, Ordering::AcqRel) {
@@ -167,21 +164,23 @@ impl Hook {
 
     fn take(&self, global: &Global, patience: Duration) -> Result<TakenUp, Failure> {
         let Some(report) = self.report(patience)? else { return Ok(TakenUp::default()) };
-        let Some(mut heard) = hear(self.agent, &self.event, &report) else { return Ok(TakenUp::default()) };
-        self.name_session(&mut heard);
+        let Some(mut reported) = HookReport::read(self.agent, &self.event, &report) else {
+            return Ok(TakenUp::default());
+        };
+        self.name_session(&mut reported);
         let mut global = global.clone();
         let driven = self.session.as_deref().map(|path| global.act_as(path)).transpose()?;
         let mut flags = Vec::new();
         flags.extend(self.keep_going.iter().map(|word| ("keep_going.enabled".to_owned(), word.clone())));
         flags.extend(self.max_continuations.iter().map(|n| ("keep_going.max_continuations".to_owned(), n.clone())));
-        let mut project = Project::find_from(global, environment::host_folder(), flags)?;
+        let mut project = Project::find_from(global, environment::agent_folder(), flags)?;
         // A report is taken in a few transactions, and each may have to wait for others.
         project.wait = Some(patience / 3);
-        let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name(), self.event));
+        let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name, self.event));
         project.on_loss = Some(Box::new(move |warning| hook_log::say_once(log.clone(), &what, warning)));
-        let (settings, worktree) = (project.config.for_agent(self.agent.name()).clone(), Some(project.worktree()));
+        let (settings, worktree) = (project.config.for_agent(self.agent.name).clone(), Some(project.worktree()));
         let (safety, root) = (project.safety(), Some(project.location.project_root.clone()));
-        let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name(), self.event));
+        let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name, self.event));
         let said = move |error: &EngineError| hook_log::say(log.clone(), &format!("{what}: {}", error.message()));
         let found = Found { project, said: Arc::new(said) };
         let hook = Taken {
@@ -189,15 +188,15 @@ impl Hook {
             settings: &settings,
             worktree,
             root,
-            host_cap: self.agent.cap(environment::claude_stop_cap()),
+            host_cap: self.agent.stop_cap(environment::stop_cap(self.agent)),
             assigned: driven
                 .map(|file| file.session)
                 .or_else(environment::assigned)
                 .map(|name| SessionKey::new(name, None)),
         };
-        let done = hook.run(&heard).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
+        let done = hook.run(&reported).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
         Ok(TakenUp {
-            answer: answer(&heard, &done.effect),
+            answer: answer(&reported, &done.effect),
             problems: done.problems.iter().map(|problem| format!("{}: {}", problem.code, problem.message)).collect(),
             veto: done.veto,
             safety: safety.filter(|_| done.wrote),
@@ -232,11 +231,11 @@ impl Hook {
     }
 
     /// What the report does not name, the file may.
-    fn name_session(&self, heard: &mut Heard) {
-        let Some(path) = self.session_file.as_ref().filter(|_| heard.key.session_id().is_empty()) else { return };
+    fn name_session(&self, reported: &mut HookReport) {
+        let Some(path) = self.session_file.as_ref().filter(|_| reported.session.is_empty()) else { return };
         let identity = punch_serve::Identity { file: Some(path.clone()), ..Default::default() };
-        if let Some(host) = identity.in_file() {
-            heard.key = SessionKey::new(host, heard.key.subagent());
+        if let Some(session) = identity.in_file() {
+            reported.session = session;
         }
     }
 }
@@ -295,9 +294,9 @@ mod tests {
             Hook::from_arg_matches(&matches).ok()
         };
         let wired = |given: &[&str]| Hook::wired(&given.iter().map(OsString::from).collect::<Vec<_>>());
-        for host in Host::ALL {
+        for agent in punch_agents::AGENTS {
             for event in ["Stop", "session.idle", "", "a b", "é"] {
-                let given = ["--agent", host.name(), event];
+                let given = ["--agent", agent.name, event];
                 assert!(wired(&given).is_some());
                 assert_eq!(wired(&given), read(&given), "{given:?}");
             }

@@ -1,13 +1,15 @@
 //! What `punch init` offers for the agents it finds: to connect those that are not connected, and to add the guide.
 //! Without a terminal it only prints the command that would do it.
 
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Level, Wired, title};
+use punch_agents::Adapter;
+use punch_agents::settings::Level;
+use punch_serve::wiring::Wired;
 use serde_json::{Value, json};
 
 use super::install::auto_continue;
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::reply::listed;
 use crate::wiring::{Change, Consent, Form, Place, Request, Way, Wiring, found_agents, look};
 use crate::{environment, output};
 
@@ -27,18 +29,20 @@ const REQUEST: Request =
 pub fn offer(global: &Global, yes: bool) -> Offered {
     let nothing = || Offered { text: String::new(), json: Value::Null };
     let Ok(place) = Place::find(global, Level::Personal) else { return nothing() };
-    let skip = |host: Host, why: &str| output::remark(&format!("note: {} cannot be connected: {why}", title(host)));
-    let mut agents: Vec<Host> = Vec::new();
-    for host in found_agents() {
-        let levels = Level::ALL.map(|level| look(&place.at(level), host));
+    let skip = |agent: &Adapter, why: &str| {
+        output::remark(&format!("note: {} cannot be connected: {why}", agent.title));
+    };
+    let mut agents: Vec<&'static Adapter> = Vec::new();
+    for agent in found_agents() {
+        let levels = Level::ALL.map(|level| look(&place.at(level), agent));
         if let Some(why) = levels[..2].iter().find_map(Wiring::why_unreadable) {
-            skip(host, why);
+            skip(agent, why);
         } else if levels.iter().all(|level| *level == Wiring::Is(Wired::No)) {
-            match Change::plan(place.clone(), &[host], REQUEST) {
-                Ok(_) => agents.push(host),
+            match Change::plan(place.clone(), &[agent], REQUEST) {
+                Ok(_) => agents.push(agent),
                 Err(failure) => {
                     let (message, hint) = failure.text().unwrap_or_default();
-                    skip(host, &format!("{message}\nhint: {hint}"));
+                    skip(agent, &format!("{message}\nhint: {hint}"));
                 }
             }
         }
@@ -46,8 +50,8 @@ pub fn offer(global: &Global, yes: bool) -> Offered {
     if agents.is_empty() {
         return nothing();
     }
-    let titles: Vec<&str> = agents.iter().map(|host| title(*host)).collect();
-    let names: Vec<&str> = agents.iter().map(|host| host.name()).collect();
+    let titles: Vec<&str> = agents.iter().map(|agent| agent.title).collect();
+    let names: Vec<&str> = agents.iter().map(|agent| agent.name).collect();
     let command = format!("punch install {}", names.join(" "));
     if !yes && (global.json || !environment::is_attended()) {
         let text = format!("  {command}   # {} found, not connected yet", listed(&titles));
@@ -66,7 +70,7 @@ pub fn offer(global: &Global, yes: bool) -> Offered {
 
 fn connect(
     place: Place,
-    agents: &[Host],
+    agents: &[&'static Adapter],
     titles: &[&str],
     global: &Global,
     yes: bool,
@@ -90,13 +94,4 @@ fn connect(
     }
     let summary = change.summary(true);
     Ok(Some(if yes && !continues.is_empty() { format!("{summary}\n{continues}") } else { summary }))
-}
-
-/// `a, b and c`
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use punch_agents::settings::Level;
+use punch_agents::{AGENTS, Adapter};
 use punch_engine::locate;
-use punch_serve::hook::Host;
-use punch_serve::wiring::Level;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ Undo with `punch uninstall`.";
 pub struct How {
     /// The agents; without any, those found
     #[arg(value_name = "AGENT", value_parser = agents())]
-    pub agents: Vec<Host>,
+    pub agents: Vec<&'static Adapter>,
     /// Only for you, in this project; this is the default
     #[arg(long, group = "level")]
     personal: bool,
@@ -67,7 +67,7 @@ impl Install {
         let place = self.how.place(global)?;
         let agents = if self.how.agents.is_empty() { found_agents() } else { self.how.agents.clone() };
         if agents.is_empty() {
-            let names: Vec<&str> = Host::ALL.iter().map(|host| host.name()).collect();
+            let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
             let hint = format!("name the agent: {}", names.join(", "));
             return Err(Failure::refused("no_agent", "no agent was found on PATH", &hint));
         }
@@ -125,7 +125,7 @@ impl How {
 }
 
 /// The names of agents.
-pub fn agents() -> impl TypedValueParser<Value = Host> {
-    PossibleValuesParser::new(Host::ALL.iter().map(|host| host.name()))
-        .try_map(|name| Host::parse(&name).ok_or("no such agent"))
+pub fn agents() -> impl TypedValueParser<Value = &'static Adapter> {
+    PossibleValuesParser::new(AGENTS.iter().map(|agent| agent.name))
+        .try_map(|name| punch_agents::named(&name).ok_or("no such agent"))
 }

@@ -130,7 +130,7 @@ impl Mcp {
         };
         let is_driven = driven.is_some();
         let fixed = driven.map(|file| file.session);
-        let host = environment::host_session().filter(|_| http.is_none());
+        let host = environment::agent_session().filter(|_| http.is_none());
         let assigned = assigned.or_else(|| fixed.clone());
         let session = host.clone().or_else(|| assigned.clone());
         let key = |name: String| SessionKey::new(name, None);

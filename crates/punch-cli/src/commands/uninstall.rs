@@ -1,7 +1,7 @@
 //! `punch uninstall`: disconnects agents by taking our entries out of their configuration.
 
 use clap::Args;
-use punch_serve::hook::Host;
+use punch_agents::AGENTS;
 
 use super::install::How;
 use crate::arguments::Global;
@@ -31,7 +31,7 @@ impl Uninstall {
     /// Runs the verb. Without names it is meant for all agents, also for those that are gone.
     pub fn run(self, global: &Global) -> Result<Reply, Failure> {
         let place = self.how.place(global)?;
-        let agents = if self.how.agents.is_empty() { Host::ALL.to_vec() } else { self.how.agents.clone() };
+        let agents = if self.how.agents.is_empty() { AGENTS.to_vec() } else { self.how.agents.clone() };
         let request = self.how.request(global, Way::Out, Form::Settings, true);
         let (text, json) = self.how.change(global, Change::plan(place, &agents, request)?)?;
         Ok(Reply::new(text, json))

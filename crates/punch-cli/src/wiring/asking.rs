@@ -8,6 +8,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use punch_agents::HookTrust;
 use serde_json::{Value, json};
 
 /// Some of these programs take seconds to start.
@@ -45,20 +46,11 @@ pub fn server(program: &str, folder: &Path) -> Option<String> {
     })
 }
 
-/// How many of our hooks Codex knows in a folder, and how many of them its user trusts.
-pub fn codex_hooks(program: &Path, folder: &Path) -> Option<(usize, usize)> {
-    let client = json!({"name": "punch", "version": env!("CARGO_PKG_VERSION")});
-    let hello = json!({"id": 1, "method": "initialize", "params": {"clientInfo": client}});
-    let list = json!({"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}});
-    let said = [hello, json!({"method": "initialized"}), list];
-    answer(Command::new(program).arg("app-server").current_dir(folder), &said, 2, |result| {
-        let folders = result["data"].as_array()?;
-        let hooks = folders.iter().filter_map(|folder| folder["hooks"].as_array()).flatten();
-        let ours = |hook: &&Value| hook["command"].as_str().is_some_and(|c| c.contains(" hook --agent codex "));
-        let ours: Vec<&Value> = hooks.filter(ours).collect();
-        let trusted = |hook: &&&Value| hook["trustStatus"] == "trusted" || hook["isManaged"] == true;
-        Some((ours.len(), ours.iter().filter(trusted).count()))
-    })
+/// How many of our hooks an agent knows in a folder, and how many of them its user trusts.
+pub fn trusted_hooks(program: &Path, trust: &HookTrust, folder: &Path) -> Option<(usize, usize)> {
+    let mut command = Command::new(program);
+    command.args(trust.arguments).current_dir(folder);
+    answer(&mut command, &(trust.requests)(folder), trust.id, trust.read)
 }
 
 /// The result of the request with this number.

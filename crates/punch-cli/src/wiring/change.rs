@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
+use punch_agents::settings::{Content, Level, Target};
+use punch_agents::{AGENTS, Adapter};
 use punch_core::text;
 use punch_serve::guide;
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Content, Level, Target, guide_file, title};
 
 use super::carry::{carry_out, changed_meanwhile, turn};
 use super::decide::{Decision, decide};
 use super::step::{self, Step};
 use super::{Form, Place, exclude, file, look, look_at};
 use crate::failure::Failure;
+use crate::reply::listed;
 use crate::{environment, output};
 
 /// In or out.
@@ -66,22 +67,22 @@ pub struct Change {
 struct Wanted {
     way: Way,
     level: Level,
-    hosts: Vec<Host>,
+    adapters: Vec<&'static Adapter>,
     target: Target,
 }
 
 impl Change {
     /// Finds out what would change. On the way out the advice goes too, and so do both forms.
-    pub fn plan(place: Place, hosts: &[Host], request: Request) -> Result<Self, Failure> {
+    pub fn plan(place: Place, adapters: &[&'static Adapter], request: Request) -> Result<Self, Failure> {
         let ask = request.consent == Consent::Ask && environment::is_attended();
-        let decision = |host: &Host| match request.way {
-            Way::In => decide(&place, *host, request.form, request.level, ask),
+        let decision = |adapter: &&'static Adapter| match request.way {
+            Way::In => decide(&place, adapter, request.form, request.level, ask),
             Way::Out => {
                 let level = request.level.unwrap_or(Level::Personal);
-                Ok(Decision { host: *host, level, stays: false, moves: false })
+                Ok(Decision { adapter, level, stays: false, moves: false })
             }
         };
-        let agents = hosts.iter().map(decision).collect::<Result<Vec<_>, _>>()?;
+        let agents = adapters.iter().map(decision).collect::<Result<Vec<_>, _>>()?;
         let mut change = Self { place, request, agents, steps: Vec::new(), tracked_guides: Vec::new() };
         if request.way == Way::In {
             change.agents.iter().filter(|agent| !agent.stays).try_for_each(|agent| change.allows(agent))?;
@@ -92,19 +93,22 @@ impl Change {
 
     /// Refuses an agent that does not have the form, or that is connected in the other one.
     fn allows(&self, agent: &Decision) -> Result<(), Failure> {
-        let (host, name, form) = (agent.host, agent.host.name(), self.request.form);
+        let (adapter, form) = (agent.adapter, self.request.form);
+        let name = adapter.name;
         let place = self.place.at(agent.level);
         let (other, is) = match form {
             Form::Settings => (Form::Plugin, "a plugin"),
             Form::Plugin => (Form::Settings, "its settings"),
         };
-        if form == Form::Plugin && place.targets_as(host, Form::Plugin).is_empty() {
-            let message = format!("there is no plugin for {} at this level", title(host));
-            let hint = format!("claude, codex and gemini have one with `--user`; else `punch install {name}`");
+        if form == Form::Plugin && place.targets_as(adapter, Form::Plugin).is_empty() {
+            let message = format!("there is no plugin for {} at this level", adapter.title);
+            let have = AGENTS.iter().filter(|other| other.settings.plugin.is_some());
+            let have = listed(&have.map(|other| other.name).collect::<Vec<_>>());
+            let hint = format!("{have} have one with `--user`; else `punch install {name}`");
             return Err(Failure::refused("no_plugin", message, &hint));
         }
-        if agent.level == Level::User && look_at(&place, host, other).is_there() {
-            let message = format!("{} is already connected by {is}", title(host));
+        if agent.level == Level::User && look_at(&place, adapter, other).is_there() {
+            let message = format!("{} is already connected by {is}", adapter.title);
             let hint = format!("run `punch uninstall --user {name}` first");
             return Err(Failure::refused("wired_otherwise", message, &hint));
         }
@@ -120,13 +124,13 @@ impl Change {
                 Way::In => vec![self.request.form],
                 Way::Out => vec![Form::Settings, Form::Plugin],
             };
-            for target in forms.into_iter().flat_map(|form| place.targets_as(agent.host, form)) {
+            for target in forms.into_iter().flat_map(|form| place.targets_as(agent.adapter, form)) {
                 join(&mut wanted, self.request.way, agent, target);
             }
         }
         for agent in self.agents.iter().filter(|agent| agent.moves) {
             let from = if agent.level == Level::Shared { Level::Personal } else { Level::Shared };
-            for target in self.place.at(from).targets(agent.host) {
+            for target in self.place.at(from).targets(agent.adapter) {
                 if !wanted.iter().any(|known| known.way == Way::In && known.target.path == target.path) {
                     join(&mut wanted, Way::Out, &Decision { level: from, ..*agent }, target);
                 }
@@ -137,8 +141,8 @@ impl Change {
             tracked = self.add_guides(&mut wanted)?;
         }
         let step = |wanted: &Wanted| match wanted.way {
-            Way::In => step::install(&self.place.at(wanted.level), &wanted.hosts, &wanted.target),
-            Way::Out => step::uninstall(&self.place.at(wanted.level), &wanted.hosts, &wanted.target),
+            Way::In => step::install(&self.place.at(wanted.level), &wanted.adapters, &wanted.target),
+            Way::Out => step::uninstall(&self.place.at(wanted.level), &wanted.adapters, &wanted.target),
         };
         let mut steps = wanted.iter().map(step).collect::<Result<Vec<_>, _>>()?;
         if let Some(worktree) = &self.place.worktree {
@@ -155,7 +159,7 @@ impl Change {
         let first = wanted.len();
         for agent in self.agents.iter().filter(|agent| !agent.stays) {
             let place = self.place.at(agent.level);
-            let Some(path) = guide_file(agent.host, agent.level, &place.roots) else { continue };
+            let Some(path) = (agent.adapter.settings.guide_file)(agent.level, &place.roots) else { continue };
             let real = match (file::real(&place, &path), self.request.way) {
                 (Ok(real), _) => real,
                 (Err(_), Way::Out) => continue,
@@ -171,14 +175,14 @@ impl Change {
                 continue;
             }
             match known.iter().position(|known| *known == real) {
-                Some(index) => wanted[first + index].hosts.push(agent.host),
+                Some(index) => wanted[first + index].adapters.push(agent.adapter),
                 None => {
                     known.push(real);
                     // One text for all who read the file.
                     let content = Content::Block(guide::standing(None));
-                    let target = Target { path, content, project: None };
+                    let target = Target::new(path, content);
                     let (way, level) = (self.request.way, agent.level);
-                    wanted.push(Wanted { way, level, hosts: vec![agent.host], target });
+                    wanted.push(Wanted { way, level, adapters: vec![agent.adapter], target });
                 }
             }
         }
@@ -222,7 +226,7 @@ impl Change {
     /// Levels other than the given one at which an agent is connected now.
     pub(super) fn other_levels(&self, agent: &Decision) -> Vec<Level> {
         let others = Level::ALL.into_iter().filter(|level| *level != agent.level);
-        others.filter(|level| look(&self.place.at(*level), agent.host).is_there()).collect()
+        others.filter(|level| look(&self.place.at(*level), agent.adapter).is_there()).collect()
     }
 }
 
@@ -230,11 +234,11 @@ impl Change {
 fn join(wanted: &mut Vec<Wanted>, way: Way, agent: &Decision, target: Target) {
     let same = |known: &&mut Wanted| known.way == way && known.level == agent.level && known.target.path == target.path;
     let Some(known) = wanted.iter_mut().find(same) else {
-        wanted.push(Wanted { way, level: agent.level, hosts: vec![agent.host], target });
+        wanted.push(Wanted { way, level: agent.level, adapters: vec![agent.adapter], target });
         return;
     };
-    if !known.hosts.contains(&agent.host) {
-        known.hosts.push(agent.host);
+    if !known.adapters.contains(&agent.adapter) {
+        known.adapters.push(agent.adapter);
     }
     if let (Content::Json(_, entries), Content::Json(_, more)) = (&mut known.target.content, target.content) {
         entries.extend(more);

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use punch_agents::Adapter;
+use punch_agents::settings::Level;
 use punch_core::text;
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Level, title};
 
 use super::{Form, Place, file, look};
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::output;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Which agent.
-    pub host: Host,
+    pub adapter: &'static Adapter,
     /// At which level it is connected or disconnected.
     pub level: Level,
     /// It is connected there already by an install that was not asked for again, and nothing is done.
@@ -25,31 +25,37 @@ pub struct Decision {
 
 /// Decides about an agent to connect. Without a level it is connected for this user only, and an install that is there
 /// already is never doubled. `ask` says that the user can be asked.
-pub fn decide(place: &Place, host: Host, form: Form, wanted: Option<Level>, ask: bool) -> Result<Decision, Failure> {
-    let to = |level, moves| Decision { host, level, stays: false, moves };
-    let is_there = |level| look(&place.at(level), host).is_there();
+pub fn decide(
+    place: &Place,
+    agent: &'static Adapter,
+    form: Form,
+    wanted: Option<Level>,
+    ask: bool,
+) -> Result<Decision, Failure> {
+    let to = |level, moves| Decision { adapter: agent, level, stays: false, moves };
+    let is_there = |level| look(&place.at(level), agent).is_there();
     match (form, wanted) {
         (Form::Plugin, wanted) => Ok(to(wanted.unwrap_or(Level::Personal), false)),
         (Form::Settings, Some(Level::User)) => Ok(to(Level::User, false)),
         (Form::Settings, Some(Level::Shared)) => Ok(to(Level::Shared, is_there(Level::Personal))),
         (Form::Settings, Some(Level::Personal)) => {
-            personal(place, host, ask).map(|level| to(level, is_there(Level::Shared)))
+            personal(place, agent, ask).map(|level| to(level, is_there(Level::Shared)))
         }
         (Form::Settings, None) => {
-            let stays = |level| Decision { host, level, stays: true, moves: false };
+            let stays = |level| Decision { adapter: agent, level, stays: true, moves: false };
             let elsewhere = [Level::Shared, Level::User].into_iter().find(|level| is_there(*level));
             match elsewhere.filter(|_| !is_there(Level::Personal)) {
                 Some(level) => Ok(stays(level)),
-                None => personal(place, host, ask).map(|level| to(level, false)),
+                None => personal(place, agent, ask).map(|level| to(level, false)),
             }
         }
     }
 }
 
 /// The personal level, or the user's settings for all projects if git tracks a file that would have to change.
-fn personal(place: &Place, host: Host, ask: bool) -> Result<Level, Failure> {
+fn personal(place: &Place, agent: &'static Adapter, ask: bool) -> Result<Level, Failure> {
     let place = &place.at(Level::Personal);
-    let mut paths: Vec<PathBuf> = place.targets(host).into_iter().map(|target| target.path).collect();
+    let mut paths: Vec<PathBuf> = place.targets(agent).into_iter().map(|target| target.path).collect();
     // A link leads to the file that would change.
     let linked: Vec<PathBuf> = paths.iter().filter_map(|path| file::real(place, path).ok()).collect();
     paths.extend(linked);
@@ -58,8 +64,8 @@ fn personal(place: &Place, host: Host, ask: bool) -> Result<Level, Failure> {
         None => Vec::new(),
     };
     let Some(first) = tracked.first() else { return Ok(Level::Personal) };
-    let (file, name) = (text::neutral(&place.shown(first)).into_owned(), host.name());
-    let reason = format!("git tracks `{file}`, so {} has no settings here that are only yours", title(host));
+    let (file, name) = (text::neutral(&place.shown(first)).into_owned(), agent.name);
+    let reason = format!("git tracks `{file}`, so {} has no settings here that are only yours", agent.title);
     if ask && output::ask(&format!("{reason}. Connect it in all your projects instead?"))? {
         return Ok(Level::User);
     }

@@ -1,7 +1,8 @@
 //! Files that only this clone ignores: a personal install must not show up in `git status`, and must not be committed by
 //! accident. Only lines that `install` added are ever removed.
 
-use punch_serve::wiring::{Content, Level, listed_lines};
+use punch_agents::settings::{Content, Level};
+use punch_serve::wiring::{Edit as _, listed_lines};
 
 use super::carry::BACKUP;
 use super::file;

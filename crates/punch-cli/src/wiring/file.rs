@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use punch_serve::wiring::Level;
+use punch_agents::settings::Level;
 
 use super::place::Place;
 use crate::failure::Failure;

@@ -1,13 +1,13 @@
 //! How it stands with each agent: is it there, which version, is it wired and where, does its user trust the hooks.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Content, Level, MARKETPLACE, Wired, plugin_name};
+use punch_agents::settings::{Content, Level};
+use punch_agents::{AGENTS, Adapter, PluginEvidence};
+use punch_serve::wiring::{Edit as _, Wired};
 use serde_json::Value;
 
-use super::place::program_of;
 use super::record::Record;
 use super::{Form, Place, asking, file};
 use crate::environment;
@@ -15,7 +15,7 @@ use crate::environment;
 /// One agent.
 pub struct Standing {
     /// Which.
-    pub host: Host,
+    pub agent: &'static Adapter,
     /// Its program, if it is on PATH.
     pub program: Option<PathBuf>,
     /// What it says about its version.
@@ -28,7 +28,7 @@ pub struct Standing {
     pub user: Wiring,
     /// Whether the project's folder is trusted, where that matters and can be read.
     pub folder_trusted: Option<bool>,
-    /// Hooks of ours that Codex knows, and how many of them its user trusts.
+    /// Hooks of ours that the agent knows, and how many of them the user trusts.
     pub trust: Option<(usize, usize)>,
 }
 
@@ -81,37 +81,29 @@ impl Wiring {
 /// Looks at every agent; those that can be started are asked for their version, all at the same time.
 pub fn inspect(place: &Place) -> Vec<Standing> {
     thread::scope(|scope| {
-        let looks: Vec<_> = Host::ALL.iter().map(|host| scope.spawn(|| standing(place, *host))).collect();
+        let looks: Vec<_> = AGENTS.iter().map(|agent| scope.spawn(|| standing(place, agent))).collect();
         looks.into_iter().filter_map(|look| look.join().ok()).collect()
     })
 }
 
-fn standing(place: &Place, host: Host) -> Standing {
-    let program = environment::find_program(program_of(host));
-    let [personal, shared, user] = Level::ALL.map(|level| look(&place.at(level), host));
+fn standing(place: &Place, agent: &'static Adapter) -> Standing {
+    let program = environment::find_program(agent.program);
+    let [personal, shared, user] = Level::ALL.map(|level| look(&place.at(level), agent));
     let project = personal.is_there() || shared.is_there();
     let version = program.as_deref().and_then(asking::version);
-    let asks = host == Host::Codex && (project || user.is_there());
-    let codex = program.as_deref().filter(|_| asks);
-    let trust = codex.and_then(|program| asking::codex_hooks(program, &place.roots.project));
-    let folder_trusted = if host == Host::Claude && project { claude_trusts(place) } else { None };
-    Standing { host, program, version, personal, shared, user, folder_trusted, trust }
+    let asked = agent.settings.hook_trust.as_ref().filter(|_| project || user.is_there());
+    let trust = asked.and_then(|trust| asking::trusted_hooks(program.as_deref()?, trust, &place.roots.project));
+    let folder_trusted = project.then(|| trusts_folder(place, agent)).flatten();
+    Standing { agent, program, version, personal, shared, user, folder_trusted, trust }
 }
 
-/// What Claude Code has written down about the project's folder or one above it.
-fn claude_trusts(place: &Place) -> Option<bool> {
-    let folder = place.roots.claude.as_ref().unwrap_or(&place.roots.home);
-    let text = file::read(&folder.join(".claude.json")).ok()??;
-    let known: Value = serde_json::from_str(&text).ok()?;
-    let trusted = |folder: &Path| known["projects"][folder.to_str()?]["hasTrustDialogAccepted"].as_bool();
-    Some(
-        place
-            .roots
-            .main_project
-            .ancestors()
-            .chain(place.roots.project.ancestors())
-            .any(|folder| trusted(folder) == Some(true)),
-    )
+/// Whether an agent has recorded that the project's folder or one above it is trusted.
+fn trusts_folder(place: &Place, agent: &Adapter) -> Option<bool> {
+    let trust = agent.settings.folder_trust.as_ref()?;
+    let text = file::read(&(trust.file)(&place.roots)).ok()??;
+    let record: Value = serde_json::from_str(&text).ok()?;
+    let mut folders = place.roots.main_project.ancestors().chain(place.roots.project.ancestors());
+    Some(folders.any(|folder| (trust.trusts)(&record, folder)))
 }
 
 /// Whether our server answers from the project when it is called as agents call it: what it calls itself.
@@ -120,21 +112,25 @@ pub fn reachable(place: &Place) -> Option<String> {
 }
 
 /// Whether an agent is wired at the level of a place, in whichever form.
-pub fn look(place: &Place, host: Host) -> Wiring {
-    let settings = look_at(place, host, Form::Settings);
-    match look_at(place, host, Form::Plugin) {
+pub fn look(place: &Place, agent: &'static Adapter) -> Wiring {
+    let settings = look_at(place, agent, Form::Settings);
+    match look_at(place, agent, Form::Plugin) {
         plugin if plugin.is_there() && !settings.is_there() => plugin,
         _ => settings,
     }
 }
 
 /// Whether an agent is wired in one form.
-pub fn look_at(place: &Place, host: Host, form: Form) -> Wiring {
-    if (host, form) == (Host::Codex, Form::Plugin) {
-        return codex_plugin(place);
+pub fn look_at(place: &Place, agent: &'static Adapter, form: Form) -> Wiring {
+    let evidence = agent.settings.plugin.as_ref().filter(|_| form == Form::Plugin).map(|plugin| &plugin.evidence);
+    if let Some(PluginEvidence::Registration(registration)) = evidence {
+        let (path, text) = registration(&place.roots);
+        let found = file::read(&path).ok().flatten().is_some_and(|found| found.contains(&text));
+        return Wiring::Is(if place.level == Level::User && found { Wired::Yes } else { Wired::No });
     }
+    let settings_only = matches!(evidence, Some(PluginEvidence::Settings));
     let mut found = Vec::new();
-    for target in place.targets_as(host, form) {
+    for target in place.targets_as(agent, form) {
         let text = file::real(place, &target.path).and_then(|real| {
             let owns = place.owns(&target.path, Record::load(&place.records, &real).as_ref());
             if owns { file::read(&real) } else { Ok(None) }
@@ -144,8 +140,7 @@ pub fn look_at(place: &Place, host: Host, form: Form) -> Wiring {
             Err(failure) => Err(failure.text().map(|(message, _)| message).unwrap_or_default()),
         };
         match seen {
-            // The marketplace serves two agents; only its settings say that Claude Code uses it.
-            Ok(_) if form == Form::Plugin && host == Host::Claude && !matches!(target.content, Content::Json(..)) => {}
+            Ok(_) if settings_only && !matches!(target.content, Content::Json(..)) => {}
             Ok(wired) => found.push(wired),
             Err(why) => return Wiring::Unreadable(format!("`{}`: {why}", place.shown(&target.path))),
         }
@@ -156,12 +151,4 @@ pub fn look_at(place: &Place, host: Host, form: Form) -> Wiring {
         (false, true) => Wired::Yes,
         (false, false) => Wired::Partly,
     })
-}
-
-/// Codex itself notes which plugins it has.
-fn codex_plugin(place: &Place) -> Wiring {
-    let name = plugin_name(Host::Codex).map(|name| format!("[plugins.\"{name}@{MARKETPLACE}\"]")).unwrap_or_default();
-    let text = file::read(&place.roots.codex.join("config.toml")).ok().flatten().unwrap_or_default();
-    let there = place.level == Level::User && text.contains(&name);
-    Wiring::Is(if there { Wired::Yes } else { Wired::No })
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use punch_agents::settings::{self, Level, Program, Roots, Target};
+use punch_agents::{AGENTS, Adapter};
 use punch_engine::locate;
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Level, Program, Roots, Target, guide_file, plugin, wiring};
+use punch_serve::wiring::plugin;
 
 use super::record::Record;
 use super::worktree::Worktree;
@@ -72,24 +73,24 @@ impl Place {
 
     /// Returns true for a file of the project that some agent uses both for shared and for personal settings.
     fn is_common(&self, path: &Path) -> bool {
-        let uses = |level: Level, host: Host| {
+        let uses = |level: Level, agent: &'static Adapter| {
             let place = self.at(level);
-            let guide = guide_file(host, level, &self.roots);
-            place.targets(host).into_iter().map(|target| target.path).chain(guide).any(|found| found == path)
+            let guide = (agent.settings.guide_file)(level, &self.roots);
+            place.targets(agent).into_iter().map(|target| target.path).chain(guide).any(|found| found == path)
         };
-        Host::ALL.iter().any(|host| uses(Level::Shared, *host) && uses(Level::Personal, *host))
+        AGENTS.iter().any(|agent| uses(Level::Shared, agent) && uses(Level::Personal, agent))
     }
 
     /// The files of an agent.
-    pub fn targets(&self, host: Host) -> Vec<Target> {
-        wiring(host, self.level, &self.roots, &self.program, &|path: &Path| path.exists())
+    pub fn targets(&self, agent: &'static Adapter) -> Vec<Target> {
+        settings::files(agent, self.level, &self.roots, &self.program, &|path: &Path| path.exists())
     }
 
     /// The files of an agent in a form; none in a form that it does not have.
-    pub fn targets_as(&self, host: Host, form: Form) -> Vec<Target> {
+    pub fn targets_as(&self, agent: &'static Adapter, form: Form) -> Vec<Target> {
         match (form, self.level) {
-            (Form::Settings, _) => self.targets(host),
-            (Form::Plugin, Level::User) => plugin(host, &self.roots, &self.program).unwrap_or_default(),
+            (Form::Settings, _) => self.targets(agent),
+            (Form::Plugin, Level::User) => plugin(agent, &self.roots, &self.program).unwrap_or_default(),
             (Form::Plugin, Level::Personal | Level::Shared) => Vec::new(),
         }
     }
@@ -113,15 +114,7 @@ fn program() -> Result<Program, Failure> {
     Ok(Program(path))
 }
 
-/// The name of an agent's program.
-pub fn program_of(host: Host) -> &'static str {
-    match host {
-        Host::Cursor => "cursor-agent",
-        Host::Claude | Host::Codex | Host::Qwen | Host::Gemini | Host::Opencode => host.name(),
-    }
-}
-
 /// The agents that are on PATH.
-pub fn found_agents() -> Vec<Host> {
-    Host::ALL.iter().copied().filter(|host| environment::find_program(program_of(*host)).is_some()).collect()
+pub fn found_agents() -> Vec<&'static Adapter> {
+    AGENTS.into_iter().filter(|agent| environment::find_program(agent.program).is_some()).collect()
 }

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Content, Level, OtherEntries, Target, Wrong, changes, connect, disconnect};
+use punch_agents::Adapter;
+use punch_agents::settings::{Content, Level, Target};
+use punch_serve::wiring::{Edit as _, OtherEntries, Wrong, changes, connect, disconnect};
 
 use super::file;
 use super::place::Place;
@@ -41,7 +42,7 @@ impl Action {
 /// One file with what is in it and what will be.
 pub struct Step {
     /// The agents it is for; none for a file of git.
-    pub hosts: Vec<Host>,
+    pub adapters: Vec<&'static Adapter>,
     /// Whose settings these are.
     pub level: Level,
     /// The file as agents name it.
@@ -67,8 +68,8 @@ pub struct Step {
 impl Step {
     /// A change of a file that needs no record.
     pub fn bare(path: PathBuf, real: PathBuf, before: Option<String>, after: Option<String>, action: Action) -> Self {
-        let (hosts, level, whole) = (Vec::new(), Level::Personal, false);
-        Self { hosts, level, path, real, before, after, action, whole, old: None, new: None, copy_stays: None }
+        let (adapters, level, whole) = (Vec::new(), Level::Personal, false);
+        Self { adapters, level, path, real, before, after, action, whole, old: None, new: None, copy_stays: None }
     }
 
     /// The difference as `diff -u` prints it; empty if there is none.
@@ -88,13 +89,13 @@ impl Step {
 }
 
 /// What connects some agents through a file.
-pub fn install(place: &Place, hosts: &[Host], target: &Target) -> Result<Step, Failure> {
+pub fn install(place: &Place, adapters: &[&'static Adapter], target: &Target) -> Result<Step, Failure> {
     let real = file::real(place, &target.path)?;
     let before = file::read(&real)?;
     let content = &target.content;
     let old = Record::load(&place.records, &real);
     let known = old.as_ref().map(|old| &old.history);
-    let users: Vec<String> = hosts.iter().map(|host| user(*host, target)).collect();
+    let users: Vec<String> = adapters.iter().map(|adapter| user(adapter, target)).collect();
     let others = old.as_ref().is_some_and(|old| old.users.iter().any(|user| !users.contains(user)));
     // For texts that all agents read, others make no difference.
     let others = match others && !matches!(content, Content::Block(_) | Content::Whole { .. }) {
@@ -134,21 +135,21 @@ pub fn install(place: &Place, hosts: &[Host], target: &Target) -> Result<Step, F
         (false, true) => Action::Change,
         (false, false) => Action::Make,
     };
-    let (hosts, path, level) = (hosts.to_vec(), target.path.clone(), place.level);
+    let (adapters, path, level) = (adapters.to_vec(), target.path.clone(), place.level);
     let whole = matches!(content, Content::Whole { .. });
-    Ok(Step { hosts, level, path, real, before, after: Some(after), action, whole, old, new, copy_stays: None })
+    Ok(Step { adapters, level, path, real, before, after: Some(after), action, whole, old, new, copy_stays: None })
 }
 
 /// The name of an agent in a record.
-fn user(host: Host, target: &Target) -> String {
+fn user(adapter: &Adapter, target: &Target) -> String {
     match &target.project {
-        Some(project) => format!("{} in {}", host.name(), project.display()),
-        None => host.name().to_owned(),
+        Some(project) => format!("{} in {}", adapter.name, project.display()),
+        None => adapter.name.to_owned(),
     }
 }
 
 /// What disconnects some agents from a file. A file that cannot be read was not connected by us.
-pub fn uninstall(place: &Place, hosts: &[Host], target: &Target) -> Result<Step, Failure> {
+pub fn uninstall(place: &Place, adapters: &[&'static Adapter], target: &Target) -> Result<Step, Failure> {
     let content = &target.content;
     let (real, before, old) = match file::real(place, &target.path) {
         Err(_) => (target.path.clone(), None, None),
@@ -159,7 +160,7 @@ pub fn uninstall(place: &Place, hosts: &[Host], target: &Target) -> Result<Step,
         },
     };
     let mut step = Step {
-        hosts: hosts.to_vec(),
+        adapters: adapters.to_vec(),
         level: place.level,
         path: target.path.clone(),
         real,
@@ -175,7 +176,7 @@ pub fn uninstall(place: &Place, hosts: &[Host], target: &Target) -> Result<Step,
     if !place.owns(&target.path, step.old.as_ref()) {
         return Ok(step);
     }
-    let gone: Vec<String> = hosts.iter().map(|host| user(*host, target)).collect();
+    let gone: Vec<String> = adapters.iter().map(|adapter| user(adapter, target)).collect();
     let others =
         |record: &Record| -> Vec<String> { record.users.iter().filter(|user| !gone.contains(user)).cloned().collect() };
     let others = step.old.as_ref().map_or_else(Vec::new, others);

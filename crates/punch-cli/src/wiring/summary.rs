@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use punch_agents::settings::Level;
 use punch_core::text;
 use punch_engine::Git;
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Level, marketplace_folder, title};
 use serde_json::{Value, json};
 
 use super::change::{Change, Way};
 use super::decide::Decision;
 use super::step::{Action, Step};
-use super::{Form, Place, look, look_at};
+use super::{Form, look, look_at};
 
 impl Change {
     /// One line for each agent, with every file that changes, and what is left to do.
@@ -22,7 +21,7 @@ impl Change {
         }
         let changed: Vec<&Step> = self.steps.iter().filter(|step| step.before != step.after).collect();
         let of_git: Vec<&Path> =
-            changed.iter().filter(|step| step.hosts.is_empty()).map(|step| step.path.as_path()).collect();
+            changed.iter().filter(|step| step.adapters.is_empty()).map(|step| step.path.as_path()).collect();
         if !of_git.is_empty() {
             let verb = if done { "Updated" } else { "Would update" };
             lines.push(format!("{verb} {}, so that `git status` stays clean", self.named(&of_git)));
@@ -38,11 +37,11 @@ impl Change {
     }
 
     fn agent_lines(&self, agent: &Decision, done: bool) -> Vec<String> {
-        let (name, level) = (title(agent.host), agent.level.name());
+        let (name, level) = (agent.adapter.title, agent.level.name());
         if agent.stays {
             return vec![self.stays(agent)];
         }
-        let own = self.steps.iter().filter(|step| step.hosts.contains(&agent.host));
+        let own = self.steps.iter().filter(|step| step.adapters.contains(&agent.adapter));
         let (changed, same): (Vec<&Step>, Vec<&Step>) = own.partition(|step| step.before != step.after);
         let paths = |steps: &[&Step]| self.named(&steps.iter().map(|step| step.path.as_path()).collect::<Vec<_>>());
         let verb = match (self.request.way, done) {
@@ -59,7 +58,7 @@ impl Change {
         for step in same.iter().filter(|step| step.action == Action::Leave) {
             lines.push(format!("note: {} was edited by hand and stays", paths(&[step])));
         }
-        for step in self.steps.iter().filter(|step| step.hosts.contains(&agent.host)) {
+        for step in self.steps.iter().filter(|step| step.adapters.contains(&agent.adapter)) {
             if let Some(copy) = &step.copy_stays {
                 let (copy, file) = (self.named(&[copy]), self.named(&[&step.path]));
                 lines.push(format!("note: {copy} stays: it holds something that {file} no longer has"));
@@ -76,9 +75,9 @@ impl Change {
 
     /// For an agent whose install was left as it is.
     fn stays(&self, agent: &Decision) -> String {
-        let (name, host) = (agent.host.name(), title(agent.host));
+        let (name, host) = (agent.adapter.name, agent.adapter.title);
         let place = self.place.at(agent.level);
-        let files: Vec<PathBuf> = place.targets(agent.host).into_iter().map(|target| target.path).collect();
+        let files: Vec<PathBuf> = place.targets(agent.adapter).into_iter().map(|target| target.path).collect();
         let files = self.named(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>());
         match agent.level {
             Level::User => format!(
@@ -94,9 +93,12 @@ impl Change {
     }
 
     fn notes_on_leaving(&self, agent: &Decision) -> Vec<String> {
-        let (name, mut out) = (agent.host.name(), Vec::new());
-        if agent.host == Host::Codex && look_at(&self.place.at(agent.level), agent.host, Form::Plugin).is_there() {
-            out.push("Codex has a copy of the plugin: `codex plugin remove punch-codex@punchlist`".to_owned());
+        let (name, mut out) = (agent.adapter.name, Vec::new());
+        let plugin = agent.adapter.settings.plugin.as_ref();
+        if let Some(note) = plugin.and_then(|plugin| plugin.removal_note)
+            && look_at(&self.place.at(agent.level), agent.adapter, Form::Plugin).is_there()
+        {
+            out.push(note.to_owned());
         }
         if self.request.level.is_none() {
             for level in self.other_levels(agent) {
@@ -114,13 +116,14 @@ impl Change {
 
     /// What is left to the user after connecting an agent.
     fn notes(&self, agent: &Decision) -> Vec<String> {
-        let (host, name) = (agent.host, agent.host.name());
+        let (settings, name) = (&agent.adapter.settings, agent.adapter.name);
+        let plugin_notes = || settings.plugin.as_ref().map(|plugin| (plugin.notes)(&self.place.roots));
         let mut out = match self.request.form {
-            Form::Settings => notes(host, agent.level),
-            Form::Plugin => plugin_notes(host, &self.place),
+            Form::Settings => (settings.note)(agent.level).map(str::to_owned).into_iter().collect(),
+            Form::Plugin => plugin_notes().unwrap_or_default(),
         };
         let guides: Vec<&Path> = self.tracked_guides.iter().map(PathBuf::as_path).collect();
-        if !guides.is_empty() && self.agents.first().map(|agent| agent.host) == Some(host) {
+        if !guides.is_empty() && self.agents.first().map(|first| first.adapter) == Some(agent.adapter) {
             let files = self.named(&guides);
             out.push(format!("{files} did not get the guide, because git tracks it: `punch install --shared --guide`"));
         }
@@ -144,7 +147,7 @@ impl Change {
     /// The same for programs.
     pub fn json(&self, done: bool) -> Value {
         let file = |step: &Step| {
-            let agents: Vec<&str> = step.hosts.iter().map(|host| host.name()).collect();
+            let agents: Vec<&str> = step.adapters.iter().map(|adapter| adapter.name).collect();
             let shown = self.place.shown(&step.path);
             json!({"path": step.path, "agents": agents, "change": step.action.name(), "diff": step.diff(&shown)})
         };
@@ -153,44 +156,11 @@ impl Change {
             Way::Out => self.agents.iter().flat_map(|agent| self.notes_on_leaving(agent)).collect(),
         };
         let agent = |agent: &Decision| {
-            let connected = look(&self.place.at(agent.level), agent.host).name();
-            json!({"agent": agent.host.name(), "level": agent.level.name(), "stays": agent.stays, "connected": connected})
+            let connected = look(&self.place.at(agent.level), agent.adapter).name();
+            json!({"agent": agent.adapter.name, "level": agent.level.name(), "stays": agent.stays, "connected": connected})
         };
         let agents: Vec<Value> = self.agents.iter().map(agent).collect();
         let files: Vec<Value> = self.steps.iter().map(file).collect();
         json!({"done": done, "agents": agents, "files": files, "notes": notes})
-    }
-}
-
-/// What is left to the user, whatever else is there.
-fn notes(host: Host, level: Level) -> Vec<String> {
-    let note = match (host, level) {
-        (Host::Codex, Level::User) => {
-            "Codex runs hooks only once you trust them: start `codex`, type `/hooks` and trust those of punch"
-        }
-        (Host::Codex, _) => {
-            "Codex reads this only in a project that you trust, and runs hooks only once you trust them: start `codex` \
-             here, type `/hooks` and trust those of punch"
-        }
-        (Host::Cursor, _) => "Cursor may ask you to switch the server on: Settings, MCP",
-        (Host::Claude | Host::Gemini | Host::Qwen, Level::Personal | Level::Shared) => {
-            return vec![format!("{} reads this only in a folder that you trust", title(host))];
-        }
-        (Host::Claude | Host::Gemini | Host::Qwen, Level::User) | (Host::Opencode, _) => return Vec::new(),
-    };
-    vec![note.to_owned()]
-}
-
-fn plugin_notes(host: Host, place: &Place) -> Vec<String> {
-    let folder = marketplace_folder(&place.roots);
-    match host {
-        Host::Codex => vec![
-            format!("now run `codex plugin marketplace add '{}'`", folder.display()),
-            "then `codex plugin add punch-codex@punchlist`, start `codex`, type `/hooks` and trust those of punch"
-                .into(),
-        ],
-        Host::Claude => vec!["the command is `/punch:todo`".to_owned()],
-        Host::Gemini => vec!["the command is `/todo`".to_owned()],
-        Host::Qwen | Host::Cursor | Host::Opencode => Vec::new(),
     }
 }

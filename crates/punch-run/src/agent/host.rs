@@ -8,54 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use punch_agents::headless::Listen;
 use punch_engine::process::GuardedChild;
 
-use super::{Assignment, Event, Finish, Lines, Out, Running, Sink};
+use super::{Assignment, Event, Lines, Out, Running, Sink};
 
 /// Lines that may wait until the host reads them. One that reads none of so many is not listening.
 const WAITING: usize = 256;
 /// After the end of the host, what it printed is awaited for so long: something that nobody can end may hold the pipe.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What came of a line.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Heard {
-    /// For the runner.
-    pub events: Vec<Event>,
-    /// For the host, each without the end of its line.
-    pub replies: Vec<String>,
-}
-
-/// Understands one host. Pure: no clock, no pipes.
-pub(super) trait Listen: Send + 'static {
-    /// The first lines for the host.
-    fn begin(&mut self) -> Vec<String>;
-
-    /// Takes a line, which can be anything.
-    fn hear(&mut self, line: &str) -> Heard;
-
-    /// The line that gives a further prompt; `None` where the host takes none now.
-    fn prompt(&mut self, prompt: &str) -> Option<Vec<String>>;
-
-    /// The lines that answer a request for permission; none if nobody asked.
-    fn answer(&mut self, request: &str, option: Option<&str>) -> Vec<String>;
-
-    /// The lines that end a turn.
-    fn cancel(&mut self) -> Vec<String>;
-
-    /// The host is gone: how the turn ended that nobody has told the end of.
-    fn gone(&mut self, code: Option<i32>) -> Option<Finish>;
-
-    /// Whether the host's input stays open after the first lines.
-    fn converses(&self) -> bool {
-        true
-    }
-}
-
 /// A host at work, as its threads know it.
-struct Host<L> {
+#[derive(Clone)]
+struct Host {
     kept: Arc<Mutex<GuardedChild>>,
-    listener: Arc<Mutex<L>>,
+    listener: Arc<Mutex<Box<dyn Listen>>>,
     input: Input,
     out: Out,
 }
@@ -79,11 +46,11 @@ pub(super) fn program(name: &str, given: &str, arguments: &[String]) -> Command 
 }
 
 /// Starts a host on an assignment.
-pub(super) fn start<L: Listen>(
+pub(super) fn start(
     mut command: Command,
     assignment: &Assignment,
     sink: Sink,
-    mut listener: L,
+    mut listener: Box<dyn Listen>,
 ) -> io::Result<Box<dyn Running>> {
     let out = Out::open(&assignment.log)?;
     assignment.prepare(&mut command);
@@ -126,7 +93,7 @@ pub(super) fn start<L: Listen>(
     Ok(Box::new(Held(host)))
 }
 
-impl<L: Listen> Host<L> {
+impl Host {
     /// Waits for the end and reports it, after everything else.
     fn outlast(&self, wait: impl Fn(), all_read: &Receiver<()>, sink: &Sink) {
         wait();
@@ -166,17 +133,10 @@ impl<L: Listen> Host<L> {
     }
 }
 
-impl<L> Clone for Host<L> {
-    fn clone(&self) -> Self {
-        let (kept, listener) = (self.kept.clone(), self.listener.clone());
-        Self { kept, listener, input: self.input.clone(), out: self.out.clone() }
-    }
-}
-
 /// The one hold on a host that counts: when it goes, the host goes.
-struct Held<L: Listen>(Host<L>);
+struct Held(Host);
 
-impl<L: Listen> Running for Held<L> {
+impl Running for Held {
     fn say(&mut self, prompt: &str) -> io::Result<bool> {
         let lines = lock(&self.0.listener).prompt(prompt);
         Ok(lines.is_some_and(|lines| self.0.send(lines)))
@@ -212,7 +172,7 @@ impl<L: Listen> Running for Held<L> {
     }
 }
 
-impl<L: Listen> Drop for Held<L> {
+impl Drop for Held {
     fn drop(&mut self) {
         self.kill();
     }

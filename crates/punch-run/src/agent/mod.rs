@@ -1,14 +1,10 @@
 //! Agents as the runner sees them: something that is started on an assignment, reports neutral events, may take a
-//! further prompt, and can be ended. One file per kind; no word of any host's protocol leaves its file.
+//! further prompt, and can be ended. What a particular program prints is understood by its adapter in `punch-agents`.
 
 mod acp;
-mod claude;
-mod codex;
-mod contexts;
-mod event;
 mod exec;
+mod headless;
 mod host;
-mod said;
 mod sink;
 mod spec;
 mod stream;
@@ -18,7 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-pub use event::{Event, Finish, Permission, PlanEntry, Spending};
+pub use punch_agents::headless::{Event, Finish, Permission, PlanEntry, Spending};
 pub use sink::{Report, Sink, reports};
 pub use spec::{Kind, Spec, SpecError};
 pub use stream::{LINE, LOG_LIMIT, Lines, Out};
@@ -88,8 +84,10 @@ pub trait Running: Send {
 pub fn agent(spec: &Spec) -> Result<Box<dyn Agent>, SpecError> {
     match spec.kind {
         Kind::Exec => Ok(Box::new(exec::Exec::new(&spec.command))),
-        Kind::Claude => Ok(Box::new(claude::Claude::new(&spec.command))),
-        Kind::Codex => Ok(Box::new(codex::Codex::new(&spec.command))),
         Kind::Acp => Ok(Box::new(acp::Acp::new(&spec.command))),
+        Kind::Headless(program) => match headless::HeadlessAgent::new(program, &spec.command) {
+            Some(agent) => Ok(Box::new(agent)),
+            None => Err(SpecError::Unknown { given: spec.to_string() }),
+        },
     }
 }

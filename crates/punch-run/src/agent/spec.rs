@@ -1,8 +1,9 @@
-//! Which agent is meant: `exec:CMD`, `claude`, `codex`, `acp:CMD`.
+//! Which agent is meant: `exec:CMD`, `acp:CMD`, or the name of an agent that can be driven without a terminal.
 
 use std::fmt;
 use std::str::FromStr;
 
+use punch_agents::{AGENTS, Adapter};
 use punch_core::text;
 
 /// What kind of agent.
@@ -10,21 +11,19 @@ use punch_core::text;
 pub enum Kind {
     /// Any program: the prompt on its standard input, exit code 0 for done.
     Exec,
-    /// Claude Code without a terminal.
-    Claude,
-    /// Codex without a terminal.
-    Codex,
     /// Any agent that speaks the Agent Client Protocol.
     Acp,
+    /// An agent without a terminal.
+    Headless(&'static Adapter),
 }
 
-/// An agent as a person names it.
+/// An agent as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// What kind.
     pub kind: Kind,
-    /// A line for the shell. For `exec` and `acp` the program; for `claude` and `codex` it takes the place of the
-    /// program's name, and may be empty.
+    /// A line for the shell. For `exec` and `acp` the program; for agents with a name it takes the place of the program's
+    /// name, and may be empty.
     pub command: String,
 }
 
@@ -54,8 +53,9 @@ impl SpecError {
     }
 
     /// What to do about it.
-    pub const fn hint(&self) -> &'static str {
-        "agents are `exec:COMMAND`, `claude`, `codex` and `acp:COMMAND`"
+    pub fn hint(&self) -> String {
+        let names: Vec<String> = headless().map(|agent| format!("`{}`", agent.name)).collect();
+        format!("agents are `exec:COMMAND`, {} and `acp:COMMAND`", names.join(", "))
     }
 }
 
@@ -66,10 +66,11 @@ impl FromStr for Spec {
         let (kind, command) = given.split_once(':').unwrap_or((given, ""));
         let kind = match kind.trim() {
             "exec" => Kind::Exec,
-            "claude" => Kind::Claude,
-            "codex" => Kind::Codex,
             "acp" => Kind::Acp,
-            _ => return Err(SpecError::Unknown { given: given.to_owned() }),
+            name => match headless().find(|agent| agent.name == name) {
+                Some(agent) => Kind::Headless(agent),
+                None => return Err(SpecError::Unknown { given: given.to_owned() }),
+            },
         };
         let command = command.trim().to_owned();
         if command.is_empty() && matches!(kind, Kind::Exec | Kind::Acp) {
@@ -91,25 +92,33 @@ impl Spec {
     pub const fn name(&self) -> &'static str {
         match self.kind {
             Kind::Exec => "exec",
-            Kind::Claude => "claude",
-            Kind::Codex => "codex",
             Kind::Acp => "acp",
+            Kind::Headless(agent) => agent.name,
         }
     }
+}
+
+/// The agents that can be driven without a terminal.
+fn headless() -> impl Iterator<Item = &'static Adapter> {
+    AGENTS.into_iter().filter(|agent| agent.headless.is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn named(name: &str) -> Kind {
+        Kind::Headless(punch_agents::named(name).unwrap())
+    }
+
     #[test]
     fn a_spec_is_a_kind_and_a_command() {
         for (given, kind, command) in [
             ("exec:true", Kind::Exec, "true"),
             ("exec: echo a:b ", Kind::Exec, "echo a:b"),
-            ("claude", Kind::Claude, ""),
-            ("claude:claude --model x", Kind::Claude, "claude --model x"),
-            ("codex", Kind::Codex, ""),
+            ("claude", named("claude"), ""),
+            ("claude:claude --model x", named("claude"), "claude --model x"),
+            ("codex", named("codex"), ""),
             ("acp:opencode acp", Kind::Acp, "opencode acp"),
         ] {
             let spec: Spec = given.parse().unwrap();

@@ -98,4 +98,21 @@ mod tests {
         request.options.retain(|(.., allows)| !allows);
         assert_eq!(policy(&["*"], Otherwise::Allow).judge(&request), Decision::Refuse);
     }
+
+    #[test]
+    fn a_second_line_of_a_command_is_not_taken_for_words_of_the_first() {
+        use punch_agents::headless::{Event, HeadlessStart};
+        let start = HeadlessStart { prompt: "", server: &[], resume: None, is_customized: false };
+        let headless = punch_agents::named("claude").unwrap().headless.unwrap();
+        let mut listener = headless().listener(&start);
+        let rule: Rule = "Bash(touch *)".parse().unwrap();
+        for (command, wanted) in [("touch x.txt", true), ("touch x.txt\\nrm -rf y", false)] {
+            let request = format!(
+                r#"{{"subtype":"can_use_tool","tool_name":"Bash","input":{{"command":"{command}","description":"make x"}}}}"#
+            );
+            let line = format!(r#"{{"type":"control_request","request_id":"{wanted}","request":{request}}}"#);
+            let Event::Permission(request) = listener.hear(&line).events.remove(0) else { panic!() };
+            assert_eq!(rule.allows(&request), wanted, "{}", request.what);
+        }
+    }
 }

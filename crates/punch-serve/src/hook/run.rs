@@ -1,16 +1,19 @@
-//! One report from beginning to end: copy the host's own todo tools, link sessions by receipt, ask the engine what to
-//! do. A copy that fails is remarked, and the rest still happens.
+//! One report from beginning to end: copy the agent's own todo list, link sessions by receipt, ask the engine what to do.
+//! A copy that fails is logged, and the rest still happens.
 
 use std::path::PathBuf;
 
+use punch_agents::hook::{HookReport, TodoUpdate, context_use, todo_update};
+use punch_agents::{Meaning, Naming};
 use punch_core::drive::{Effect, HostEvent, ToolKind};
-use punch_engine::call::{Caller, Task, TodoUse, Work};
+use punch_engine::call::{Caller, Family, Task, TodoUse, Work};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Code, Engine, EngineError, HostReport, Mark, Observed, UpcomingCall, WorkTree, locate};
+use punch_engine::{
+    Choice, Code, Earlier, Engine, EngineError, HostReport, Mark, Observed, UpcomingCall, WorkTree, locate,
+};
 use punch_store::SessionKey;
 
-use super::host::Naming;
-use super::{Heard, Meaning, context_use, todos, transcript, turns};
+use super::transcript;
 use crate::{Problem, Project};
 
 /// How reports are taken.
@@ -44,63 +47,65 @@ pub struct Done {
 
 impl Hook<'_> {
     /// Takes one report. Without a store nothing happens, unless there is something to copy.
-    pub fn run(&self, heard: &Heard) -> Result<Done, Problem> {
-        let used = match &heard.event {
+    pub fn run(&self, report: &HookReport) -> Result<Done, Problem> {
+        let used = match &report.event {
             HostEvent::ToolEnded { tool } => Some(tool),
             _ => None,
         };
         // Nobody's session: what is copied twice could not be told from what is new.
-        let named = !heard.key.session_id().is_empty();
-        let told = used.filter(|_| named).and_then(|used| todos::told(heard, &used.name));
-        let Some(engine) = self.project.open(told.is_some())? else { return Ok(Done::default()) };
+        let named = !report.session.is_empty();
+        let key = session_key(report);
+        let update = used.filter(|_| named).and_then(|used| todo_update(report, &used.name));
+        let Some(engine) = self.project.open(update.is_some())? else { return Ok(Done::default()) };
         let mut done = Done::default();
         if let Some(assigned) = self.assigned.as_ref().filter(|_| named)
-            && let Err(error) = engine.adopt(assigned, &heard.key)
+            && let Err(error) = engine.adopt(assigned, &key)
         {
             done.problems.push(error.into());
         }
         if let Some(revision) = used.filter(|_| named).and_then(|used| used.receipt) {
-            match engine.link(&heard.key, revision, &heard.input) {
+            match engine.link(&key, revision, &report.input) {
                 Ok(linked) => done.wrote |= linked,
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        let report = HostReport {
-            agent: heard.host.name().to_owned(),
-            key: heard.key.clone(),
-            choice: self.choice(&engine, heard)?,
-            event: heard.event.clone(),
-            context: matches!(heard.event, HostEvent::Stopping { .. }).then(|| context_use(heard)).flatten(),
+        let moment = HostReport {
+            agent: report.agent.name.to_owned(),
+            key: key.clone(),
+            choice: self.choice(&engine, report)?,
+            event: report.event.clone(),
+            context: matches!(report.event, HostEvent::Stopping { .. }).then(|| context_use(report)).flatten(),
             host_cap: self.host_cap,
-            turn: heard.turn.clone(),
+            turn: report.turn.clone(),
             tree: self.root.clone(),
-            earlier: turns::earlier(heard),
+            earlier: earlier(report),
             by_runner: false,
-            upcoming: upcoming(heard),
+            upcoming: upcoming(report),
         };
-        if heard.meaning == Meaning::TaskEnd {
-            match self.veto(&engine, heard, &report.choice) {
+        if report.meaning == Meaning::TaskEnd {
+            match self.veto(&engine, report, &moment.choice) {
                 Ok(veto) => done.veto = veto,
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        if let (Some(context), Some(root)) = (report.context, &self.root) {
+        if let (Some(context), Some(root)) = (moment.context, &self.root) {
             let look = || Code::look(&WorkTree { root: root.clone(), git: None, consents: None });
-            match engine.checkpoint_at(&report.choice, &heard.key, context, &look) {
+            match engine.checkpoint_at(&moment.choice, &key, context, &look) {
                 Ok(saved) => done.wrote |= saved.is_some(),
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        let read = |mark: &Mark| transcript::since(heard, mark);
-        let observed = match (told, used) {
-            (Some((family, told)), Some(used)) => {
-                let once = used.call.as_deref().map(|call| self.once(heard, &used.name, call));
-                let caller = self.caller(heard);
+        let read = |mark: &Mark| transcript::since(report, mark);
+        let observed = match (update, used) {
+            (Some(TodoUpdate { tool, told }), Some(used)) => {
+                let family = Family { name: tool.list, shared: tool.is_shared };
+                let once = used.call.as_deref().map(|call| self.once(report, &used.name, call));
+                let caller = self.caller(report);
                 let used = TodoUse { caller: &caller, family, told: &told, key: once.as_deref() };
-                engine.observe_copying(&report, self.settings, &used, Some(&read))
+                engine.observe_copying(&moment, self.settings, &used, Some(&read))
             }
             _ => {
-                let effect = engine.observe_reading(&report, self.settings, Some(&read));
+                let effect = engine.observe_reading(&moment, self.settings, Some(&read));
                 effect.map(|effect| Observed { effect, ..Observed::default() })
             }
         };
@@ -116,16 +121,17 @@ impl Hook<'_> {
     }
 
     /// What the plan says to the end of a task of the host's own.
-    fn veto(&self, engine: &Engine, heard: &Heard, choice: &Choice) -> Result<Option<String>, EngineError> {
-        let word = |key: &str| heard.input.get(key).and_then(serde_json::Value::as_str);
+    fn veto(&self, engine: &Engine, report: &HookReport, choice: &Choice) -> Result<Option<String>, EngineError> {
+        let word = |key: &str| report.input.get(key).and_then(serde_json::Value::as_str);
         let (Some(key), Some(plan)) = (word("task_id"), engine.choose(choice)?) else { return Ok(None) };
-        engine.veto(plan.id, &heard.key, Task { key, content: word("task_subject") }, self.settings)
+        engine.veto(plan.id, &session_key(report), Task { key, content: word("task_subject") }, self.settings)
     }
 
     /// The plan of the session; that of a subagent nobody has seen is its main agent's.
-    fn choice(&self, engine: &Engine, heard: &Heard) -> Result<Choice, Problem> {
-        let known = heard.key.subagent().is_none() || engine.session(&heard.key)?.is_some();
-        let session = if known { heard.key.clone() } else { SessionKey::new(heard.key.session_id(), None) };
+    fn choice(&self, engine: &Engine, report: &HookReport) -> Result<Choice, Problem> {
+        let key = session_key(report);
+        let known = key.subagent().is_none() || engine.session(&key)?.is_some();
+        let session = if known { key } else { SessionKey::new(report.session.clone(), None) };
         Ok(Choice {
             name: self.settings.plan.value.clone(),
             session: (!session.session_id().is_empty()).then_some(session),
@@ -135,32 +141,49 @@ impl Hook<'_> {
     }
 
     /// Who copies the host's list, which may finish something.
-    fn caller(&self, heard: &Heard) -> Caller<'_> {
+    fn caller(&self, report: &HookReport) -> Caller<'_> {
         let root = self.root.as_ref();
         Caller {
             work: Work {
-                commit: root.filter(|_| Work::finishes(&heard.input)).and_then(|root| locate::head_commit(root)),
+                commit: root.filter(|_| Work::finishes(&report.input)).and_then(|root| locate::head_commit(root)),
                 tree: root.map(|root| WorkTree { root: root.clone(), git: None, consents: None }),
                 ..Work::default()
             },
-            ..Caller::under(self.settings, heard.key.clone(), heard.host.name().to_owned())
+            ..Caller::under(self.settings, session_key(report), report.agent.name.to_owned())
         }
     }
 
     /// The host's number for a use of a tool, with what makes it another one where numbers are counted anew.
-    fn once(&self, heard: &Heard, name: &str, call: &str) -> String {
-        crate::identity::idempotency(&heard.key, &format!("hook {} {name}", heard.host.name()), call, &heard.input)
+    fn once(&self, report: &HookReport, name: &str, call: &str) -> String {
+        let tool = format!("hook {} {name}", report.agent.name);
+        crate::identity::idempotency(&session_key(report), &tool, call, &report.input)
     }
 }
 
 /// The call of one of our tools that a report announces, unless the host names the session in the call itself.
-fn upcoming(heard: &Heard) -> Option<UpcomingCall> {
-    let HostEvent::ToolStarting { tool } = &heard.event else { return None };
-    let naming = heard.host.naming();
-    let announced = tool.kind == ToolKind::Ours && naming != Naming::EveryCall && heard.meaning == Meaning::ToolStart;
+fn upcoming(report: &HookReport) -> Option<UpcomingCall> {
+    let HostEvent::ToolStarting { tool } = &report.event else { return None };
+    let naming = report.agent.hooks.naming;
+    let announced = tool.kind == ToolKind::Ours && naming != Naming::EveryCall && report.meaning == Meaning::ToolStart;
     announced.then(|| UpcomingCall {
         id: tool.call.clone(),
-        arguments: heard.input.clone(),
-        named_at_start: naming == Naming::AtStart,
+        arguments: report.input.clone(),
+        named_at_start: matches!(naming, Naming::AtStart(_)),
     })
+}
+
+fn session_key(report: &HookReport) -> SessionKey {
+    SessionKey::new(report.session.clone(), report.subagent.as_deref())
+}
+
+/// How the turn before that of a report is found.
+fn earlier(report: &HookReport) -> Earlier {
+    if let Some(before) = &report.before {
+        return Earlier::Told(before.clone());
+    }
+    match (report.agent.earlier_turn, &report.transcript) {
+        // Reports from inside a subagent name the file of its main agent.
+        (Some(find), Some(file)) if report.subagent.is_none() => Earlier::Written(file.clone(), find),
+        _ => Earlier::Unknown,
+    }
 }

@@ -81,7 +81,7 @@ where
             }
         };
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line);
-        let value = crate::lenient_json::read(line)
+        let value = punch_agents::lenient_json::read(line)
             .map_err(|error| failure(None, ErrorCode::PARSE_ERROR, &format!("not JSON: {error}")))?;
         let Some(map) = value.as_object() else {
             return Err(failure(None, ErrorCode::INVALID_REQUEST, "a message is one JSON object"));

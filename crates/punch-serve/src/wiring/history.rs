@@ -5,7 +5,9 @@
 //! only deleted if it is one that we made and nothing but ours was in it.
 
 use super::patch::Patch;
-use super::target::Content;
+use punch_agents::settings::Content;
+
+use super::target::Edit;
 use super::wrong::Wrong;
 
 /// What is remembered about a file between connecting and disconnecting.

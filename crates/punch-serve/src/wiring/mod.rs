@@ -1,7 +1,6 @@
 //! An agent's own configuration with punch in it: which files, what goes into them, and how it comes out again. Texts in,
 //! texts out; reading and writing files is the caller's part. Everything that is not ours stays as it is, to the byte.
 
-mod agents;
 mod commands;
 mod foreign;
 mod history;
@@ -16,12 +15,9 @@ mod table;
 mod target;
 mod wrong;
 
-pub use agents::{Level, Program, Roots, guide_file, title, wiring};
-pub use commands::{Entry, Hooks};
 pub use history::{Disconnected, History, OtherEntries, connect, disconnect};
 pub use lines::listed as listed_lines;
 pub use patch::{Patch, changes};
-pub use plugin::{MARKETPLACE, extension, marketplace, marketplace_folder, plugin, plugin_name};
-pub use syntax::Syntax;
-pub use target::{Content, Target, Wired};
+pub use plugin::{marketplace, plugin, plugin_files};
+pub use target::{Edit, Wired};
 pub use wrong::Wrong;

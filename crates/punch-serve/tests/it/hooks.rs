@@ -5,9 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use punch_agents::hook::{HookReport, MARK, answer, context_use};
+use punch_agents::{AGENTS, Adapter, Meaning};
 use punch_core::drive::{ContextUse, Effect, HostEvent};
-use punch_serve::hook::{Heard, Host, MARK, Meaning, answer, context_use, hear};
 use serde_json::{Map, Value, json};
+
+use crate::agents::agent;
 
 fn effect() -> Effect {
     Effect {
@@ -18,10 +21,10 @@ fn effect() -> Effect {
     }
 }
 
-fn told(heard: &Heard) -> Value {
-    let mut out = json!({"session": heard.key.session_id(), "event": heard.event});
-    if let Some(subagent) = heard.key.subagent() {
-        out["subagent"] = subagent.into();
+fn told(heard: &HookReport) -> Value {
+    let mut out = json!({"session": heard.session, "event": heard.event});
+    if let Some(subagent) = &heard.subagent {
+        out["subagent"] = subagent.as_str().into();
     }
     if let Some(context) = heard.context {
         out["context"] = json!(context);
@@ -31,13 +34,13 @@ fn told(heard: &Heard) -> Value {
 
 #[test]
 fn every_report_is_heard_and_answered_as_written_down() {
-    for host in Host::ALL {
+    for host in AGENTS {
         let path: PathBuf =
-            [env!("CARGO_MANIFEST_DIR"), "tests/it/hooks", &format!("{}.json", host.name())].iter().collect();
+            [env!("CARGO_MANIFEST_DIR"), "tests/it/hooks", &format!("{}.json", host.name)].iter().collect();
         let written = fs::read_to_string(&path).unwrap();
         let mut cases: Vec<Value> = serde_json::from_str(&written).unwrap();
         for case in &mut cases {
-            let heard = hear(*host, case["event"].as_str().unwrap(), &case["report"]);
+            let heard = HookReport::read(host, case["event"].as_str().unwrap(), &case["report"]);
             case["heard"] = heard.as_ref().map(told).unwrap_or_default();
             let said = heard.as_ref().map(|heard| answer(heard, &effect())).unwrap_or_default();
             case["answer"] = serde_json::from_str(&said).unwrap_or_default();
@@ -55,7 +58,7 @@ fn every_report_is_heard_and_answered_as_written_down() {
 }
 
 /// What each host's own description of answers allows.
-fn assert_form(heard: &Heard, said: &str) {
+fn assert_form(heard: &HookReport, said: &str) {
     if said.is_empty() {
         return;
     }
@@ -63,14 +66,14 @@ fn assert_form(heard: &Heard, said: &str) {
     let out = value.as_object().unwrap();
     let only = |map: &Map<String, Value>, keys: &[&str]| {
         for (key, value) in map {
-            assert!(keys.contains(&key.as_str()), "{:?} {}: `{key}`", heard.host, heard.name);
+            assert!(keys.contains(&key.as_str()), "{:?} {}: `{key}`", heard.agent, heard.name);
             assert!(value.is_string() || value.is_object() || value == &json!(true));
         }
     };
     let stop = matches!(heard.meaning, Meaning::Stop | Meaning::SubagentStop);
-    match heard.host {
-        Host::Claude | Host::Codex | Host::Qwen => {
-            let decides = stop && heard.host != Host::Claude;
+    match heard.agent.name {
+        "claude" | "codex" | "qwen" => {
+            let decides = stop && heard.agent.name != "claude";
             only(
                 out,
                 if decides {
@@ -90,37 +93,38 @@ fn assert_form(heard: &Heard, said: &str) {
                         &["hookEventName", "additionalContext"]
                     }
                     Meaning::ToolFailure => &["hookEventName", "additionalContext"],
-                    _ if stop && heard.host == Host::Claude => &["hookEventName", "additionalContext"],
+                    _ if stop && heard.agent.name == "claude" => &["hookEventName", "additionalContext"],
                     _ => &[],
                 };
                 only(own, keys);
             }
         }
-        Host::Gemini => {
+        "gemini" => {
             only(out, &["decision", "reason", "hookSpecificOutput", "systemMessage"]);
             assert!(out.get("decision").is_none_or(|word| word == "deny" && out.contains_key("reason")));
         }
-        Host::Cursor => only(
+        "cursor" => only(
             out,
             &["followup_message", "additional_context", "permission", "agent_message", "user_message", "continue"],
         ),
-        Host::Opencode => only(out, &["context", "go_on", "refuse", "tell"]),
+        "opencode" => only(out, &["context", "go_on", "refuse", "tell"]),
+        other => panic!("what does {other} allow?"),
     }
 }
 
 #[test]
 fn a_continuation_is_recognised_where_it_comes_back_as_a_prompt() {
     for (host, stop, prompt) in [
-        (Host::Qwen, "Stop", "UserPromptSubmit"),
-        (Host::Gemini, "AfterAgent", "BeforeAgent"),
-        (Host::Cursor, "stop", "beforeSubmitPrompt"),
-        (Host::Opencode, "session.idle", "chat.message"),
+        (agent("qwen"), "Stop", "UserPromptSubmit"),
+        (agent("gemini"), "AfterAgent", "BeforeAgent"),
+        (agent("cursor"), "stop", "beforeSubmitPrompt"),
+        (agent("opencode"), "session.idle", "chat.message"),
     ] {
-        let heard = hear(host, stop, &json!({"session_id": "s"})).unwrap();
+        let heard = HookReport::read(host, stop, &json!({"session_id": "s"})).unwrap();
         let said: Value = serde_json::from_str(&answer(&heard, &effect())).unwrap();
         let text = ["reason", "followup_message", "go_on"].iter().find_map(|key| said[key].as_str()).unwrap();
         assert!(text.starts_with(MARK));
-        let back = hear(host, prompt, &json!({"session_id": "s", "prompt": text})).unwrap();
+        let back = HookReport::read(host, prompt, &json!({"session_id": "s", "prompt": text})).unwrap();
         assert_eq!(back.event, HostEvent::Prompted { by_person: false }, "{host:?}");
     }
 }
@@ -130,9 +134,9 @@ fn texts_are_capped_and_steer_no_terminal() {
     let long = format!("line\n\u{1b}[31mred\u{202e}\n{}", "ß\u{7}".repeat(20_000));
     let effect =
         Effect { context: Some(long.clone()), go_on: Some(long.clone()), refuse: Some(long.clone()), tell: Some(long) };
-    for host in Host::ALL {
+    for host in AGENTS {
         for event in ["SessionStart", "Stop", "AfterAgent", "PreToolUse", "sessionStart", "stop", "session.idle"] {
-            let Some(heard) = hear(*host, event, &json!({"session_id": "s"})) else { continue };
+            let Some(heard) = HookReport::read(host, event, &json!({"session_id": "s"})) else { continue };
             let said = answer(&heard, &effect);
             let value: Value = serde_json::from_str(&said).unwrap();
             let mut queue = vec![&value];
@@ -152,13 +156,13 @@ fn texts_are_capped_and_steer_no_terminal() {
 
 #[test]
 fn limits_of_hosts_are_known() {
-    let caps: Vec<Option<u32>> = Host::ALL.iter().map(|host| host.cap(None)).collect();
+    let caps: Vec<Option<u32>> = AGENTS.iter().map(|agent| agent.stop_cap(None)).collect();
     assert_eq!(caps, [Some(8), None, Some(7), None, Some(5), None]);
-    assert_eq!((Host::Claude.cap(Some(3)), Host::Claude.cap(Some(0))), (Some(3), None));
+    assert_eq!((agent("claude").stop_cap(Some(3)), agent("claude").stop_cap(Some(0))), (Some(3), None));
 }
 
-fn stop_with(host: Host, event: &str, transcript: &str) -> Option<ContextUse> {
-    context_use(&hear(host, event, &json!({"session_id": "s", "transcript_path": transcript})).unwrap())
+fn stop_with(host: &'static Adapter, event: &str, transcript: &str) -> Option<ContextUse> {
+    context_use(&HookReport::read(host, event, &json!({"session_id": "s", "transcript_path": transcript})).unwrap())
 }
 
 #[test]
@@ -183,28 +187,28 @@ fn the_context_is_read_off_the_end_of_a_transcript() {
         "{\"cut".to_owned(),
     ];
     let known = Some(ContextUse { used: 1_010, limit: 200_000 });
-    assert_eq!(stop_with(Host::Claude, "Stop", &file("c", &lines.join("\n"))), known);
+    assert_eq!(stop_with(agent("claude"), "Stop", &file("c", &lines.join("\n"))), known);
     // Only the end is read, and its first line may be a part of one.
     let large = format!("{}\n{}\n{}", "x".repeat(300_000), "y".repeat(200_000), lines.join("\n"));
-    assert_eq!(stop_with(Host::Claude, "Stop", &file("l", &large)), known);
+    assert_eq!(stop_with(agent("claude"), "Stop", &file("l", &large)), known);
     let unknown_model = claude("m1", 100, "some-other-model", false);
-    assert_eq!(stop_with(Host::Claude, "Stop", &file("u", &unknown_model)), None);
+    assert_eq!(stop_with(agent("claude"), "Stop", &file("u", &unknown_model)), None);
     let count = json!({"type": "event_msg", "payload": {"type": "token_count", "info": {
         "total_token_usage": {"total_tokens": 99_999}, "last_token_usage": {"total_tokens": 4_321},
         "model_context_window": 272_000}}});
     let rollout =
         format!("{count}\n{}", json!({"type": "event_msg", "payload": {"type": "token_count", "info": null}}));
     let known = Some(ContextUse { used: 4_321, limit: 272_000 });
-    assert_eq!(stop_with(Host::Codex, "Stop", &file("x", &rollout)), known);
+    assert_eq!(stop_with(agent("codex"), "Stop", &file("x", &rollout)), known);
     let chat = json!({"type": "gemini", "model": "gemini-2.5-pro", "tokens": {"input": 1, "total": 77}}).to_string();
     assert_eq!(
-        stop_with(Host::Gemini, "AfterAgent", &file("g", &chat)),
+        stop_with(agent("gemini"), "AfterAgent", &file("g", &chat)),
         Some(ContextUse { used: 77, limit: 1_048_576 })
     );
     for bad in
         [file("e", ""), file("b", "\u{fffd}\n{}\nnull\n[]"), folder.path().display().to_string(), "relative".into()]
     {
-        assert_eq!(stop_with(Host::Claude, "Stop", &bad), None);
+        assert_eq!(stop_with(agent("claude"), "Stop", &bad), None);
     }
 }
 
@@ -214,8 +218,8 @@ fn what_is_no_file_is_never_opened() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("link");
     std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
-    assert_eq!(stop_with(Host::Claude, "Stop", &link.display().to_string()), None);
-    assert_eq!(stop_with(Host::Claude, "Stop", "/dev/zero"), None);
+    assert_eq!(stop_with(agent("claude"), "Stop", &link.display().to_string()), None);
+    assert_eq!(stop_with(agent("claude"), "Stop", "/dev/zero"), None);
 }
 
 const EVENTS: &[&str] = &[
@@ -326,16 +330,16 @@ proptest! {
     /// Any JSON at any event of any host is heard without a panic, and whatever is then answered has the host's form.
     #[test]
     fn any_json_is_answered_in_the_hosts_form(
-        host in prop::sample::select(Host::ALL.to_vec()),
+        host in prop::sample::select(AGENTS.to_vec()),
         event in prop::sample::select(EVENTS.to_vec()),
         report in json_value(),
         texts in prop::array::uniform4(prop::option::of(".{0,40}")),
     ) {
-        let Some(heard) = hear(host, event, &report) else { return Ok(()) };
+        let Some(heard) = HookReport::read(host, event, &report) else { return Ok(()) };
         let [context, go_on, refuse, tell] = texts;
         let said = answer(&heard, &Effect { context, go_on, refuse, tell });
         assert_form(&heard, &said);
-        prop_assert!(heard.key.session_id().len() <= 200);
+        prop_assert!(heard.session.len() <= 200);
         context_use(&heard);
     }
 }

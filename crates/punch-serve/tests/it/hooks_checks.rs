@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
+use crate::agents::agent;
+use punch_agents::hook::{HookReport, answer};
 use punch_core::{Edit, Evidence, Keep, Op, Ref, Status, Todo, Verify};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine, Request};
 use punch_serve::Project;
-use punch_serve::hook::{Hook, Host, answer, hear};
+use punch_serve::hook::Hook;
 use punch_store::{MemoryStore, PlanId};
 use serde_json::{Value, json};
 
@@ -16,7 +18,7 @@ use crate::equals_engine::Shared;
 
 /// How an agent calls things.
 struct Form {
-    host: Host,
+    host: &'static str,
     prompt: &'static str,
     ended: &'static str,
     stop: &'static str,
@@ -26,17 +28,17 @@ struct Form {
     read: &'static str,
 }
 
-const fn claude_like(host: Host, list: &'static str, command: &'static str, edit: &'static str) -> Form {
+const fn claude_like(host: &'static str, list: &'static str, command: &'static str, edit: &'static str) -> Form {
     let (prompt, ended, stop) = ("UserPromptSubmit", "PostToolUse", "Stop");
     Form { host, prompt, ended, stop, list, command, edit, read: "Read" }
 }
 
 const FORMS: [Form; 6] = [
-    claude_like(Host::Claude, "TodoWrite", "Bash", "Edit"),
-    claude_like(Host::Codex, "update_plan", "exec_command", "apply_patch"),
-    claude_like(Host::Qwen, "todo_write", "run_shell_command", "write_file"),
+    claude_like("claude", "TodoWrite", "Bash", "Edit"),
+    claude_like("codex", "update_plan", "exec_command", "apply_patch"),
+    claude_like("qwen", "todo_write", "run_shell_command", "write_file"),
     Form {
-        host: Host::Gemini,
+        host: "gemini",
         prompt: "BeforeAgent",
         ended: "AfterTool",
         stop: "AfterAgent",
@@ -46,7 +48,7 @@ const FORMS: [Form; 6] = [
         read: "read_file",
     },
     Form {
-        host: Host::Cursor,
+        host: "cursor",
         prompt: "beforeSubmitPrompt",
         ended: "postToolUse",
         stop: "stop",
@@ -56,7 +58,7 @@ const FORMS: [Form; 6] = [
         read: "Read",
     },
     Form {
-        host: Host::Opencode,
+        host: "opencode",
         prompt: "chat.message",
         ended: "tool.execute.after",
         stop: "session.idle",
@@ -87,9 +89,9 @@ impl<'a> Agent<'a> {
         let mut report = json!({"session_id": "s", "conversation_id": "s"});
         report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let config = Config::load(&Inputs { flags: self.flags.clone(), ..Inputs::default() }).unwrap();
-        let settings = config.for_agent(self.form.host.name());
-        let heard = hear(self.form.host, event, &report).unwrap();
-        let (host_cap, project) = (self.form.host.cap(None), &self.project);
+        let settings = config.for_agent(self.form.host);
+        let heard = HookReport::read(agent(self.form.host), event, &report).unwrap();
+        let (host_cap, project) = (agent(self.form.host).stop_cap(None), &self.project);
         let hook = Hook { project, settings, worktree: None, root: None, host_cap, assigned: None };
         let done = hook.run(&heard).unwrap();
         assert!(done.problems.is_empty(), "{:?}", done.problems);
@@ -162,7 +164,7 @@ fn result(exit: i32, output: &str) -> Evidence {
 #[test]
 fn a_refused_completion_is_explained_at_once_and_in_each_continuation_until_the_check_passes() {
     for form in &FORMS {
-        let name = form.host.name();
+        let name = form.host;
         let agent = Agent::new(form, &[("policy.verify", "command"), ("keep_going.no_progress", "9")]);
         agent.prompt();
         agent.list(&[("write it", "in_progress"), ("test it", "pending")]);
@@ -206,8 +208,8 @@ fn a_mirrored_completion_without_evidence_is_marked_as_unchecked() {
         agent.list(&[("write it", "completed"), ("test it", "completed")]);
         for content in ["write it", "test it"] {
             let todo = agent.todo(content);
-            assert_eq!(todo.status, Status::Completed, "{}: {content}", form.host.name());
-            assert!(todo.flags.unchecked, "{}: {content}", form.host.name());
+            assert_eq!(todo.status, Status::Completed, "{}: {content}", form.host);
+            assert!(todo.flags.unchecked, "{}: {content}", form.host);
         }
         let trusting = Agent::new(form, &[]);
         trusting.list(&[("write it", "completed")]);
@@ -224,11 +226,7 @@ fn a_completion_after_a_failed_check_is_warned_about_where_the_plan_allows_it() 
         agent.submit(Op::Edit(target.clone(), Edit { verify: Keep::Set(Some(command())), ..Edit::default() }));
         agent.submit(Op::RecordCheck { target, found: result(101, "no") });
         let answered = agent.list(&[("write it", "completed")]);
-        assert!(
-            answered.contains("is done, but its check `cargo test -p parser` failed"),
-            "{}: {answered}",
-            form.host.name()
-        );
+        assert!(answered.contains("is done, but its check `cargo test -p parser` failed"), "{}: {answered}", form.host);
         assert_eq!(agent.todo("write it").status, Status::Completed);
     }
 }
@@ -236,7 +234,7 @@ fn a_completion_after_a_failed_check_is_warned_about_where_the_plan_allows_it() 
 #[test]
 fn a_turn_that_does_not_touch_the_plan_is_continued_once() {
     for form in &FORMS {
-        let name = form.host.name();
+        let name = form.host;
         let agent = Agent::new(form, &[]);
         agent.list(&[("write it", "in_progress"), ("test it", "pending")]);
         agent.prompt();

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
+use crate::agents::agent;
 use proptest::prelude::*;
+use punch_agents::hook::HookReport;
 use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine, Severity};
-use punch_serve::hook::{Hook, Host, hear};
+use punch_serve::hook::Hook;
 use punch_serve::{PlanToolService, Problem, Project, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
@@ -19,11 +21,12 @@ fn shared() -> Shared {
     Shared(Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(1_000)))
 }
 
-fn report(project: &dyn Project, host: Host, event: &str, report: &Value) -> Vec<Problem> {
+fn report(project: &dyn Project, host: &str, event: &str, report: &Value) -> Vec<Problem> {
     let config = Config::load(&Inputs::default()).unwrap();
-    let settings = config.for_agent(host.name());
-    let Some(heard) = hear(host, event, report) else { return Vec::new() };
-    let hook = Hook { project, settings, worktree: None, root: None, host_cap: host.cap(None), assigned: None };
+    let settings = config.for_agent(host);
+    let Some(heard) = HookReport::read(agent(host), event, report) else { return Vec::new() };
+    let hook =
+        Hook { project, settings, worktree: None, root: None, host_cap: agent(host).stop_cap(None), assigned: None };
     hook.run(&heard).unwrap().problems
 }
 
@@ -50,7 +53,7 @@ impl Project for Nowhere {
 fn without_a_store_nothing_happens() {
     let todos = json!({"todos": [{"content": "a", "status": "pending"}]});
     let told = json!({"session_id": "s", "tool_name": "TodoWrite", "tool_input": todos});
-    assert_eq!(report(&Nowhere, Host::Claude, "PostToolUse", &told).len(), 0);
+    assert_eq!(report(&Nowhere, "claude", "PostToolUse", &told).len(), 0);
 }
 
 #[test]
@@ -58,14 +61,14 @@ fn a_task_that_the_host_refused_is_not_copied() {
     let project = shared();
     let created = json!({"session_id": "s", "tool_name": "TaskCreate", "tool_input": {"subject": "a", "description": ""},
         "tool_response": {"task": {"id": "1"}}});
-    report(&project, Host::Claude, "PostToolUse", &created);
+    report(&project, "claude", "PostToolUse", &created);
     let deleted = |success: bool| {
         json!({"session_id": "s", "tool_name": "TaskUpdate",
         "tool_input": {"taskId": "1", "status": "deleted"}, "tool_response": {"success": success}})
     };
-    report(&project, Host::Claude, "PostToolUse", &deleted(false));
+    report(&project, "claude", "PostToolUse", &deleted(false));
     assert_eq!(contents(&project), ["a"]);
-    report(&project, Host::Claude, "PostToolUse", &deleted(true));
+    report(&project, "claude", "PostToolUse", &deleted(true));
     assert_eq!(contents(&project), [""; 0]);
 }
 
@@ -105,7 +108,7 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
     let text = format!("<untrusted_context>\n[>] a\nrev {revision}\n</untrusted_context>");
     let seen = json!({"session_id": "host", "tool_name": "mcp_punch_TodoWrite", "tool_input": arguments,
         "tool_response": {"llmContent": [{"text": text}]}});
-    assert_eq!(report(&project, Host::Gemini, "AfterTool", &seen).len(), 0);
+    assert_eq!(report(&project, "gemini", "AfterTool", &seen).len(), 0);
     // What it was shown came along: leaving it out archives it, and the owner is the session.
     write(&[("b", "in_progress")]);
     let engine = engine(&project);
@@ -117,16 +120,16 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
     assert!(engine.session(&SessionKey::new("host", None)).unwrap().unwrap().1.bound);
 }
 
-const TOOLS: &[(Host, &str, &str)] = &[
-    (Host::Claude, "PostToolUse", "TodoWrite"),
-    (Host::Claude, "PostToolUse", "TaskCreate"),
-    (Host::Claude, "PostToolUse", "TaskUpdate"),
-    (Host::Claude, "PostToolUse", "mcp__punch__todo_write"),
-    (Host::Codex, "PostToolUse", "update_plan"),
-    (Host::Qwen, "PostToolUse", "todo_write"),
-    (Host::Gemini, "AfterTool", "write_todos"),
-    (Host::Cursor, "postToolUse", "TodoWrite"),
-    (Host::Opencode, "tool.execute.after", "todowrite"),
+const TOOLS: &[(&str, &str, &str)] = &[
+    ("claude", "PostToolUse", "TodoWrite"),
+    ("claude", "PostToolUse", "TaskCreate"),
+    ("claude", "PostToolUse", "TaskUpdate"),
+    ("claude", "PostToolUse", "mcp__punch__todo_write"),
+    ("codex", "PostToolUse", "update_plan"),
+    ("qwen", "PostToolUse", "todo_write"),
+    ("gemini", "AfterTool", "write_todos"),
+    ("cursor", "postToolUse", "TodoWrite"),
+    ("opencode", "tool.execute.after", "todowrite"),
 ];
 
 fn rows() -> impl Strategy<Value = Value> {

@@ -1,6 +1,7 @@
 //! The server without a process around it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot run what it tests has failed")]
 
+mod agents;
 mod driving;
 mod equals_engine;
 mod hooks;

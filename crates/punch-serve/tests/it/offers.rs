@@ -1,7 +1,7 @@
 //! What models are offered, word by word, and what it costs them.
 
+use punch_agents::AGENTS;
 use punch_engine::call::Dialect;
-use punch_serve::hook::Host;
 use punch_serve::{Group, Offer, cost, guide};
 
 /// Tokens as a current tokenizer counts them.
@@ -47,7 +47,7 @@ fn instructions_are_a_few_lines() {
 
 #[test]
 fn standing_advice_says_when_and_when_not_and_stays_short() {
-    for host in std::iter::once(None).chain(Host::ALL.iter().copied().map(Some)) {
+    for host in std::iter::once(None).chain(AGENTS.into_iter().map(Some)) {
         let text = guide::standing(host);
         assert!(exact(&text) <= 220, "{host:?}: {}", exact(&text));
         for said in ["three or more steps", "several things", "a question", "your memory", "shows the person"] {

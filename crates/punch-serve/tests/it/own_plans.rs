@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
+use crate::agents::agent;
+use punch_agents::hook::HookReport;
 use punch_engine::Engine;
 use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
-use punch_serve::hook::{Hook, Host, hear};
+use punch_serve::hook::Hook;
 use punch_serve::{PlanToolService, Project, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
@@ -46,7 +48,7 @@ impl World {
     }
 
     fn report(&self, event: &str, report: &Value) -> Option<String> {
-        let heard = hear(Host::Claude, event, report).unwrap();
+        let heard = HookReport::read(agent("claude"), event, report).unwrap();
         let (project, settings) = (&self.project, &self.settings);
         let hook = Hook { project, settings, worktree: None, root: None, host_cap: None, assigned: None };
         hook.run(&heard).unwrap().effect.context

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use crate::agents::agent;
 use proptest::prelude::*;
+use punch_agents::hook::HookReport;
 use punch_core::{Status, Uid};
 use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine};
-use punch_serve::hook::{Hook, Host, hear};
+use punch_serve::hook::Hook;
 use punch_serve::{PlanToolService, Project, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
@@ -28,7 +30,7 @@ fn engine(project: &Shared) -> Engine {
 /// An agent that runs, with our server and our hooks.
 struct Window<'a> {
     project: &'a Shared,
-    host: Host,
+    host: &'static str,
     service: PlanToolService,
     server: SessionKey,
     /// What the host started the server with.
@@ -42,9 +44,9 @@ struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    fn open(project: &'a Shared, host: Host, name: &str, session: &str) -> Self {
+    fn open(project: &'a Shared, host: &'static str, name: &str, session: &str) -> Self {
         let key = SessionKey::new(session, None);
-        let started_for = (host == Host::Claude).then_some(key);
+        let started_for = (host == "claude").then_some(key);
         let opened = ServedProject {
             project: Box::new(Shared(project.0.clone(), project.1.clone())),
             settings: Config::load(&Inputs::default()).unwrap().settings,
@@ -74,14 +76,14 @@ impl<'a> Window<'a> {
         let config = Config::load(&Inputs::default()).unwrap();
         let mut report = json!({"session_id": self.current});
         more.as_object().into_iter().flatten().for_each(|(key, value)| report[key] = value.clone());
-        let heard = hear(self.host, event, &report).unwrap();
-        let settings = config.for_agent(self.host.name());
+        let heard = HookReport::read(agent(self.host), event, &report).unwrap();
+        let settings = config.for_agent(self.host);
         let hook = Hook {
             project: self.project,
             settings,
             worktree: None,
             root: None,
-            host_cap: self.host.cap(None),
+            host_cap: agent(self.host).stop_cap(None),
             assigned: None,
         };
         assert_eq!(hook.run(&heard).unwrap().problems.len(), 0);
@@ -95,11 +97,11 @@ impl<'a> Window<'a> {
 
     /// The host's names for the hooks before and after a tool.
     fn events(&self) -> (&'static str, &'static str) {
-        if self.host == Host::Gemini { ("BeforeTool", "AfterTool") } else { ("PreToolUse", "PostToolUse") }
+        if self.host == "gemini" { ("BeforeTool", "AfterTool") } else { ("PreToolUse", "PostToolUse") }
     }
 
     fn used(&self, arguments: &Value) -> Value {
-        let name = if self.host == Host::Gemini { "mcp_punch_todo_write" } else { "mcp__punch__todo_write" };
+        let name = if self.host == "gemini" { "mcp_punch_todo_write" } else { "mcp__punch__todo_write" };
         json!({"tool_name": name, "tool_input": arguments, "tool_use_id": self.id()})
     }
 
@@ -115,7 +117,7 @@ impl<'a> Window<'a> {
             arguments: arguments.clone(),
             session: self.started_for.clone().unwrap_or_else(|| self.server.clone()),
             server: Some(self.server.clone()),
-            id: (self.host == Host::Claude).then(|| self.id()),
+            id: (self.host == "claude").then(|| self.id()),
             ..ToolRequest::reading(Value::Null)
         };
         let Called::Answered(reply) = self.service.call(&ask).unwrap() else { panic!("no check is wanted") };
@@ -182,10 +184,10 @@ fn what_an_ended_conversation_had_in_progress_waits_for_it_unless_it_is_taken() 
         let started = |id: &str| json!([{"op": "add", "id": id, "content": id}, {"op": "start", "id": id}]);
         window.ops(started("a"));
         window.switch("two", "clear");
-        assert_eq!(status_of(&project, "a"), (Status::Pending, true, None), "{}", host.name());
+        assert_eq!(status_of(&project, "a"), (Status::Pending, true, None), "{}", host);
         assert_eq!(lists_of(&project, "a"), ["one"], "it stays in the list of its conversation");
         window.switch("one", "resume");
-        assert_eq!(status_of(&project, "a").2.as_deref(), Some("one"), "{}", host.name());
+        assert_eq!(status_of(&project, "a").2.as_deref(), Some("one"), "{}", host);
         window.switch("three", "clear");
         window.ops(json!([{"op": "start", "id": "a"}]));
         assert_eq!(status_of(&project, "a").2.as_deref(), Some("three"), "free to be taken");
@@ -200,7 +202,7 @@ fn what_an_ended_conversation_had_in_progress_waits_for_it_unless_it_is_taken() 
 #[test]
 fn a_conversation_that_has_ended_is_not_written_for_by_a_server_that_bears_its_name() {
     let project = shared();
-    let mut window = Window::open(&project, Host::Claude, "w", "one");
+    let mut window = Window::open(&project, "claude", "w", "one");
     window.announces = false;
     window.ops(json!([{"op": "add", "id": "a", "content": "a"}, {"op": "start", "id": "a"}]));
     window.switch("two", "clear");
@@ -213,7 +215,7 @@ fn a_conversation_that_has_ended_is_not_written_for_by_a_server_that_bears_its_n
     assert_eq!((lists_of(&project, "b"), owner_of(&project, "b")), (vec!["two".into()], Some("two".into())));
 }
 
-const HOSTS: [Host; 3] = [Host::Claude, Host::Gemini, Host::Qwen];
+const HOSTS: [&str; 3] = ["claude", "gemini", "qwen"];
 
 #[test]
 fn after_clear_and_resume_the_first_call_is_already_the_new_conversation_s() {
@@ -221,11 +223,11 @@ fn after_clear_and_resume_the_first_call_is_already_the_new_conversation_s() {
         let project = shared();
         let mut window = Window::open(&project, host, "w", "one");
         window.ops(json!([{"op": "add", "id": "a", "content": "a"}, {"op": "start", "id": "a"}]));
-        assert_eq!(owner_of(&project, "a").as_deref(), Some("one"), "{}", host.name());
+        assert_eq!(owner_of(&project, "a").as_deref(), Some("one"), "{}", host);
         window.switch("two", "clear");
         let answer = window.ops(json!([{"op": "add", "id": "b", "content": "b"}, {"op": "start", "id": "b"}]));
-        assert!(!answer.contains("in_progress_limit"), "{}: {answer}", host.name());
-        assert_eq!(owner_of(&project, "b").as_deref(), Some("two"), "{}", host.name());
+        assert!(!answer.contains("in_progress_limit"), "{}: {answer}", host);
+        assert_eq!(owner_of(&project, "b").as_deref(), Some("two"), "{}", host);
         window.ops(json!([{"op": "done", "id": "b"}, {"op": "add", "id": "c", "content": "c"}]));
         window.switch("one", "resume");
         window.ops(json!([{"op": "add", "id": "d", "content": "d"}]));
@@ -243,20 +245,20 @@ fn a_conversation_that_nobody_announced_is_recognised_by_its_receipt() {
         window.ops(json!([{"op": "add", "id": "a", "content": "a"}]));
         window.switch("two", "clear");
         window.ops(json!([{"op": "add", "id": "b", "content": "b"}, {"op": "start", "id": "b"}]));
-        assert_eq!(lists_of(&project, "b"), ["two"], "{}", host.name());
-        assert_eq!(owner_of(&project, "b").as_deref(), Some("two"), "{}", host.name());
+        assert_eq!(lists_of(&project, "b"), ["two"], "{}", host);
+        assert_eq!(owner_of(&project, "b").as_deref(), Some("two"), "{}", host);
         // The next call is right from the beginning.
         let arguments = json!({"ops": [{"op": "add", "id": "c", "content": "c"}]});
         window.before(&arguments);
         window.send(&arguments);
-        assert_eq!(lists_of(&project, "c"), ["two"], "{}", host.name());
-        assert_eq!(lists_of(&project, "a"), ["one"], "{}", host.name());
+        assert_eq!(lists_of(&project, "c"), ["two"], "{}", host);
+        assert_eq!(lists_of(&project, "a"), ["one"], "{}", host);
     }
 }
 
 #[test]
 fn the_same_call_from_two_windows_at_once_is_not_mixed_up() {
-    for host in [Host::Gemini, Host::Qwen] {
+    for host in ["gemini", "qwen"] {
         let project = shared();
         let mut first = Window::open(&project, host, "w1", "one");
         let mut second = Window::open(&project, host, "w2", "two");
@@ -284,12 +286,12 @@ fn an_announcement_is_written_only_where_the_server_cannot_know() {
         assert_eq!(left, None, "{id}");
         pending.is_some()
     };
-    let mut claude = Window::open(&project, Host::Claude, "c", "one");
+    let mut claude = Window::open(&project, "claude", "c", "one");
     assert!(!written(&mut claude, "a"), "its server was started with this session");
     claude.switch("two", "clear");
     assert!(written(&mut claude, "b"), "the first call after a change");
     assert!(!written(&mut claude, "c"), "known by then");
-    let mut gemini = Window::open(&project, Host::Gemini, "g", "three");
+    let mut gemini = Window::open(&project, "gemini", "g", "three");
     assert!(written(&mut gemini, "d"), "nobody told its server");
     assert!(!written(&mut gemini, "e"), "known by then");
 }
@@ -297,11 +299,11 @@ fn an_announcement_is_written_only_where_the_server_cannot_know() {
 #[test]
 fn what_was_announced_and_never_called_is_forgotten() {
     let project = shared();
-    let mut first = Window::open(&project, Host::Gemini, "w1", "one");
+    let mut first = Window::open(&project, "gemini", "w1", "one");
     let arguments = json!({"ops": [{"op": "add", "content": "x"}]});
     first.before(&arguments);
     project.1.fetch_add(120_000, Ordering::Relaxed);
-    let mut second = Window::open(&project, Host::Gemini, "w2", "two");
+    let mut second = Window::open(&project, "gemini", "w2", "two");
     second.announces = false;
     second.call(&arguments);
     assert_eq!(lists_of(&project, "T-1"), ["two"]);

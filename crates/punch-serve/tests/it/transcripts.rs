@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
+use crate::agents::agent;
 use proptest::prelude::*;
+use punch_agents::hook::HookReport;
 use punch_engine::Choice;
 use punch_engine::config::{Config, Inputs};
 use punch_serve::Project;
-use punch_serve::hook::{Hook, Host, hear};
+use punch_serve::hook::Hook;
 use punch_store::MemoryStore;
 use serde_json::{Value, json};
 
@@ -18,14 +20,14 @@ use crate::equals_engine::Shared;
 
 /// A host with a conversation in a file.
 struct Told {
-    host: Host,
+    host: &'static str,
     folder: tempfile::TempDir,
     file: PathBuf,
     project: Shared,
 }
 
 impl Told {
-    fn by(host: Host) -> Self {
+    fn by(host: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("s.jsonl");
         Self { host, file, folder, project: Shared(Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(1_000))) }
@@ -39,14 +41,14 @@ impl Told {
     /// An answer of the model after which the context has this size, in the host's form.
     fn answered(&self, size: u64) -> String {
         let line = match self.host {
-            Host::Claude => {
+            "claude" => {
                 json!({"type": "assistant", "isSidechain": false, "message": {"id": "m", "model": "unheard-of",
                 "usage": {"input_tokens": size - 30, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 10,
                     "output_tokens": 10}}})
             }
-            Host::Codex => json!({"type": "event_msg", "payload": {"type": "token_count", "info": {
+            "codex" => json!({"type": "event_msg", "payload": {"type": "token_count", "info": {
                 "total_token_usage": {"total_tokens": 999_999}, "last_token_usage": {"total_tokens": size}}}}),
-            Host::Qwen => json!({"type": "assistant", "model": "q", "usageMetadata": {"totalTokenCount": size}}),
+            "qwen" => json!({"type": "assistant", "model": "q", "usageMetadata": {"totalTokenCount": size}}),
             _ => json!({"type": "gemini", "tokens": {"input": size - 5, "output": 5, "total": size}}),
         };
         // Hosts write a message once for each of its parts.
@@ -61,8 +63,8 @@ impl Told {
         let mut report = json!({"session_id": "s", "transcript_path": self.file, "hook_event_name": event});
         report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let config = Config::load(&Inputs::default()).unwrap();
-        let settings = config.for_agent(self.host.name());
-        let heard = hear(self.host, event, &report).unwrap();
+        let settings = config.for_agent(self.host);
+        let heard = HookReport::read(agent(self.host), event, &report).unwrap();
         let hook =
             Hook { project: &self.project, settings, worktree: None, root: None, host_cap: None, assigned: None };
         assert_eq!(hook.run(&heard).unwrap().problems.len(), 0);
@@ -70,11 +72,9 @@ impl Told {
 
     fn status(&self, status: &str) {
         let (event, tool, input) = match self.host {
-            Host::Codex => ("PostToolUse", "update_plan", json!({"plan": [{"step": "a", "status": status}]})),
-            Host::Gemini => ("AfterTool", "write_todos", json!({"todos": [{"description": "a", "status": status}]})),
-            Host::Qwen => {
-                ("PostToolUse", "todo_write", json!({"todos": [{"id": "1", "content": "a", "status": status}]}))
-            }
+            "codex" => ("PostToolUse", "update_plan", json!({"plan": [{"step": "a", "status": status}]})),
+            "gemini" => ("AfterTool", "write_todos", json!({"todos": [{"description": "a", "status": status}]})),
+            "qwen" => ("PostToolUse", "todo_write", json!({"todos": [{"id": "1", "content": "a", "status": status}]})),
             _ => {
                 ("PostToolUse", "TodoWrite", json!({"todos": [{"content": "a", "activeForm": "a", "status": status}]}))
             }
@@ -83,7 +83,7 @@ impl Told {
     }
 
     fn stops(&self) {
-        self.hook(if self.host == Host::Gemini { "AfterAgent" } else { "Stop" }, json!({}));
+        self.hook(if self.host == "gemini" { "AfterAgent" } else { "Stop" }, json!({}));
     }
 
     fn taken(&self) -> Vec<u64> {
@@ -95,26 +95,26 @@ impl Told {
 
 #[test]
 fn every_host_that_writes_down_its_usage_is_understood() {
-    for host in [Host::Claude, Host::Codex, Host::Qwen, Host::Gemini] {
+    for host in ["claude", "codex", "qwen", "gemini"] {
         let told = Told::by(host);
         told.says(10_000);
         told.status("in_progress");
         told.says(11_000);
         told.stops();
         told.stops();
-        assert_eq!(told.taken(), [1_000], "{}", host.name());
+        assert_eq!(told.taken(), [1_000], "{}", host);
         told.says(2_000);
         told.says(2_300);
         told.status("completed");
         told.says(9_000);
         told.stops();
-        assert_eq!(told.taken(), [1_300], "{}", host.name());
+        assert_eq!(told.taken(), [1_300], "{}", host);
     }
 }
 
 #[test]
 fn a_host_that_only_says_how_full_the_context_is_is_understood_too() {
-    let told = Told::by(Host::Qwen);
+    let told = Told::by("qwen");
     let stop = |tokens: u64| told.hook("Stop", json!({"context_limit": 200_000, "input_tokens": tokens}));
     told.status("in_progress");
     for tokens in [10_000, 12_500, 12_500] {
@@ -125,7 +125,7 @@ fn a_host_that_only_says_how_full_the_context_is_is_understood_too() {
 
 #[test]
 fn lines_in_the_making_other_files_and_short_ones_are_no_trouble() {
-    let told = Told::by(Host::Claude);
+    let told = Told::by("claude");
     told.says(10_000);
     told.status("in_progress");
     let line = told.answered(10_700);
@@ -154,7 +154,7 @@ fn lines_in_the_making_other_files_and_short_ones_are_no_trouble() {
 
 #[test]
 fn a_flood_between_two_reports_is_passed_over_and_the_growth_is_known_all_the_same() {
-    let told = Told::by(Host::Claude);
+    let told = Told::by("claude");
     told.says(10_000);
     told.status("in_progress");
     told.says(20_000);
@@ -166,7 +166,7 @@ fn a_flood_between_two_reports_is_passed_over_and_the_growth_is_known_all_the_sa
 
 #[test]
 fn a_subagents_own_file_counts_for_the_todo_and_its_lines_in_the_main_one_do_not() {
-    let told = Told::by(Host::Claude);
+    let told = Told::by("claude");
     told.says(10_000);
     told.status("in_progress");
     let side = |size| told.answered(size).replace("\"isSidechain\":false", "\"isSidechain\":true");
@@ -195,7 +195,7 @@ proptest! {
         ], 0..12),
         cuts in prop::collection::vec(0..4_000_usize, 0..4),
     ) {
-        let (pieces, whole) = (Told::by(Host::Claude), Told::by(Host::Claude));
+        let (pieces, whole) = (Told::by("claude"), Told::by("claude"));
         let text: String = lines.iter().map(|line| match line {
             Ok(size) => whole.answered(*size),
             Err(other) => format!("{}\n", other.replace(['\n', '\r'], " ")),

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::agents::agent;
 use proptest::prelude::*;
-use punch_serve::hook::Host;
-use punch_serve::wiring::{
-    Content, Level, Patch, Program, Roots, Syntax, Target, Wired, changes, extension, marketplace, plugin, wiring,
-};
+use punch_agents::settings::{self, Content, Level, Program, Roots, Target};
+use punch_agents::{AGENTS, Adapter};
+use punch_serve::wiring::{Edit as _, Patch, Wired, changes, marketplace, plugin, plugin_files};
 use serde_json::{Map, Value, json};
 
 pub fn roots() -> Roots {
@@ -14,24 +14,23 @@ pub fn roots() -> Roots {
     Roots {
         project: "/p".into(),
         main_project: "/p".into(),
-        claude: None,
-        codex: home.join(".codex"),
-        opencode: home.join(".config/opencode"),
+        config: home.join(".config"),
+        moved: Vec::new(),
         data: home.join(".local/share"),
         home,
     }
 }
 
-pub fn targets(host: Host, level: Level, program: &str) -> Vec<Target> {
-    wiring(host, level, &roots(), &Program(program.to_owned()), &|_| false)
+pub fn targets(host: &'static Adapter, level: Level, program: &str) -> Vec<Target> {
+    settings::files(host, level, &roots(), &Program(program.to_owned()), &|_| false)
 }
 
 /// Every file of every agent at every level that is JSON.
 fn json_contents() -> Vec<Content> {
-    let all = Host::ALL.iter().flat_map(|host| Level::ALL.map(|level| targets(*host, level, "punch")));
+    let all = AGENTS.into_iter().flat_map(|host| Level::ALL.map(|level| targets(host, level, "punch")));
     // The editor takes everything; which agent takes what is another test.
     let json = |target: Target| match target.content {
-        Content::Json(_, entries) => Some(Content::Json(Syntax::of(Host::Opencode), entries)),
+        Content::Json(_, entries) => Some(Content::Json(agent("opencode"), entries)),
         _ => None,
     };
     all.flatten().filter_map(json).collect()
@@ -265,7 +264,7 @@ proptest! {
             let _ = content.wire(Some(&text));
             let _ = content.unwire(&text, &[]);
         }
-        let table = &targets(Host::Codex, Level::User, "punch")[0].content;
+        let table = &targets(agent("codex"), Level::User, "punch")[0].content;
         let _ = table.wire(Some(&text));
         let _ = table.unwire(&text, &[]);
         let block = Content::Block("x".to_owned());
@@ -281,8 +280,8 @@ proptest! {
 #[test]
 fn new_files_look_like_a_person_wrote_them() {
     let mut out = String::new();
-    for host in Host::ALL {
-        for target in targets(*host, Level::Shared, "punch") {
+    for host in AGENTS {
+        for target in targets(host, Level::Shared, "punch") {
             let text = target.content.wire(None).unwrap();
             let lines: Vec<&str> = text.lines().take(6).collect();
             out.push_str(&format!(
@@ -299,14 +298,14 @@ fn new_files_look_like_a_person_wrote_them() {
 #[test]
 fn a_diff_shows_what_would_be_written() {
     let before = "{\n  // mine\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" } // why\n  }\n}\n";
-    let content = &targets(Host::Cursor, Level::User, "/opt/my tools/punch")[0].content;
+    let content = &targets(agent("cursor"), Level::User, "/opt/my tools/punch")[0].content;
     insta::assert_snapshot!(changes(before, &content.wire(Some(before)).unwrap()));
 }
 
 #[test]
 fn an_entry_for_another_program_is_mended_and_what_a_person_added_stays() {
     let mine = json!({"mcpServers": {"punch": {"command": "/old/punch", "args": ["mcp"], "env": {"A": "1"}}}});
-    let content = &targets(Host::Cursor, Level::User, "punch")[0].content;
+    let content = &targets(agent("cursor"), Level::User, "punch")[0].content;
     assert_eq!(content.look(Some(&mine.to_string())).unwrap(), Wired::Partly);
     let after = naive(&content.wire(Some(&mine.to_string())).unwrap());
     assert_eq!(after["mcpServers"]["punch"], json!({"command": "punch", "args": ["mcp"], "env": {"A": "1"}}));
@@ -317,7 +316,7 @@ fn hooks_of_an_earlier_place_are_replaced_and_others_in_their_group_stay() {
     let old = "/old/punch hook --agent claude Stop";
     let group = json!({"hooks": [{"type": "command", "command": old}, {"type": "command", "command": "say"}]});
     let text = json!({"hooks": {"Stop": [group, {"hooks": [{"type": "command", "command": old}]}]}}).to_string();
-    let content = &targets(Host::Claude, Level::Shared, "punch")[1].content;
+    let content = &targets(agent("claude"), Level::Shared, "punch")[1].content;
     let after = naive(&content.wire(Some(&text)).unwrap());
     let stop = after["hooks"]["Stop"].as_array().unwrap();
     assert_eq!(stop.len(), 2, "{after}");
@@ -329,7 +328,7 @@ fn hooks_of_an_earlier_place_are_replaced_and_others_in_their_group_stay() {
 
 #[test]
 fn places_of_the_wrong_kind_are_refused_with_line_and_column() {
-    let content = &targets(Host::Claude, Level::Shared, "punch")[1].content;
+    let content = &targets(agent("claude"), Level::Shared, "punch")[1].content;
     let told = |text: &str| content.wire(Some(text)).unwrap_err().message();
     assert_eq!(told("{\n  \"hooks\": []\n}"), "line 2, column 12: an object is expected here");
     assert_eq!(told("{\n  \"hooks\": {\"Stop\": 1}\n}"), "line 2, column 21: `hooks.Stop` is not an array");
@@ -342,7 +341,7 @@ fn places_of_the_wrong_kind_are_refused_with_line_and_column() {
 
 #[test]
 fn a_table_goes_into_toml_and_out_to_the_byte() {
-    let content = &targets(Host::Codex, Level::User, "punch")[0].content;
+    let content = &targets(agent("codex"), Level::User, "punch")[0].content;
     for before in [
         "",
         "model = \"x\"",
@@ -363,7 +362,7 @@ fn a_table_goes_into_toml_and_out_to_the_byte() {
 
 #[test]
 fn a_table_for_another_program_is_mended_and_its_inner_tables_go_along() {
-    let content = &targets(Host::Codex, Level::User, "punch")[0].content;
+    let content = &targets(agent("codex"), Level::User, "punch")[0].content;
     let text = "[mcp_servers.punch]\n# mine\ncommand = '/old/punch'\nx = 1\n\n[mcp_servers.punch.env]\nA = \"1\"\n\n[z]\ny = 2\n";
     let after = content.wire(Some(text)).unwrap();
     assert_eq!(
@@ -375,7 +374,7 @@ fn a_table_for_another_program_is_mended_and_its_inner_tables_go_along() {
 
 #[test]
 fn toml_that_takes_no_more_is_refused() {
-    let content = &targets(Host::Codex, Level::User, "punch")[0].content;
+    let content = &targets(agent("codex"), Level::User, "punch")[0].content;
     let told = |text: &str| content.wire(Some(text)).unwrap_err().message();
     assert!(told("mcp_servers = { a = { command = \"x\" } }\n").contains("takes no more"));
     assert!(told("mcp_servers.punch = 1\n").starts_with("line 1, column"), "{}", told("mcp_servers.punch = 1\n"));
@@ -399,7 +398,7 @@ fn a_block_goes_between_its_markers() {
 
 #[test]
 fn a_file_of_ours_is_replaced_and_a_stranger_is_not() {
-    let plugin = &targets(Host::Opencode, Level::User, "/opt/punch \"x\"")[1].content;
+    let plugin = &targets(agent("opencode"), Level::User, "/opt/punch \"x\"")[1].content;
     let text = plugin.wire(None).unwrap();
     assert!(text.contains(r#"const PROGRAM = process.env.PUNCH_PROGRAM || "/opt/punch \"x\"""#));
     assert_eq!(plugin.unwire(&text, &[]).unwrap(), None);
@@ -411,7 +410,7 @@ fn a_file_of_ours_is_replaced_and_a_stranger_is_not() {
 #[test]
 fn opencode_keeps_the_file_that_it_has() {
     let exists = |path: &Path| path.ends_with("opencode.jsonc");
-    let found = wiring(Host::Opencode, Level::Shared, &roots(), &Program("punch".to_owned()), &exists);
+    let found = settings::files(agent("opencode"), Level::Shared, &roots(), &Program("punch".to_owned()), &exists);
     assert_eq!(found[0].path, Path::new("/p/opencode.jsonc"));
 }
 
@@ -420,8 +419,10 @@ fn opencode_keeps_the_file_that_it_has() {
 fn the_marketplace_in_the_repository_is_the_one_that_is_installed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let program = Program("punch".to_owned());
-    let gemini = extension(&program).into_iter().map(|(path, text)| (format!("plugins/gemini/{path}"), text));
-    for (path, wanted) in marketplace(&program).into_iter().chain(gemini) {
+    let gemini = plugin_files(agent("gemini"), &roots(), &program)
+        .into_iter()
+        .map(|(path, text)| (format!("plugins/gemini/{path}"), text));
+    for (path, wanted) in marketplace(&roots(), &program).into_iter().chain(gemini) {
         let path = root.join(path);
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -434,18 +435,18 @@ fn the_marketplace_in_the_repository_is_the_one_that_is_installed() {
 
 #[test]
 fn a_plugin_goes_into_settings_by_name_and_out_again() {
-    let files = plugin(Host::Claude, &roots(), &Program("punch".to_owned())).unwrap();
+    let files = plugin(agent("claude"), &roots(), &Program("punch".to_owned())).unwrap();
     let settings = &files.last().unwrap().content;
     let before = "{\n  \"enabledPlugins\": { \"other@x\": true }\n}\n";
     let after = settings.wire(Some(before)).unwrap();
     insta::assert_snapshot!(changes(before, &after));
     assert_eq!(settings.unwire(&after, &settings.containers(Some(before))).unwrap().as_deref(), Some(before));
-    assert!(plugin(Host::Cursor, &roots(), &Program("punch".to_owned())).is_none());
+    assert!(plugin(agent("cursor"), &roots(), &Program("punch".to_owned())).is_none());
 }
 
 #[test]
 fn what_an_agent_would_ignore_is_refused_at_its_place() {
-    let wired = |host: Host, text: &str| {
+    let wired = |host: &'static Adapter, text: &str| {
         let targets = targets(host, Level::Shared, "punch");
         let content = &targets.iter().rfind(|target| matches!(target.content, Content::Json(..))).unwrap().content;
         content.wire(Some(text)).map(drop).map_err(|wrong| wrong.message())
@@ -454,18 +455,19 @@ fn what_an_agent_would_ignore_is_refused_at_its_place() {
     let ignored = |place: &str, what: &str, who: &str| {
         Err(format!("{place}: {what}: {who} ignores the whole file because of it"))
     };
-    assert_eq!(wired(Host::Claude, comment), ignored("line 2, column 3", "a comment", "Claude Code"));
-    assert_eq!(wired(Host::Codex, comma), ignored("line 2, column 9", "a comma with nothing behind it", "Codex"));
-    assert_eq!(wired(Host::Gemini, mark), ignored("line 1, column 1", "a byte order mark", "Gemini CLI"));
-    for host in Host::ALL {
-        let taken: Vec<bool> = [comment, comma, mark].iter().map(|text| wired(*host, text).is_ok()).collect();
-        let wanted = match host {
-            Host::Claude => [false, false, true],
-            Host::Codex => [false, false, false],
-            Host::Gemini => [true, false, false],
-            Host::Qwen => [true, false, true],
-            Host::Cursor | Host::Opencode => [true, true, true],
+    assert_eq!(wired(agent("claude"), comment), ignored("line 2, column 3", "a comment", "Claude Code"));
+    assert_eq!(wired(agent("codex"), comma), ignored("line 2, column 9", "a comma with nothing behind it", "Codex"));
+    assert_eq!(wired(agent("gemini"), mark), ignored("line 1, column 1", "a byte order mark", "Gemini CLI"));
+    for host in AGENTS {
+        let taken: Vec<bool> = [comment, comma, mark].iter().map(|text| wired(host, text).is_ok()).collect();
+        let wanted = match host.name {
+            "claude" => [false, false, true],
+            "codex" => [false, false, false],
+            "gemini" => [true, false, false],
+            "qwen" => [true, false, true],
+            "cursor" | "opencode" => [true, true, true],
+            other => panic!("what does {other} read?"),
         };
-        assert_eq!(taken, wanted, "{}", host.name());
+        assert_eq!(taken, wanted, "{}", host.name);
     }
 }

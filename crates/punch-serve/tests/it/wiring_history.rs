@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::agents::agent;
 use proptest::prelude::*;
-use punch_serve::hook::Host;
-use punch_serve::wiring::{Content, Disconnected, Entry, History, Level, Roots, Syntax, Target, connect, disconnect};
-use punch_serve::wiring::{OtherEntries, Program, wiring};
+use punch_agents::settings::{self, Content, Entry, Level, Program, Roots, Target};
+use punch_agents::{AGENTS, Adapter};
+use punch_serve::wiring::OtherEntries;
+use punch_serve::wiring::{Disconnected, Edit as _, History, connect, disconnect};
 use serde_json::{Map, Value, json};
 
 use crate::wiring::{Hand, hands, naive, roots, targets};
@@ -79,13 +81,13 @@ fn plain_hands() -> impl Strategy<Value = Hand> {
 }
 
 /// Every JSON file of every agent at every level, by agent and level.
-fn files() -> Vec<(Host, Level, usize)> {
+fn files() -> Vec<(&'static Adapter, Level, usize)> {
     let mut out = Vec::new();
-    for host in Host::ALL {
+    for host in AGENTS {
         for level in Level::ALL {
-            for (index, target) in targets(*host, level, "punch").iter().enumerate() {
+            for (index, target) in targets(host, level, "punch").iter().enumerate() {
                 if matches!(target.content, Content::Json(..)) {
-                    out.push((*host, level, index));
+                    out.push((host, level, index));
                 }
             }
         }
@@ -93,7 +95,7 @@ fn files() -> Vec<(Host, Level, usize)> {
     out
 }
 
-fn content((host, level, index): (Host, Level, usize), version: Version) -> Content {
+fn content((host, level, index): (&'static Adapter, Level, usize), version: Version) -> Content {
     let program = if version == Version::OtherProgram { "/opt/old/punch" } else { "punch" };
     let Content::Json(_, mut entries) = targets(host, level, program).swap_remove(index).content else {
         panic!("not JSON");
@@ -109,7 +111,7 @@ fn content((host, level, index): (Host, Level, usize), version: Version) -> Cont
             Version::This | Version::OtherProgram => {}
         }
     }
-    Content::Json(Syntax::of(host), entries)
+    Content::Json(host, entries)
 }
 
 /// A file, what punch remembers about it, and what the user wrote.
@@ -131,7 +133,7 @@ impl Life {
         self.origin = None;
     }
 
-    fn act(&mut self, file: (Host, Level, usize), hand: &Hand, act: &Act) -> Result<(), TestCaseError> {
+    fn act(&mut self, file: (&'static Adapter, Level, usize), hand: &Hand, act: &Act) -> Result<(), TestCaseError> {
         match act {
             Act::Install(version) => {
                 let content = content(file, *version);
@@ -330,7 +332,7 @@ proptest! {
     fn a_toml_file_keeps_every_line_of_the_user(
         acts in prop::collection::vec((0_u8..5, 0_u8..4), 1..14), newline in prop_oneof![Just("\n"), Just("\r\n")]
     ) {
-        let at = |program: &str| targets(Host::Codex, Level::User, program).swap_remove(0).content;
+        let at = |program: &str| targets(agent("codex"), Level::User, program).swap_remove(0).content;
         let (mut text, mut history, mut mine): (Option<String>, Option<History>, BTreeSet<u8>) = (None, None, BTreeSet::new());
         for (act, which) in acts.into_iter().chain([(2, 0)]) {
             let line = |which: u8| format!("[own{which}]{newline}value = {which} # mine{newline}");
@@ -389,16 +391,16 @@ fn claude_file(index: usize) -> Content {
     let main_project = if index == 0 { "/a" } else { "/b" }.into();
     let level = if index == 2 { Level::User } else { Level::Personal };
     let roots = Roots { main_project, ..roots() };
-    let found: Vec<Target> = wiring(Host::Claude, level, &roots, &Program("punch".to_owned()), &|_| false);
+    let found: Vec<Target> = settings::files(agent("claude"), level, &roots, &Program("punch".to_owned()), &|_| false);
     found[0].content.clone()
 }
 
 #[test]
 fn a_server_of_the_same_name_that_is_not_ours_is_never_touched() {
     for (host, file, text) in [
-        (Host::Cursor, 0, r#"{"mcpServers": {"punch": {"command": "/bin/hole-punch"}}}"#),
-        (Host::Opencode, 0, r#"{"mcp": {"punch": {"type": "remote", "url": "https://punch.example"}}}"#),
-        (Host::Codex, 0, "[mcp_servers.punch]\ncommand = \"counterpunch\"\n"),
+        (agent("cursor"), 0, r#"{"mcpServers": {"punch": {"command": "/bin/hole-punch"}}}"#),
+        (agent("opencode"), 0, r#"{"mcp": {"punch": {"type": "remote", "url": "https://punch.example"}}}"#),
+        (agent("codex"), 0, "[mcp_servers.punch]\ncommand = \"counterpunch\"\n"),
     ] {
         let content = targets(host, Level::User, "punch").swap_remove(file).content;
         let refused = connect(&content, Some(text), None, OtherEntries::Absent).unwrap_err();
@@ -406,14 +408,14 @@ fn a_server_of_the_same_name_that_is_not_ours_is_never_touched() {
         let left = disconnect(&content, text, None, OtherEntries::Absent).unwrap();
         assert_eq!(left.text.as_deref(), Some(text));
     }
-    let hooks = targets(Host::Cursor, Level::User, "punch").swap_remove(1).content;
+    let hooks = targets(agent("cursor"), Level::User, "punch").swap_remove(1).content;
     let own = r#"{"hooks": {"stop": [{"command": "counterpunch hook --agent cursor stop"}]}}"#;
     assert_eq!(disconnect(&hooks, own, None, OtherEntries::Absent).unwrap().text.as_deref(), Some(own));
 }
 
 #[test]
 fn hooks_for_a_team_do_nothing_without_punch_and_are_recognized() {
-    let settings = targets(Host::Claude, Level::Shared, "/opt/mine/punch").swap_remove(1).content;
+    let settings = targets(agent("claude"), Level::Shared, "/opt/mine/punch").swap_remove(1).content;
     let text = settings.wire(None).unwrap();
     let command = "command -v punch >/dev/null 2>&1 || exit 0; exec punch hook --agent claude Stop";
     assert_eq!(naive(&text)["hooks"]["Stop"][0]["hooks"][0]["command"], command);
@@ -424,7 +426,7 @@ fn hooks_for_a_team_do_nothing_without_punch_and_are_recognized() {
 /// `punch hook` reads these arguments without building its parser.
 #[test]
 fn every_hook_ends_in_the_form_that_is_read_fast() {
-    for (host, level) in Host::ALL.iter().flat_map(|host| Level::ALL.map(|level| (*host, level))) {
+    for (host, level) in AGENTS.into_iter().flat_map(|host| Level::ALL.map(|level| (host, level))) {
         let entries = targets(host, level, "punch").into_iter().filter_map(|target| match target.content {
             Content::Json(_, entries) => Some(entries),
             _ => None,
@@ -436,7 +438,7 @@ fn every_hook_ends_in_the_form_that_is_read_fast() {
         for (event, group) in hooks.flatten() {
             let handler = if group["hooks"].is_array() { &group["hooks"][0] } else { &group };
             let command = handler["command"].as_str().unwrap();
-            let call = format!("punch hook --agent {} {event}", host.name());
+            let call = format!("punch hook --agent {} {event}", host.name);
             assert_eq!(command.rsplit("exec ").next(), Some(call.as_str()), "{command}");
         }
     }
@@ -444,7 +446,7 @@ fn every_hook_ends_in_the_form_that_is_read_fast() {
 
 #[test]
 fn a_copy_is_needed_as_long_as_it_has_something_that_the_file_lost() {
-    let content = targets(Host::Gemini, Level::User, "punch").swap_remove(0).content;
+    let content = targets(agent("gemini"), Level::User, "punch").swap_remove(0).content;
     let earlier = r#"{"theme": "dark", "hooks": {"Stop": []}}"#;
     for (now, holds) in [
         (Some(r#"{"model": "x", "theme": "dark"}"#), true),

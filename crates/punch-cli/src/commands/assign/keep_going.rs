@@ -24,7 +24,7 @@ pub fn keep_going(open: &Open, given: &Assignment, to: &To, first: ExitStatus) -
         let Some(last) = told.first().filter(|told| told.at > since) else { break };
         let Some((_, Decision::Continue { text, .. })) = &last.decided else { break };
         since = last.at;
-        let again = to.to.go_on(open, given, (conversation.session_id(), text), &to.more)?;
+        let again = to.to.resume(open, given, (conversation.session_id(), text), &to.more)?;
         let Some(again) = again else { break };
         ended = again;
         let now = statuses(open, given)?;

@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
 use crate::{environment, output};
-pub use agent::Agent;
+use agent::{Recipient, recipients};
 use keep_going::keep_going;
 
 const EXAMPLES: &str = "\
@@ -38,8 +38,8 @@ pub struct Assign {
 #[derive(Args)]
 pub struct To {
     /// The agent that is started, or print
-    #[arg(long, value_name = "AGENT", value_enum)]
-    to: Agent,
+    #[arg(long, value_name = "AGENT", value_parser = recipients())]
+    to: Recipient,
     /// Arguments for the agent
     #[arg(last = true, value_name = "ARGUMENT")]
     more: Vec<OsString>,

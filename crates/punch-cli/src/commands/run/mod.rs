@@ -105,7 +105,7 @@ impl Run {
             trees: environment::state_home().map(|state| copies::trees_of(&state, &open.project.location.database)),
             consents: open.project.consents(),
             punch: environment::program()?,
-            without: environment::FOREIGN.iter().map(|name| (*name).to_owned()).collect(),
+            without: punch_agents::private_variables().map(str::to_owned).collect(),
         };
         let interrupt = Interrupt::default();
         interrupt.listen().map_err(Failure::Input)?;
@@ -149,7 +149,7 @@ impl Run {
             false => self.agent.clone(),
         };
         let specs = named.iter().map(|name| name.parse::<Spec>()).collect::<Result<Vec<_>, _>>();
-        let specs = specs.map_err(|error| Failure::usage(&error.message(), error.hint()))?;
+        let specs = specs.map_err(|error| Failure::usage(&error.message(), &error.hint()))?;
         if specs.is_empty() {
             let hint = "name one: `punch run --agent claude`, or `punch config set run.agent claude`";
             return Err(Failure::usage("no agent is named", hint));

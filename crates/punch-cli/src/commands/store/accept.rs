@@ -23,9 +23,11 @@ impl Accept {
         let Some(lost) = store.lost().cloned() else {
             return Ok(Reply::new("Nothing is missing.", json!({"accepted": false})));
         };
-        if let Some(agent) = environment::inside_agent() {
-            let message =
-                format!("only the user accepts lost writes, and this shell belongs to an agent ({agent} is set)");
+        if let Some(mark) = environment::inside_agent() {
+            let message = format!(
+                "only the user accepts lost writes, and this shell belongs to an agent ({} is set)",
+                mark.variable
+            );
             return Err(Failure::refused("needs_user", message, "ask the user to run it in a terminal of their own"));
         }
         // First, so that no other process can overwrite the copy as soon as writes are allowed again.

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::spent::Meter;
 use super::update::Words;
-use crate::agent::host::{Heard, Listen};
-use crate::agent::said::{Lines, failed, name, str_of, whole};
 use crate::agent::{Assignment, Event, Finish, Permission};
+use punch_agents::headless::json::{Lines, failed, name, str_of, whole};
+use punch_agents::headless::{AgentOutput, Listen};
 
 /// Requests for permission that may be open.
 const OPEN: usize = 64;
@@ -91,10 +91,12 @@ impl Client {
     }
 
     /// Takes the answer to a request of ours.
-    fn answered(&mut self, what: Asked, said: &Value) -> Heard {
+    fn answered(&mut self, what: Asked, said: &Value) -> AgentOutput {
         let result = &said["result"];
         match (what, &said["error"]) {
-            (Asked::Initialize, Value::Null) => Heard { replies: vec![self.initialized(result)], ..Heard::default() },
+            (Asked::Initialize, Value::Null) => {
+                AgentOutput { replies: vec![self.initialized(result)], ..AgentOutput::default() }
+            }
             (Asked::GoOn, Value::Null) => {
                 let session = self.resume.take().unwrap_or_default();
                 self.opened(session)
@@ -103,7 +105,7 @@ impl Client {
             (Asked::GoOn, _) => {
                 self.resume = None;
                 self.meter = Meter::new(false);
-                Heard { replies: vec![self.open()], ..Heard::default() }
+                AgentOutput { replies: vec![self.open()], ..AgentOutput::default() }
             }
             (Asked::New, Value::Null) if !str_of(result, "sessionId").is_empty() => {
                 self.opened(str_of(result, "sessionId").to_owned())
@@ -125,7 +127,7 @@ impl Client {
                 };
                 let mut events = self.meter.turn_over(&Value::Null);
                 events.push(Event::TurnEnded { finish });
-                Heard { events, ..Heard::default() }
+                AgentOutput { events, ..AgentOutput::default() }
             }
         }
     }
@@ -161,14 +163,14 @@ impl Client {
         self.ask(Asked::GoOn, method, &params)
     }
 
-    fn opened(&mut self, session: String) -> Heard {
+    fn opened(&mut self, session: String) -> AgentOutput {
         let events = vec![Event::Started { session: name(&session) }];
         self.session = Some(session);
         let first = std::mem::take(&mut self.first);
-        Heard { events, replies: self.prompt(&first).unwrap_or_default() }
+        AgentOutput { events, replies: self.prompt(&first).unwrap_or_default() }
     }
 
-    fn turn_over(&mut self, result: &Value) -> Heard {
+    fn turn_over(&mut self, result: &Value) -> AgentOutput {
         let finish = match str_of(result, "stopReason") {
             "end_turn" => Finish::Natural,
             "max_tokens" | "max_turn_requests" => Finish::Limit,
@@ -181,16 +183,16 @@ impl Client {
         events.push(Event::TurnEnded { finish });
         // Nobody waits for these any more.
         self.permissions.clear();
-        Heard { events, ..Heard::default() }
+        AgentOutput { events, ..AgentOutput::default() }
     }
 
     /// Takes a request of the agent.
-    fn requested(&mut self, method: &str, said: &Value) -> Heard {
+    fn requested(&mut self, method: &str, said: &Value) -> AgentOutput {
         let id = said["id"].clone();
         if method != "session/request_permission" || self.permissions.len() >= OPEN {
             let error = json!({"code": UNKNOWN_METHOD, "message": "not offered"});
             let reply = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
-            return Heard { replies: vec![reply], ..Heard::default() };
+            return AgentOutput { replies: vec![reply], ..AgentOutput::default() };
         }
         let (permission, refuse) = permission(&id, &said["params"]);
         if self.is_ours(&said["params"]["toolCall"])
@@ -198,12 +200,12 @@ impl Client {
         {
             let outcome = json!({"outcome": {"outcome": "selected", "optionId": option}});
             let reply = json!({"jsonrpc": "2.0", "id": id, "result": outcome}).to_string();
-            return Heard { replies: vec![reply], ..Heard::default() };
+            return AgentOutput { replies: vec![reply], ..AgentOutput::default() };
         }
         self.permissions.insert(permission.id.clone(), Open { id, refuse });
         let mut events: Vec<Event> = self.words.flush().into_iter().collect();
         events.push(Event::Permission(permission));
-        Heard { events, ..Heard::default() }
+        AgentOutput { events, ..AgentOutput::default() }
     }
 }
 
@@ -215,22 +217,22 @@ impl Listen for Client {
         vec![self.ask(Asked::Initialize, "initialize", &params)]
     }
 
-    fn hear(&mut self, said: &str) -> Heard {
-        let Some(said) = self.lines.read(said) else { return Heard::default() };
+    fn hear(&mut self, said: &str) -> AgentOutput {
+        let Some(said) = self.lines.read(said) else { return AgentOutput::default() };
         match (said["method"].as_str(), &said["id"]) {
             // A session that is being loaded tells all that has happened in it before.
-            (Some("session/update"), _) if self.session.is_none() => Heard::default(),
+            (Some("session/update"), _) if self.session.is_none() => AgentOutput::default(),
             (Some("session/update"), _) => {
-                Heard { events: self.updated(&said["params"]["update"]), ..Heard::default() }
+                AgentOutput { events: self.updated(&said["params"]["update"]), ..AgentOutput::default() }
             }
-            (Some(_), Value::Null) => Heard::default(),
+            (Some(_), Value::Null) => AgentOutput::default(),
             (Some(method), _) => self.requested(method, &said),
             (None, id) => match self.waiting {
                 Some((asked, what)) if *id == asked => {
                     self.waiting = None;
                     self.answered(what, &said)
                 }
-                _ => Heard::default(),
+                _ => AgentOutput::default(),
             },
         }
     }

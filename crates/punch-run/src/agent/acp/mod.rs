@@ -25,6 +25,6 @@ impl Acp {
 
 impl Agent for Acp {
     fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
-        host::start(host::program("acp", &self.command, &[]), assignment, sink, Client::new(assignment))
+        host::start(host::program("acp", &self.command, &[]), assignment, sink, Box::new(Client::new(assignment)))
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::agent::contexts::Contexts;
-use crate::agent::said::{count_of, micros};
 use crate::agent::{Event, Spending};
+use punch_agents::headless::Contexts;
+use punch_agents::headless::json::{count_of, micros};
 
 /// Adds up one session.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::client::Client;
 use crate::agent::Event;
-use crate::agent::said::{entries, entry, line, name, str_of};
+use punch_agents::headless::json::{entries, entry, line, name, str_of};
 
 /// Bytes of a line that are waited for before it is shown.
 const LINE: usize = 2_000;

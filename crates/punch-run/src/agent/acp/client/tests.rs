@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::agent::Spending;
-use crate::agent::said::entry;
+use punch_agents::headless::json::entry;
 
 fn assignment(resume: Option<&str>) -> Assignment {
     Assignment {
@@ -86,7 +86,7 @@ fn an_old_session_goes_on_where_the_agent_can() {
         }
         // The past of a loaded session is told again; it is nobody's news.
         let past = update(r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"old words\n"}}"#);
-        assert_eq!(client.hear(&past), Heard::default());
+        assert_eq!(client.hear(&past), AgentOutput::default());
         let mut lost = client.hear(r#"{"id":2,"error":{"code":-32602,"message":"no such session"}}"#).replies.concat();
         assert!(lost.contains("session/new"), "{lost}");
         lost = client.hear(r#"{"id":3,"result":{"sessionId":"new"}}"#).replies.concat();
@@ -234,8 +234,8 @@ fn what_was_not_offered_is_refused_at_once() {
     let mut client = prompted();
     let heard = client.hear(r#"{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{"path":"/etc/passwd"}}"#);
     assert_eq!(heard.replies, [r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"not offered"}}"#]);
-    assert_eq!(client.hear(r#"{"jsonrpc":"2.0","method":"$/ping"}"#), Heard::default());
-    assert_eq!(client.hear(r#"{"id":99,"result":{"stopReason":"end_turn"}}"#), Heard::default(), "nobody asked");
+    assert_eq!(client.hear(r#"{"jsonrpc":"2.0","method":"$/ping"}"#), AgentOutput::default());
+    assert_eq!(client.hear(r#"{"id":99,"result":{"stopReason":"end_turn"}}"#), AgentOutput::default(), "nobody asked");
     for n in 0..1000 {
         client.hear(&format!(r#"{{"id":{n},"method":"session/request_permission","params":{{}}}}"#));
     }

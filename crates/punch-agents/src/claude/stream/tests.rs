@@ -87,16 +87,6 @@ fn a_request_for_permission_is_answered_with_its_own_input() {
 }
 
 #[test]
-fn a_second_line_of_a_command_is_not_taken_for_words_of_the_first() {
-    let mut stream = Stream::new(false);
-    let rule: crate::permission::Rule = "Bash(touch *)".parse().unwrap();
-    for (line, wanted) in [(ASKS.to_owned(), true), (ASKS.replace("touch x.txt", "touch x.txt\\nrm -rf y"), false)] {
-        let Event::Permission(request) = heard(&mut stream, &[&line]).remove(0) else { panic!() };
-        assert_eq!(rule.allows(&request), wanted, "{}", request.what);
-    }
-}
-
-#[test]
 fn other_requests_and_too_many_are_refused_at_once() {
     let mut stream = Stream::new(false);
     let heard = stream.hear(r#"{"type":"control_request","request_id":"h","request":{"subtype":"hook_callback"}}"#);
@@ -186,17 +176,9 @@ fn everything_that_is_passed_on_is_short_and_harmless() {
 
 #[test]
 fn the_arguments_hand_over_our_server_and_the_conversation() {
-    let assignment = Assignment {
-        prompt: "p".into(),
-        folder: "/f".into(),
-        log: "/l".into(),
-        session: "/s".into(),
-        server: vec!["/bin/punch".into(), "mcp".into(), "--session".into(), "/s".into()],
-        resume: Some("0afe943c".into()),
-        environment: Vec::new(),
-        without: Vec::new(),
-    };
-    let words = arguments(&assignment).join(" ");
+    let server = ["/bin/punch", "mcp", "--session", "/s"].map(str::to_owned);
+    let start = HeadlessStart { prompt: "p", server: &server, resume: Some("0afe943c"), is_customized: false };
+    let words = Print.arguments(&start).join(" ");
     assert_eq!(
         words,
         "-p --input-format stream-json --output-format stream-json --verbose --permission-prompt-tool stdio \

@@ -6,7 +6,7 @@ const MOST: usize = 64;
 
 /// The contexts of an agent and its subagents in one turn.
 #[derive(Debug, Default)]
-pub(super) struct Contexts {
+pub struct Contexts {
     /// Name, the first request, the largest one, the last one.
     seen: Vec<(String, u64, u64, u64)>,
 }

@@ -1,45 +1,43 @@
-//! A host's report in neutral words.
+//! An agent's report in neutral words.
 
 use std::path::PathBuf;
 
 use punch_core::drive::{ContextUse, Finish, HostEvent, Start, ToolKind, ToolUse};
 use punch_core::text;
-use punch_store::SessionKey;
 use serde_json::{Value, json};
 
 use super::field::{name, number, object, short, string, truth};
-use super::host::{Host, Meaning};
-use super::{MARK, todos, tool, usage};
+use super::{MARK, todos, tools, usage};
+use crate::{Adapter, Meaning};
 
-/// Earlier turns that are heard of.
+/// Earlier turns that are read.
 const TURNS: usize = 20;
 
 /// Characters of an error that are kept.
 const ERROR: usize = 500;
 
-/// How Claude Code begins what it says when a job in the background has ended. The report names no source then.
-const JOB_ENDED: &str = "<task-notification>";
-
 /// What a report says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heard {
+pub struct HookReport {
     /// Whose.
-    pub host: Host,
-    /// The host's own name for the event, which its answer repeats.
+    pub agent: &'static Adapter,
+    /// The agent's own name for the event, which its answer repeats.
     pub name: String,
     /// What that name means.
     pub meaning: Meaning,
-    /// The conversation; its host part is empty where nothing names it.
-    pub key: SessionKey,
+    /// The conversation; empty if nothing names it.
+    pub session: String,
+    /// The subagent, if the report is about one.
+    pub subagent: Option<String>,
     /// What happened.
     pub event: HostEvent,
     /// How full the context is, where the report itself says so.
     pub context: Option<ContextUse>,
-    /// Where the host writes the conversation down.
+    /// Where the agent writes the conversation down.
     pub transcript: Option<PathBuf>,
     /// The model, where the report names it.
     pub model: Option<String>,
-    /// The host's marker of the turn.
+    /// The agent's marker of the turn.
     pub turn: Option<String>,
     /// The turns before that one, the last of them last, where the report itself names them.
     pub before: Option<Vec<String>>,
@@ -49,69 +47,65 @@ pub struct Heard {
     pub output: Value,
 }
 
-/// Reads a report; `None` if it means nothing to us. `event` is what the hook was called for.
-pub fn hear(host: Host, event: &str, report: &Value) -> Option<Heard> {
-    let meaning = host.meaning(event)?;
-    let mut heard = Heard {
-        host,
-        name: event.to_owned(),
-        meaning,
-        key: key(host, meaning, report),
-        event: HostEvent::SessionEnded,
-        context: usage::reported(report),
-        transcript: transcript(meaning, report),
-        model: name(report, &["model"]),
-        turn: name(report, &["prompt_id", "turn_id"]),
-        before: before(report),
-        input: Value::Null,
-        output: Value::Null,
-    };
-    heard.event = match meaning {
-        Meaning::SessionStart | Meaning::SubagentStart => HostEvent::SessionStarted { how: start(report) },
-        Meaning::Compacted => HostEvent::SessionStarted { how: Start::Compact },
-        Meaning::Prompt => HostEvent::Prompted { by_person: by_person(report) },
-        Meaning::ToolStart | Meaning::ToolEnd | Meaning::ToolFailure => {
-            heard.input = object(report, &["tool_input", "args"]);
-            heard.output = object(report, &["tool_response", "tool_output", "result_json", "output"]);
-            used(host, meaning, report, &heard.output)
+impl HookReport {
+    /// Reads a report; `None` if it means nothing here. `event` is what the hook was called for.
+    pub fn read(agent: &'static Adapter, event: &str, report: &Value) -> Option<Self> {
+        let meaning = agent.meaning(event)?;
+        if (agent.hooks.ignores)(meaning, report) {
+            return None;
         }
-        Meaning::TaskEnd => {
-            heard.input = report.clone();
-            let tool = ToolUse { name: event.to_owned(), kind: ToolKind::HostTodo, call: None, receipt: None };
-            HostEvent::ToolStarting { tool }
-        }
-        Meaning::Question => HostEvent::Asked,
-        Meaning::Notice => {
-            let kind = string(report, &["notification_type"]).unwrap_or_default().to_ascii_lowercase();
-            if !["permission", "elicitation"].iter().any(|word| kind.contains(word)) {
-                return None;
+        let mut out = Self {
+            agent,
+            name: event.to_owned(),
+            meaning,
+            session: name(report, agent.hooks.fields.session).unwrap_or_default(),
+            subagent: subagent(meaning, report),
+            event: HostEvent::SessionEnded,
+            context: usage::reported(report),
+            transcript: transcript(meaning, report),
+            model: name(report, &["model"]),
+            turn: name(report, &["prompt_id", "turn_id"]),
+            before: before(report),
+            input: Value::Null,
+            output: Value::Null,
+        };
+        out.event = match meaning {
+            Meaning::SessionStart | Meaning::SubagentStart => HostEvent::SessionStarted { how: start(report) },
+            Meaning::Compacted => HostEvent::SessionStarted { how: Start::Compact },
+            Meaning::Prompt => HostEvent::Prompted { by_person: by_person(agent, report) },
+            Meaning::ToolStart | Meaning::ToolEnd | Meaning::ToolFailure => {
+                out.input = object(report, agent.hooks.fields.tool_input);
+                out.output = object(report, agent.hooks.fields.tool_output);
+                used(agent, meaning, report, &out.output)
             }
-            HostEvent::Asked
-        }
-        Meaning::Stop | Meaning::SubagentStop => stopping(report),
-        Meaning::TurnFailure => HostEvent::TurnFailed { error: error(report) },
-        Meaning::Interrupt => HostEvent::Interrupted,
-        // This one fires before every request there; a person's own wish is told apart.
-        Meaning::Compact if host == Host::Gemini && string(report, &["trigger"]) != Some("manual") => return None,
-        Meaning::Compact => HostEvent::Compacting,
-        Meaning::SessionEnd => HostEvent::SessionEnded,
-    };
-    Some(heard)
+            Meaning::TaskEnd => {
+                out.input = report.clone();
+                let tool = ToolUse { name: event.to_owned(), kind: ToolKind::HostTodo, call: None, receipt: None };
+                HostEvent::ToolStarting { tool }
+            }
+            Meaning::Question => HostEvent::Asked,
+            Meaning::Notice => {
+                let kind = string(report, &["notification_type"]).unwrap_or_default().to_ascii_lowercase();
+                if !["permission", "elicitation"].iter().any(|word| kind.contains(word)) {
+                    return None;
+                }
+                HostEvent::Asked
+            }
+            Meaning::Stop | Meaning::SubagentStop => stopping(report),
+            Meaning::TurnFailure => HostEvent::TurnFailed { error: error(report) },
+            Meaning::Interrupt => HostEvent::Interrupted,
+            Meaning::Compact => HostEvent::Compacting,
+            Meaning::SessionEnd => HostEvent::SessionEnded,
+        };
+        Some(out)
+    }
 }
 
-fn key(host: Host, meaning: Meaning, report: &Value) -> SessionKey {
-    let session = match host {
-        Host::Cursor => name(report, &["conversation_id", "session_id"]),
-        Host::Claude | Host::Codex | Host::Qwen | Host::Gemini | Host::Opencode => {
-            name(report, &["session_id", "sessionID"])
-        }
-    };
-    let mut subagent = name(report, &["agent_id", "subagent_id"]);
-    // A subagent that nothing names is still not the main agent.
-    if matches!(meaning, Meaning::SubagentStart | Meaning::SubagentStop) && subagent.is_none() {
-        subagent = Some(name(report, &["agent_type", "subagent_type"]).unwrap_or_else(|| "subagent".to_owned()));
-    }
-    SessionKey::new(session.unwrap_or_default(), subagent.as_deref())
+/// The subagent that a report is about. One that nothing names is still not the main agent.
+fn subagent(meaning: Meaning, report: &Value) -> Option<String> {
+    let unnamed = || name(report, &["agent_type", "subagent_type"]).unwrap_or_else(|| "subagent".to_owned());
+    let of_subagent = matches!(meaning, Meaning::SubagentStart | Meaning::SubagentStop);
+    name(report, &["agent_id", "subagent_id"]).or_else(|| of_subagent.then(unnamed))
 }
 
 fn transcript(meaning: Meaning, report: &Value) -> Option<PathBuf> {
@@ -136,8 +130,8 @@ fn start(report: &Value) -> Start {
     }
 }
 
-/// Hosts also report what they, or hooks, put before the model.
-fn by_person(report: &Value) -> bool {
+/// Returns false for a prompt that the agent itself, or a hook, put before the model.
+fn by_person(agent: &Adapter, report: &Value) -> bool {
     if let Some(said) = report.get("by_person").and_then(Value::as_bool) {
         return said;
     }
@@ -147,15 +141,18 @@ fn by_person(report: &Value) -> bool {
     if !matches!(string(report, &["source"]), None | Some("user" | "sdk")) {
         return false;
     }
-    let own = |prompt: &str| prompt.is_empty() || prompt.starts_with(MARK) || prompt.starts_with(JOB_ENDED);
+    let own = |prompt: &str| {
+        let starts = agent.hooks.own_prompts.iter().any(|start| prompt.starts_with(start));
+        prompt.is_empty() || prompt.starts_with(MARK) || starts
+    };
     string(report, &["prompt"]).is_none_or(|prompt| !own(prompt.trim_start()))
 }
 
-fn used(host: Host, meaning: Meaning, report: &Value, output: &Value) -> HostEvent {
+fn used(agent: &Adapter, meaning: Meaning, report: &Value, output: &Value) -> HostEvent {
     let named = short(report, &["tool_name", "tool"], 200).unwrap_or_default();
-    let kind = tool::kind(host, &named, report);
+    let kind = tools::kind(agent, &named, report);
     let call = name(report, &["tool_use_id", "tool_call_id", "callID"]);
-    let wrote = meaning == Meaning::ToolEnd && kind == ToolKind::Ours && tool::writes(&named);
+    let wrote = meaning == Meaning::ToolEnd && kind == ToolKind::Ours && tools::writes(&named);
     let receipt = wrote.then(|| todos::receipt(output)).flatten();
     let tool = ToolUse { name: named, kind, call, receipt };
     let wrong = output.get("error").is_some_and(|error| !error.is_null())

@@ -2,63 +2,52 @@
 //! do is decided before.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::host::{self, Heard, Listen};
-use super::said::{Lines, count_of, entries, entry, failed, line, name, str_of};
-use super::{Agent, Assignment, Event, Finish, Running, Sink, Spending};
+use crate::headless::json::{Lines, count_of, entries, entry, failed, line, name, str_of};
+use crate::headless::{AgentOutput, Event, Finish, Headless, HeadlessStart, Listen, Spending};
 
 /// Conversations whose sums are remembered.
 const THREADS: usize = 256;
 
-/// Codex.
-pub(super) struct Codex {
-    command: String,
+/// Codex in `exec` mode.
+#[derive(Default)]
+pub(super) struct Exec {
     sums: Sums,
 }
 
-/// What each conversation has spent so far: Codex tells sums, also those of a conversation that goes on.
+/// What each conversation has spent so far: Codex tells sums, also those of a conversation that is resumed.
 type Sums = Arc<Mutex<BTreeMap<String, Spending>>>;
 
-impl Codex {
-    /// `command` takes the place of the program's name, unless it is empty.
-    pub fn new(command: &str) -> Self {
-        Self { command: command.to_owned(), sums: Sums::default() }
+impl Headless for Exec {
+    fn arguments(&self, start: &HeadlessStart<'_>) -> Vec<String> {
+        let mut out = vec!["exec".to_owned()];
+        out.extend(start.resume.iter().flat_map(|thread| ["resume".to_owned(), (*thread).to_owned()]));
+        out.push("--json".to_owned());
+        let mut set = |setting: String| out.extend(["-c".to_owned(), setting]);
+        if !start.is_customized {
+            // In a folder that nobody has confirmed it may only read, and would work for nothing.
+            set(r#"sandbox_mode="workspace-write""#.to_owned());
+        }
+        if let Some((program, arguments)) = start.server.split_first() {
+            // Strings of JSON are strings of TOML.
+            set(format!("mcp_servers.punch.command={}", json!(program)));
+            set(format!("mcp_servers.punch.args={}", json!(arguments)));
+            set("mcp_servers.punch.startup_timeout_sec=30".to_owned());
+            // It reports with our tools. Without this, calls fail in every sandbox: there is nobody to ask.
+            set(r#"mcp_servers.punch.default_tools_approval_mode="approve""#.to_owned());
+        }
+        // A lane is a worktree, but a folder without git is none of Codex's business either.
+        out.extend(["--skip-git-repo-check".to_owned(), "-".to_owned()]);
+        out
     }
-}
 
-impl Agent for Codex {
-    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
-        let command = host::program("codex", &self.command, &arguments(assignment, self.command.is_empty()));
-        let mut stream = Stream::new(self.sums.clone(), assignment.resume.is_some());
-        stream.first = assignment.prompt.clone();
-        host::start(command, assignment, sink, stream)
+    fn listener(&self, start: &HeadlessStart<'_>) -> Box<dyn Listen> {
+        let stream = Stream::new(self.sums.clone(), start.resume.is_some());
+        Box::new(Stream { first: start.prompt.to_owned(), ..stream })
     }
-}
-
-fn arguments(assignment: &Assignment, bare: bool) -> Vec<String> {
-    let mut out = vec!["exec".to_owned()];
-    out.extend(assignment.resume.iter().flat_map(|thread| ["resume".to_owned(), thread.clone()]));
-    out.push("--json".to_owned());
-    let mut set = |setting: String| out.extend(["-c".to_owned(), setting]);
-    if bare {
-        // In a folder that nobody has confirmed it may only read, and would work for nothing.
-        set(r#"sandbox_mode="workspace-write""#.to_owned());
-    }
-    if let Some((program, arguments)) = assignment.server.split_first() {
-        // Strings of JSON are strings of TOML.
-        set(format!("mcp_servers.punch.command={}", json!(program)));
-        set(format!("mcp_servers.punch.args={}", json!(arguments)));
-        set("mcp_servers.punch.startup_timeout_sec=30".to_owned());
-        // It reports with our tools. Without this, calls fail in every sandbox: there is nobody to ask.
-        set(r#"mcp_servers.punch.default_tools_approval_mode="approve""#.to_owned());
-    }
-    // A lane is a work tree, but a folder without git is none of Codex's business either.
-    out.extend(["--skip-git-repo-check".to_owned(), "-".to_owned()]);
-    out
 }
 
 /// What it prints, understood.
@@ -123,8 +112,8 @@ impl Listen for Stream {
         vec![std::mem::take(&mut self.first)]
     }
 
-    fn hear(&mut self, said: &str) -> Heard {
-        let Some(said) = self.lines.read(said) else { return Heard::default() };
+    fn hear(&mut self, said: &str) -> AgentOutput {
+        let Some(said) = self.lines.read(said) else { return AgentOutput::default() };
         let events = match str_of(&said, "type") {
             "thread.started" => self.started(&said),
             "turn.completed" => self.completed(&said["usage"]),
@@ -140,15 +129,7 @@ impl Listen for Stream {
             kind @ ("item.started" | "item.updated" | "item.completed") => item(kind, &said["item"]),
             _ => Vec::new(),
         };
-        Heard { events, ..Heard::default() }
-    }
-
-    fn prompt(&mut self, _prompt: &str) -> Option<Vec<String>> {
-        None
-    }
-
-    fn answer(&mut self, _request: &str, _option: Option<&str>) -> Vec<String> {
-        Vec::new()
+        AgentOutput { events, ..AgentOutput::default() }
     }
 
     fn cancel(&mut self) -> Vec<String> {

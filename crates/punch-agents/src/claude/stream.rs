@@ -2,55 +2,40 @@
 //! same pipes, as its own SDK does.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
 
 use serde_json::{Value, json};
 
-use super::contexts::Contexts;
-use super::host::{self, Heard, Listen};
-use super::said::{Lines, count_of, entries, entry, failed, line, micros, name, str_of, whole};
-use super::{Agent, Assignment, Event, Finish, Permission, Running, Sink, Spending};
+use crate::headless::json::{Lines, count_of, entries, entry, failed, line, micros, name, str_of, whole};
+use crate::headless::{AgentOutput, Contexts, Event, Finish, Headless, HeadlessStart, Listen, Permission, Spending};
 
 /// Messages that are remembered, so that each is counted once: one comes as several lines, one after the other.
 const MESSAGES: usize = 64;
 /// Requests for permission that may be open.
 const OPEN: usize = 64;
 
-/// Claude Code.
-pub(super) struct Claude {
-    command: String,
-}
+/// Claude Code in `-p` mode.
+pub(super) struct Print;
 
-impl Claude {
-    /// `command` takes the place of the program's name, unless it is empty.
-    pub fn new(command: &str) -> Self {
-        Self { command: command.to_owned() }
+impl Headless for Print {
+    fn arguments(&self, start: &HeadlessStart<'_>) -> Vec<String> {
+        let plain = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+        let mut out: Vec<String> = plain.map(str::to_owned).to_vec();
+        out.extend(["--permission-prompt-tool", "stdio"].map(str::to_owned));
+        if let Some((program, arguments)) = start.server.split_first() {
+            // Otherwise the model is told only the names of the tools.
+            let server = json!({"command": program, "args": arguments, "alwaysLoad": true});
+            out.push("--mcp-config".to_owned());
+            out.push(json!({"mcpServers": {"punch": server}}).to_string());
+            // It reports with our tools; nobody has to allow that.
+            out.extend(["--allowedTools", "mcp__punch"].map(str::to_owned));
+        }
+        out.extend(start.resume.iter().flat_map(|session| ["--resume".to_owned(), (*session).to_owned()]));
+        out
     }
-}
 
-impl Agent for Claude {
-    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
-        let command = host::program("claude", &self.command, &arguments(assignment));
-        let mut stream = Stream::new(assignment.resume.is_some());
-        stream.first = assignment.prompt.clone();
-        host::start(command, assignment, sink, stream)
+    fn listener(&self, start: &HeadlessStart<'_>) -> Box<dyn Listen> {
+        Box::new(Stream { first: start.prompt.to_owned(), ..Stream::new(start.resume.is_some()) })
     }
-}
-
-fn arguments(assignment: &Assignment) -> Vec<String> {
-    let plain = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
-    let mut out: Vec<String> = plain.map(str::to_owned).to_vec();
-    out.extend(["--permission-prompt-tool", "stdio"].map(str::to_owned));
-    if let Some((program, arguments)) = assignment.server.split_first() {
-        // Otherwise the model is told only the names of the tools.
-        let server = json!({"command": program, "args": arguments, "alwaysLoad": true});
-        out.push("--mcp-config".to_owned());
-        out.push(json!({"mcpServers": {"punch": server}}).to_string());
-        // It reports with our tools; nobody has to allow that.
-        out.extend(["--allowedTools", "mcp__punch"].map(str::to_owned));
-    }
-    out.extend(assignment.resume.iter().flat_map(|session| ["--resume".to_owned(), session.clone()]));
-    out
 }
 
 /// What it prints, understood.
@@ -152,18 +137,18 @@ impl Stream {
         vec![Event::Usage(rest), Event::TurnEnded { finish }]
     }
 
-    fn request(&mut self, said: &Value) -> Heard {
+    fn request(&mut self, said: &Value) -> AgentOutput {
         let id = str_of(said, "request_id").to_owned();
         let request = &said["request"];
         if str_of(request, "subtype") != "can_use_tool" || self.asked.len() >= OPEN {
             let answer = json!({"subtype": "error", "request_id": id, "error": "not possible here"});
-            return Heard { replies: vec![response(answer)], ..Heard::default() };
+            return AgentOutput { replies: vec![response(answer)], ..AgentOutput::default() };
         }
         let (tool, input) = (str_of(request, "tool_name"), &request["input"]);
         let options = vec![("allow".into(), "Allow".into(), true), ("deny".into(), "Refuse".into(), false)];
         let permission = Permission { id: name(&id), what: what(input), tool: Some(name(tool)), options };
         self.asked.insert(id, input.clone());
-        Heard { events: vec![Event::Permission(permission)], ..Heard::default() }
+        AgentOutput { events: vec![Event::Permission(permission)], ..AgentOutput::default() }
     }
 }
 
@@ -173,8 +158,8 @@ impl Listen for Stream {
         self.prompt(&first).unwrap_or_default()
     }
 
-    fn hear(&mut self, said: &str) -> Heard {
-        let Some(said) = self.lines.read(said) else { return Heard::default() };
+    fn hear(&mut self, said: &str) -> AgentOutput {
+        let Some(said) = self.lines.read(said) else { return AgentOutput::default() };
         let events = match str_of(&said, "type") {
             "system" if str_of(&said, "subtype") == "init" => {
                 let session = name(str_of(&said, "session_id"));
@@ -191,7 +176,7 @@ impl Listen for Stream {
             }
             _ => Vec::new(),
         };
-        Heard { events, ..Heard::default() }
+        AgentOutput { events, ..AgentOutput::default() }
     }
 
     fn prompt(&mut self, prompt: &str) -> Option<Vec<String>> {

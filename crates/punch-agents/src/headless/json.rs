@@ -1,4 +1,4 @@
-//! Small readings of JSON that a host printed: whatever is there or not, never more than a bounded piece of it.
+//! Reads pieces of JSON that an agent printed. A missing piece is empty, and a long one is cut.
 
 use punch_core::text;
 use serde_json::Value;
@@ -14,53 +14,53 @@ const CONTENT: usize = 500;
 const NAME: usize = 200;
 
 /// A text, empty if there is none.
-pub(super) fn str_of<'a>(value: &'a Value, key: &str) -> &'a str {
+pub fn str_of<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
 /// A number, zero if there is none.
-pub(super) fn count_of(value: &Value, key: &str) -> u64 {
+pub fn count_of(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_default()
 }
 
 /// The first line with something in it, clipped and without anything that a terminal would obey.
-pub(super) fn line(said: &str) -> String {
+pub fn line(said: &str) -> String {
     let first = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     text::clip(&text::neutral(&text::clip(first, SHOWN)), SHOWN).into_owned()
 }
 
 /// All of it on one line. What was cut, and where lines ended, can be recognised: a rule must not take the second line
 /// of a command for further words of the first.
-pub(super) fn whole(said: &str) -> String {
+pub fn whole(said: &str) -> String {
     let ends = |c: char| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let clipped = text::clip(said, SHOWN).replace(ends, "\u{240a}");
     text::neutral(&clipped).into_owned()
 }
 
 /// A name that is passed on.
-pub(super) fn name(said: &str) -> String {
+pub fn name(said: &str) -> String {
     text::clip(&text::neutral(&text::clip(said, NAME)), NAME).into_owned()
 }
 
 /// An entry of a plan.
-pub(super) fn entry(content: &str, status: &str) -> PlanEntry {
+pub fn entry(content: &str, status: &str) -> PlanEntry {
     PlanEntry { content: text::clip(content, CONTENT).into_owned(), status: text::clip(status, 20).into_owned() }
 }
 
 /// Entries of a list, as many as are kept.
-pub(super) fn entries(list: &Value, read: impl Fn(&Value) -> PlanEntry) -> Vec<PlanEntry> {
+pub fn entries(list: &Value, read: impl Fn(&Value) -> PlanEntry) -> Vec<PlanEntry> {
     list.as_array().map_or(&[][..], Vec::as_slice).iter().take(ENTRIES).map(read).collect()
 }
 
-/// A failure in one line; `otherwise` if the host does not say what it was.
-pub(super) fn failed(said: &str, otherwise: &str) -> Finish {
+/// A failure in one line; `otherwise` if the agent does not say what it was.
+pub fn failed(said: &str, otherwise: &str) -> Finish {
     let said = line(said);
     Finish::Failed(if said.is_empty() { line(otherwise) } else { said })
 }
 
-/// The lines of a host, counted: whether any of them was what was expected tells a wrong program from one that broke.
+/// The lines of an agent, counted: whether any of them was understood tells a wrong program from one that crashed.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub struct Lines {
     understood: u64,
     garbage: u64,
 }
@@ -76,7 +76,7 @@ impl Lines {
         read
     }
 
-    /// How a turn ended with the host.
+    /// How a turn ended that the end of the agent cut off.
     pub fn cut_off(&self, code: Option<i32>) -> Finish {
         let Some(code) = code else { return Finish::Failed("it could not be ended".into()) };
         Finish::Failed(match (self.understood, self.garbage) {
@@ -89,7 +89,7 @@ impl Lines {
 }
 
 /// Dollars as the millionths that are counted with; nonsense is not counted.
-pub(super) fn micros(dollars: &Value) -> Option<u64> {
+pub fn micros(dollars: &Value) -> Option<u64> {
     let dollars = dollars.as_f64().filter(|dollars| (0.0..1e9).contains(dollars))?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
     Some((dollars * 1e6).round() as u64)

@@ -1,9 +1,10 @@
-//! What a tool means to us, by the names that hosts give it.
+//! What a tool means to us, by the names that agents give it. Most agents use some of the same names; those of one agent
+//! alone are in its own file.
 
 use punch_core::drive::ToolKind;
 use serde_json::Value;
 
-use super::Host;
+use crate::Adapter;
 
 /// The tools of our server, as the last part of whatever a client makes of their names.
 const OURS: &[&str] = &["todo_write", "todo_read", "todo_claim", "todo_checkpoint", "TodoWrite"];
@@ -56,7 +57,7 @@ const COMMANDS: &[&str] = &[
 /// How the tools of other servers begin: what they do is unknown, so it may be work.
 const SERVED: &[&str] = &["mcp__", "mcp_", "MCP:"];
 
-/// Tools that ask a person.
+/// Tools that ask the user.
 const QUESTIONS: &[&str] = &[
     "AskUserQuestion",
     "ExitPlanMode",
@@ -68,16 +69,19 @@ const QUESTIONS: &[&str] = &[
 ];
 
 /// What a tool of that name means. `report` may say which server it belongs to.
-pub fn kind(host: Host, name: &str, report: &Value) -> ToolKind {
+pub fn kind(agent: &Adapter, name: &str, report: &Value) -> ToolKind {
     if is_ours(name, report) {
         ToolKind::Ours
-    } else if family(host, name).is_some() {
+    } else if agent.todo_tool(name).is_some() {
         ToolKind::HostTodo
-    } else if EDITS.contains(&name) {
+    } else if EDITS.contains(&name) || agent.tools.edits.contains(&name) {
         ToolKind::Edit
-    } else if COMMANDS.contains(&name) || SERVED.iter().any(|start| name.starts_with(start)) {
+    } else if COMMANDS.contains(&name)
+        || agent.tools.commands.contains(&name)
+        || SERVED.iter().any(|start| name.starts_with(start))
+    {
         ToolKind::Command
-    } else if QUESTIONS.contains(&name) {
+    } else if QUESTIONS.contains(&name) || agent.tools.questions.contains(&name) {
         ToolKind::Question
     } else {
         ToolKind::Other
@@ -98,18 +102,4 @@ fn is_ours(name: &str, report: &Value) -> bool {
 /// The last part of one of our names: whether it reads or writes.
 pub fn writes(name: &str) -> bool {
     !name.ends_with("todo_read")
-}
-
-/// Which of the host's own todo tools that is: tools that work on one list have one name.
-pub fn family(host: Host, name: &str) -> Option<&'static str> {
-    Some(match (host, name) {
-        (Host::Claude, "TodoWrite") => "TodoWrite",
-        (Host::Claude, "TaskCreate" | "TaskUpdate") => "Tasks",
-        (Host::Codex, "update_plan") => "update_plan",
-        (Host::Qwen, "todo_write" | "TodoWrite" | "TodoList") => "todo_write",
-        (Host::Gemini, "write_todos") => "write_todos",
-        (Host::Cursor, "todo_write" | "TodoWrite") => "todo_write",
-        (Host::Opencode, "todowrite") => "todowrite",
-        _ => return None,
-    })
 }

@@ -87,24 +87,15 @@ fn ends_are_told_apart() {
 
 #[test]
 fn the_arguments_hand_over_our_server_and_the_conversation() {
-    let assignment = |resume: Option<&str>| Assignment {
-        prompt: "p".into(),
-        folder: "/f".into(),
-        log: "/l".into(),
-        session: "/s".into(),
-        server: vec!["/bin/pu\"nch".into(), "mcp".into()],
-        resume: resume.map(str::to_owned),
-        environment: Vec::new(),
-        without: Vec::new(),
+    let words = |resume: Option<&str>, is_customized: bool| {
+        let server = ["/bin/pu\"nch", "mcp"].map(str::to_owned);
+        Exec::default().arguments(&HeadlessStart { prompt: "p", server: &server, resume, is_customized }).join(" ")
     };
     let server = "-c mcp_servers.punch.command=\"/bin/pu\\\"nch\" -c mcp_servers.punch.args=[\"mcp\"] \
         -c mcp_servers.punch.startup_timeout_sec=30 -c mcp_servers.punch.default_tools_approval_mode=\"approve\" \
         --skip-git-repo-check -";
-    assert_eq!(
-        arguments(&assignment(None), true).join(" "),
-        format!("exec --json -c sandbox_mode=\"workspace-write\" {server}")
-    );
-    assert_eq!(arguments(&assignment(Some("01a")), false).join(" "), format!("exec resume 01a --json {server}"));
+    assert_eq!(words(None, false), format!("exec --json -c sandbox_mode=\"workspace-write\" {server}"));
+    assert_eq!(words(Some("01a"), true), format!("exec resume 01a --json {server}"));
 }
 
 proptest! {

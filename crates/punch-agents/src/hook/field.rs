@@ -1,4 +1,4 @@
-//! Reading JSON from hosts without ever failing: a field of another shape is a field that is not there.
+//! Reading JSON from agents without ever failing: a field of another shape is a field that is not there.
 
 use punch_core::text;
 use serde_json::Value;

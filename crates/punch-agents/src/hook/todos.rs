@@ -1,11 +1,11 @@
-//! The calls of hosts' own todo tools, read as far as they can be. A call that says nothing about todos is none.
+//! Calls of agents' own todo tools, read as far as possible. A call that says nothing about todos is none.
 
 use punch_core::dialect::mirror::{Change, HostListUpdate, MAX_ROWS, Row, Word};
-use punch_engine::call::Family;
 use serde_json::Value;
 
+use super::HookReport;
 use super::field::{string, truth};
-use super::{Heard, tool};
+use crate::{TodoCall, TodoTool};
 
 /// Characters of a text before it is cut to what the plan allows.
 const LONGEST: usize = 64 * 1024;
@@ -13,26 +13,35 @@ const LONGEST: usize = 64 * 1024;
 /// Values that are looked through for a text in a tool's answer.
 const LOOKED_AT: usize = 1_000;
 
-/// What the host's todo tool did, and whose list it is about.
-pub fn told(heard: &Heard, name: &str) -> Option<(Family<'static>, HostListUpdate)> {
-    let family = tool::family(heard.host, name)?;
-    // The host refused it itself.
-    if heard.output.get("success").and_then(Value::as_bool) == Some(false) {
+/// What a call of an agent's own todo tool did.
+#[derive(Clone, Debug)]
+pub struct TodoUpdate {
+    /// The tool.
+    pub tool: &'static TodoTool,
+    /// What it did to its list.
+    pub told: HostListUpdate,
+}
+
+/// What a report says about the agent's own list; `name` is the tool that was used.
+pub fn todo_update(report: &HookReport, name: &str) -> Option<TodoUpdate> {
+    let tool = report.agent.todo_tool(name)?;
+    // The agent itself refused the call.
+    if report.output.get("success").and_then(Value::as_bool) == Some(false) {
         return None;
     }
-    let told = match name {
-        "TaskCreate" => HostListUpdate::Create(created(&heard.input, &heard.output)?),
-        "TaskUpdate" => HostListUpdate::Change(updated(&heard.input)?),
-        _ => list(&heard.input)?,
+    let told = match tool.call {
+        TodoCall::Create => HostListUpdate::Create(created(&report.input, &report.output)?),
+        TodoCall::Update => HostListUpdate::Change(updated(&report.input)?),
+        TodoCall::WriteList => list(&report.input)?,
     };
-    Some((Family { name: family, shared: family == "Tasks" }, told))
+    Some(TodoUpdate { tool, told })
 }
 
 /// The number after `rev` on the last line of one of our tools' answers.
 pub fn receipt(output: &Value) -> Option<u64> {
     texts(output).into_iter().find_map(|text| {
         let last = text.trim_end().lines().next_back()?.trim();
-        // One host wraps what a server says.
+        // One agent wraps what a server says.
         let last = last.strip_suffix("</untrusted_context>").unwrap_or(last);
         let last = if last.is_empty() { text.trim_end().lines().rev().nth(1)?.trim() } else { last };
         last.strip_prefix("rev ")?.parse().ok()

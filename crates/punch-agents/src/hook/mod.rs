@@ -1,0 +1,21 @@
+//! Hook reports: an agent's JSON read into the neutral words of [`punch_core::drive`], and the effect written back in the
+//! agent's form. Nothing an agent sends is an error: what is not understood says nothing.
+
+mod answer;
+pub(crate) mod field;
+mod report;
+mod todos;
+mod tools;
+mod usage;
+
+pub use answer::answer;
+pub(crate) use answer::{marked, put};
+pub use report::HookReport;
+pub use todos::{TodoUpdate, todo_update};
+pub use usage::{ContextReading, context_reading, context_use};
+
+/// Bytes of a report that are read; agents cut tool results themselves, so a larger one is broken or hostile.
+pub const INPUT_CAP: usize = 8 << 20;
+
+/// What a continuation begins with in agents that report it as a prompt, so that it is not taken for the user's.
+pub const MARK: &str = "[punch] ";

@@ -1,0 +1,237 @@
+//! What connects an agent: which files, and what is wanted in each. Only a description; reading and editing the files is
+//! the installer's part.
+
+use std::path::{Path, PathBuf};
+
+use punch_core::text::shell_exact;
+use serde_json::Value;
+
+use crate::Adapter;
+
+/// Whose settings connect an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The user's own settings for one project. Git does not see them.
+    Personal,
+    /// The project's settings, which a team commits.
+    Shared,
+    /// The user's settings for all projects.
+    User,
+}
+
+impl Level {
+    /// Every level, in the order in which they are reported.
+    pub const ALL: [Self; 3] = [Self::Personal, Self::Shared, Self::User];
+
+    /// The name of the flag on the command line, without dashes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Personal => "personal",
+            Self::Shared => "shared",
+            Self::User => "user",
+        }
+    }
+}
+
+/// The folders in which agents look.
+#[derive(Clone, Debug)]
+pub struct Roots {
+    /// The top of the project.
+    pub project: PathBuf,
+    /// The top of the repository's main worktree; the same as `project` unless that is a linked worktree.
+    pub main_project: PathBuf,
+    /// The user's home.
+    pub home: PathBuf,
+    /// Where programs keep settings of the user.
+    pub config: PathBuf,
+    /// Where programs keep data of the user.
+    pub data: PathBuf,
+    /// Folders of agents that a variable moves elsewhere, by the name of the variable.
+    pub moved: Vec<(&'static str, PathBuf)>,
+}
+
+impl Roots {
+    /// The folder that a variable names, if it is set.
+    pub fn moved(&self, variable: &str) -> Option<&PathBuf> {
+        self.moved.iter().find(|(name, _)| *name == variable).map(|(_, folder)| folder)
+    }
+}
+
+/// How punch is called: by its name or by its whole path.
+#[derive(Clone, Debug)]
+pub struct Program(pub String);
+
+/// What an agent reads in a JSON file. A file with more than that is one that the agent ignores as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Syntax {
+    /// Comments.
+    pub comments: bool,
+    /// A comma after the last item.
+    pub trailing_commas: bool,
+    /// A byte order mark.
+    pub byte_order_mark: bool,
+}
+
+impl Syntax {
+    /// Everything, for an agent of which nothing is known.
+    pub const LENIENT: Self = Self { comments: true, trailing_commas: true, byte_order_mark: true };
+    /// Plain JSON.
+    pub const STRICT: Self = Self { comments: false, trailing_commas: false, byte_order_mark: false };
+}
+
+/// One wanted entry of a JSON file. Paths are member names from the top of the file.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// This member, at the end of the path. If the value is an object, other members inside it are left alone.
+    Member(Vec<String>, Value),
+    /// Our MCP server, at the end of the path. A server of the same name that starts another program is never touched.
+    Server(Vec<String>, Value),
+    /// This member only if there is none yet. It stays at uninstall unless it is all that is left in a file we made.
+    Default(Vec<String>, Value),
+    /// One scalar item of the array at the end of the path.
+    Item(Vec<String>, Value),
+    /// The hooks of one agent, below `hooks`.
+    Hooks(Hooks),
+}
+
+/// Where agents keep their hooks.
+pub const HOOKS: &str = "hooks";
+
+impl Entry {
+    /// The path to it; for hooks, to the object that holds the events.
+    pub fn path(&self) -> Vec<&str> {
+        match self {
+            Self::Member(path, _) | Self::Server(path, _) | Self::Default(path, _) | Self::Item(path, _) => {
+                path.iter().map(String::as_str).collect()
+            }
+            Self::Hooks(_) => vec![HOOKS],
+        }
+    }
+}
+
+/// The hooks of one agent: one group for each event. A hook of ours for an event that is not listed here comes from
+/// another version and is removed.
+#[derive(Clone, Debug)]
+pub struct Hooks {
+    /// The agent's name, as in `punch hook --agent NAME`.
+    pub agent: &'static str,
+    /// Events with the group that belongs into the array of each.
+    pub events: Vec<(String, Value)>,
+}
+
+/// Turns names into a path.
+pub fn path<const N: usize>(names: [&str; N]) -> Vec<String> {
+    names.map(str::to_owned).to_vec()
+}
+
+/// A file and its part of the connection.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What goes into it.
+    pub content: Content,
+    /// The project that the entries belong to, if a file in the home folder holds those of several.
+    pub project: Option<PathBuf>,
+}
+
+impl Target {
+    /// A file whose entries belong to no single project.
+    pub const fn new(path: PathBuf, content: Content) -> Self {
+        Self { path, content, project: None }
+    }
+}
+
+/// What goes into a file.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Parts of a JSON file that this agent reads.
+    Json(&'static Adapter, Vec<Entry>),
+    /// One table of a TOML file: its name in parts, its keys with their values as JSON.
+    Table(Vec<&'static str>, Vec<(&'static str, Value)>),
+    /// A block between markers in a file of Markdown.
+    Block(String),
+    /// Lines in a block of a file with `#` comments.
+    Lines(Vec<String>),
+    /// The whole file is ours.
+    Whole {
+        /// All of it.
+        text: String,
+        /// What every version of it begins with.
+        head: &'static str,
+    },
+}
+
+/// One agent that is to be connected at one level.
+pub struct Connection<'a> {
+    /// Which agent.
+    pub agent: &'static Adapter,
+    /// Whose settings.
+    pub level: Level,
+    /// Where agents look.
+    pub roots: &'a Roots,
+    /// How punch is called.
+    pub program: Program,
+    /// Tells which of several names for a file is in use.
+    pub exists: &'a dyn Fn(&Path) -> bool,
+}
+
+impl Connection<'_> {
+    /// The agent's folder: in the project, or in the user's home.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        match self.level {
+            Level::Personal | Level::Shared => self.roots.project.join(name),
+            Level::User => self.roots.home.join(name),
+        }
+    }
+
+    /// A JSON file of the agent with these entries.
+    pub fn json(&self, file: PathBuf, entries: Vec<Entry>) -> Target {
+        Target::new(file, Content::Json(self.agent, entries))
+    }
+
+    /// One hook for each event that `punch install` subscribes to.
+    pub fn hooks(&self) -> Entry {
+        let group = |event: &&str| ((*event).to_owned(), handler(self.agent, &self.program, event, self.level));
+        Entry::Hooks(Hooks { agent: self.agent.name, events: self.agent.hooks.events.iter().map(group).collect() })
+    }
+}
+
+/// The files of an agent, and what is wanted in each. `exists` tells which of several names for a file is in use.
+pub fn files(
+    agent: &'static Adapter,
+    level: Level,
+    roots: &Roots,
+    program: &Program,
+    exists: &dyn Fn(&Path) -> bool,
+) -> Vec<Target> {
+    // On another machine only the name can be right.
+    let program = match level {
+        Level::Shared => Program("punch".to_owned()),
+        Level::Personal | Level::User => program.clone(),
+    };
+    (agent.settings.files)(&Connection { agent, level, roots, program, exists })
+}
+
+/// What an agent runs at an event.
+///
+/// Agents pass the command to a shell. In files that a team commits it does nothing for those who do not have `punch`.
+pub fn handler(agent: &Adapter, program: &Program, event: &str, level: Level) -> Value {
+    let program = shell_exact(&program.0);
+    let call = format!("{program} hook --agent {} {event}", agent.name);
+    let command = match level {
+        Level::Shared => format!("command -v {program} >/dev/null 2>&1 || exit 0; exec {call}"),
+        Level::Personal | Level::User => call,
+    };
+    (agent.hooks.handler)(&command, event)
+}
+
+/// What a plugin is made of.
+pub struct PluginSource<'a> {
+    /// Where agents look.
+    pub roots: &'a Roots,
+    /// How punch is called.
+    pub program: &'a Program,
+    /// The standing advice for an agent, or for any.
+    pub guide: &'a dyn Fn(Option<&Adapter>) -> String,
+}
