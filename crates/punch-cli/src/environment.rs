@@ -37,7 +37,7 @@ pub fn config(global: &Global, location: &Location) -> Result<Config, Failure> {
     config_with(global, location, Vec::new())
 }
 
-/// The same with settings that the flags of one verb give.
+/// Loads the settings of a project, including those that the flags of one verb give.
 pub fn config_with(global: &Global, location: &Location, mut flags: Vec<(String, String)>) -> Result<Config, Failure> {
     flags.extend(global.plan.iter().map(|plan| ("plan".to_owned(), plan.clone())));
     let owner = session_file().map(|file| file.owner).or_else(|| global.owner.clone());

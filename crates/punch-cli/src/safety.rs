@@ -34,7 +34,7 @@ impl Safety {
         }
     }
 
-    /// The same for a process that stays: renews only what has changed since.
+    /// Renews the copy in a long-running process, and only if the store has changed since.
     pub fn keep_changed(&self) {
         let time = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
         let mut log = self.store.clone().into_os_string();

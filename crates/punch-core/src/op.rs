@@ -68,29 +68,29 @@ impl<T> Keep<T> {
 pub struct Edit {
     /// A new id.
     pub id: Keep<String>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub content: Keep<String>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub active_form: Keep<Option<String>>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub description: Keep<Option<String>>,
     /// The whole set of dependencies.
     pub depends_on: Keep<Vec<Ref>>,
     /// Further dependents: these will depend on this todo (rule 21: edges are the union).
     pub blocks: Vec<Ref>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub phase: Keep<Option<PhaseRef>>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub priority: Keep<u8>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub complexity: Keep<Option<Complexity>>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub estimated_tokens: Keep<Option<u64>>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub criteria: Keep<Option<String>>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub verify: Keep<Option<Verify>>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub files: Keep<Vec<String>>,
     /// Hidden from default views since.
     pub hidden: Keep<Option<i64>>,
@@ -120,23 +120,23 @@ pub struct Add {
 pub struct Carried {
     /// Remarks with their time and author; used instead of [`Add::notes`].
     pub notes: Vec<Note>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub evidence: Vec<Evidence>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub actual_tokens: u64,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub attempts: u32,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub last_error: Option<String>,
-    /// See [`crate::Fields`]; `None` is now.
+    /// A field of [`crate::Fields`] with the same name; `None` is now.
     pub created_at: Option<i64>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub started_at: Option<i64>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub finished_at: Option<i64>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub extra: Option<Extra>,
-    /// See [`crate::Fields`].
+    /// A field of [`crate::Fields`] with the same name.
     pub flags: Flags,
 }
 
@@ -159,7 +159,7 @@ pub enum Op {
     HandOver(Ref, String),
     /// Finish; `fence` is what the worker was given.
     Done {
-        /// Which.
+        /// The todo.
         target: Ref,
         /// What speaks for it.
         evidence: Option<Evidence>,
@@ -168,7 +168,7 @@ pub enum Op {
     },
     /// The worker of a runner says that it is done: evidence and a mark, and its status does not change.
     Report {
-        /// Which.
+        /// The todo.
         target: Ref,
         /// What speaks for it.
         evidence: Option<Evidence>,
@@ -177,7 +177,7 @@ pub enum Op {
     },
     /// Say of a completed todo whether its completion still stands; its status does not change.
     Vouch {
-        /// Which.
+        /// The todo.
         target: Ref,
         /// It does not stand.
         stale: bool,
@@ -186,14 +186,14 @@ pub enum Op {
     },
     /// Record what a check of an open todo found; its status does not change.
     RecordCheck {
-        /// Which.
+        /// The todo.
         target: Ref,
         /// The command, how it ended, and the end of its output.
         found: Evidence,
     },
     /// Put the work on it back to where it stood.
     Restore {
-        /// Which.
+        /// The todo.
         target: Ref,
         /// Where it stood.
         work: Box<Work>,

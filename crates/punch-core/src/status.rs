@@ -9,7 +9,7 @@ pub enum Status {
     /// Not started.
     #[default]
     Pending,
-    /// Somebody works on it.
+    /// An owner works on it.
     InProgress,
     /// Done.
     Completed,
@@ -39,7 +39,7 @@ impl Status {
         matches!(self, Self::Pending | Self::InProgress)
     }
 
-    /// Reads a status in any dialect's word: `abandoned` and `dropped` are cancelled, `done` is not accepted.
+    /// Reads a status in any dialect's word: `abandoned` means cancelled, `done` is not accepted.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "abandoned" => Some(Self::Cancelled),

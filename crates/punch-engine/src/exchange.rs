@@ -75,7 +75,7 @@ pub(crate) fn lenient(plan: Policy) -> Policy {
     Policy { start_gate: StartGate::Warn, in_progress: InProgressLimit::Any, missing_dep: MissingDep::Dangle, ..plan }
 }
 
-/// The same, with circles suspended instead of refused.
+/// The policy for imports with cycles suspended instead of refused.
 fn with_circles(plan: Policy) -> Policy {
     Policy { on_cycle: OnCycle::Suspend, ..lenient(plan) }
 }

@@ -6,7 +6,7 @@ use crate::call::Dialect;
 pub const WHEN: &str = "Use it for work with three or more steps, or when several things are asked for; not for a single \
                     quick step, a question or a chat.";
 
-/// The same for everybody.
+/// The lines that every model gets.
 pub const ALWAYS: &str =
     "Add what you find on the way. When earlier work goes on, read the list first and keep its todos.";
 

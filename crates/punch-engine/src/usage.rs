@@ -51,7 +51,7 @@ pub struct Report {
     pub calibration: f64,
     /// Finished todos of this plan.
     pub total: Fit,
-    /// The same by size; those without one under null.
+    /// Usage by size; todos without a size are under null.
     pub by_complexity: Vec<(Option<Complexity>, Fit)>,
     /// Every todo of this plan with something reported, in list order.
     pub todos: Vec<Taken>,

@@ -36,7 +36,7 @@ pub enum Proof {
 /// One choice for every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {
-    /// See [`Gate`].
+    /// When starts and completions are judged.
     pub gate: Gate,
     /// An owner has at most one todo in progress.
     pub one: bool,
@@ -44,13 +44,13 @@ pub struct Rules {
     pub suspend: bool,
     /// A dependency on an unknown id is kept; otherwise refused.
     pub dangle_missing: bool,
-    /// See [`Cancelled`]; only the plan's own choice counts.
+    /// What a cancelled dependency means; only the plan's own choice counts.
     pub cancelled: Cancelled,
     /// A dependency on a removed todo is kept as an id; otherwise dropped.
     pub dangle_removed: bool,
     /// A running todo that gets an unmet dependency goes back to pending.
     pub demote: bool,
-    /// See [`Proof`].
+    /// What a completion needs.
     pub proof: Proof,
     /// A completion without the words it needs is refused; otherwise it is marked as unchecked.
     pub words: bool,

@@ -124,7 +124,7 @@ pub fn line(going: &Going, project: &Project) -> String {
     format!("{} {session}: continuation {}/{of}", text::clip(&text::neutral(&going.agent), 20), going.continuation)
 }
 
-/// The same for programs.
+/// The sessions that are kept going, as JSON.
 pub fn records(going: &[Going], project: &Project) -> Vec<Value> {
     let record = |going: &Going| {
         json!({

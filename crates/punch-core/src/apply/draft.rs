@@ -150,7 +150,7 @@ impl<'a> Draft<'a> {
         Ok(out)
     }
 
-    /// True if nothing depends on it; cheaper than listing them.
+    /// Returns true if any todo depends on this one. Cheaper than listing them.
     pub fn has_dependents(&self, uid: Uid) -> Result<bool, Need> {
         if self.linked.get(&uid).is_some_and(|set| !set.is_empty()) {
             return Ok(true);

@@ -19,17 +19,17 @@ pub enum HostEvent {
     },
     /// A tool is about to run.
     ToolStarting {
-        /// Which.
+        /// The tool that was used.
         tool: ToolUse,
     },
     /// A tool has answered.
     ToolEnded {
-        /// Which.
+        /// The tool that was used.
         tool: ToolUse,
     },
     /// A tool has failed.
     ToolFailed {
-        /// Which.
+        /// The tool that was used.
         tool: ToolUse,
         /// What it said, cut short.
         error: String,

@@ -91,7 +91,7 @@ impl Engine {
         Ok(self.heard(report, settings, None, None)?.effect)
     }
 
-    /// The same for an agent that wants to stop, with the decision itself; `None` where there is nobody to decide about:
+    /// Takes the report of an agent that wants to stop, and also returns the decision; `None` where there is nobody to decide about:
     /// no session is named, or there is no plan.
     pub fn observe_stop(
         &self,
@@ -102,7 +102,7 @@ impl Engine {
         Ok((heard.effect, heard.decision))
     }
 
-    /// The same as [`Engine::observe`], and what the conversation used is entered for the todos that it is about. `read`
+    /// Takes a report like [`Engine::observe`], and records what the conversation used for the todos that it is about. `read`
     /// is asked only where there is something to enter, and outside of any transaction.
     pub fn observe_reading(
         &self,
@@ -113,7 +113,7 @@ impl Engine {
         Ok(self.heard(report, settings, None, read)?.effect)
     }
 
-    /// The same for a use of the host's own todo tools, which is copied in the same transaction.
+    /// Takes a report of the agent's own todo tools and copies their list in the same transaction.
     pub fn observe_copying(
         &self,
         report: &HostReport,

@@ -14,7 +14,7 @@ const RECENT: usize = 1_000;
 /// A session that is kept going.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Going {
-    /// Which.
+    /// The session.
     pub key: SessionKey,
     /// The agent program.
     pub agent: String,

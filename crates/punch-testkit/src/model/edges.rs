@@ -97,7 +97,7 @@ impl Model {
         out
     }
 
-    /// The same by ids.
+    /// Every edge between live todos, by ids.
     fn named_edges(&self) -> Vec<(String, String)> {
         let id = |key: usize| self.items[key].id.clone();
         self.edges().into_iter().map(|(from, to)| (id(from), id(to))).collect()

@@ -43,7 +43,7 @@ pub fn synced(synced: &Synced) -> Reply {
     if synced.took() { reply.after_write() } else { reply }
 }
 
-/// The same for programs.
+/// What a synchronization changed, as JSON.
 pub fn as_json(synced: &Synced) -> Value {
     let refused: Vec<Value> = synced.refused.iter().map(|(id, why)| json!({"id": id, "why": why})).collect();
     json!({

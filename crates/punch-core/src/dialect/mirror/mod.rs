@@ -108,13 +108,13 @@ impl Row {
 pub struct Change {
     /// The host's own number for it.
     pub key: String,
-    /// See [`Row`].
+    /// The new value of the field of [`Row`] with this name.
     pub content: Option<String>,
-    /// See [`Row`].
+    /// The new value of the field of [`Row`] with this name.
     pub active_form: Option<String>,
-    /// See [`Row`].
+    /// The new value of the field of [`Row`] with this name.
     pub description: Option<String>,
-    /// See [`Row`].
+    /// The new value of the field of [`Row`] with this name.
     pub status: Option<Word>,
     /// It is gone from the host's list.
     pub deleted: bool,
