@@ -140,9 +140,11 @@ impl Drop for Terminal<'_> {
             if left.is_empty() {
                 return;
             }
+            if Instant::now() > end + PATIENCE {
+                return;
+            }
             if Instant::now() > end {
                 let _ = Command::new("kill").arg("-KILL").args(&left).output();
-                return;
             }
             thread::sleep(LOOK);
         }
