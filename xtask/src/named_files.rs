@@ -43,7 +43,9 @@ fn missing(root: &Path, guide: &str, text: &str) -> Vec<String> {
         // The first column of a table of modules; names in the other columns are types and commands.
         let column = line.split('|').nth(1).unwrap_or_default();
         let modules = base.iter().flat_map(|base| ticked(column).map(|name| (name, base.join(name))));
-        let paths = ticked(line).filter(|name| is_path(name)).map(|name| (name, root.join(name)));
+        // Of a file that is yet to be written only the folder exists.
+        let existing = |name: &str| root.join(name.split("NAME").next().unwrap_or_default());
+        let paths = ticked(line).filter(|name| is_path(name)).map(|name| (name, existing(name)));
         out.extend(
             modules
                 .filter(|(name, _)| !is_path(name))
