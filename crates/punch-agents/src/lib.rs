@@ -32,9 +32,27 @@ pub fn named(name: &str) -> Option<&'static Adapter> {
     AGENTS.iter().copied().find(|agent| agent.name == name)
 }
 
-/// Every variable that shows that an agent runs a command, with the agent.
-pub fn marks() -> impl Iterator<Item = (&'static str, &'static Adapter)> {
-    AGENTS.iter().flat_map(|agent| agent.environment.marks.iter().map(|mark| (*mark, *agent)))
+/// A variable that shows that an agent runs a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The variable.
+    pub variable: &'static str,
+    /// The name of the agent that sets it.
+    pub agent: &'static str,
+    /// The variable with the agent's session.
+    pub session: Option<&'static str>,
+}
+
+/// Marks of agents that have no adapter: what only the user may do is refused inside them all the same.
+const OTHER_MARKS: [Mark; 1] = [Mark { variable: "COPILOT_CLI", agent: "copilot", session: None }];
+
+/// Every variable that shows that an agent runs a command.
+pub fn marks() -> impl Iterator<Item = Mark> {
+    let of_agent = |agent: &&'static Adapter| {
+        let (name, environment) = (agent.name, agent.environment);
+        environment.marks.iter().map(move |variable| Mark { variable, agent: name, session: environment.session })
+    };
+    AGENTS.iter().flat_map(of_agent).chain(OTHER_MARKS)
 }
 
 /// Every variable that an agent started inside another one must not inherit.
@@ -60,7 +78,29 @@ mod tests {
         for (n, agent) in AGENTS.iter().enumerate() {
             assert!(AGENTS[..n].iter().all(|other| other.name != agent.name && other.title != agent.title));
         }
-        let marks: Vec<&str> = marks().map(|(mark, _)| mark).collect();
+        let marks: Vec<&str> = marks().map(|mark| mark.variable).collect();
         assert!(marks.iter().enumerate().all(|(n, mark)| !marks[..n].contains(mark)));
+    }
+
+    /// Losing one would let an agent do what only the user may.
+    #[test]
+    fn no_mark_is_forgotten() {
+        let mut marks: Vec<(&str, &str)> = marks().map(|mark| (mark.variable, mark.agent)).collect();
+        marks.sort_unstable();
+        assert_eq!(
+            marks,
+            [
+                ("CLAUDECODE", "claude"),
+                ("CODEX_CI", "codex"),
+                ("CODEX_SANDBOX", "codex"),
+                ("CODEX_SANDBOX_NETWORK_DISABLED", "codex"),
+                ("CODEX_THREAD_ID", "codex"),
+                ("COPILOT_CLI", "copilot"),
+                ("CURSOR_AGENT", "cursor"),
+                ("GEMINI_CLI", "gemini"),
+                ("OPENCODE", "opencode"),
+                ("QWEN_CODE", "qwen"),
+            ]
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use punch_agents::settings::Roots;
-use punch_agents::{AGENTS, Adapter, Naming};
+use punch_agents::{AGENTS, Adapter, Mark, Naming};
 use punch_engine::config::{Config, Inputs, parse_duration, print_duration};
 use punch_engine::locate::{Location, Surroundings};
 use punch_engine::{Clock, Consents, SessionFile};
@@ -133,33 +133,17 @@ pub fn agent_session() -> Option<String> {
 /// user sets those too.
 const WORKER_MARKS: [&str; 2] = [SESSION_FILE, ASSIGNED];
 
-/// A variable that shows that an agent started this process.
-#[derive(Clone, Copy, Debug)]
-pub struct AgentMark {
-    /// The variable.
-    pub variable: &'static str,
-    /// The agent that sets it; `None` for the marks of runs and assignments.
-    agent: Option<&'static Adapter>,
-}
-
-impl AgentMark {
-    /// The name under which the agent signs.
-    pub fn agent(&self) -> &'static str {
-        self.agent.map_or("agent", |agent| agent.name)
-    }
-
-    /// The session of the agent, where its environment names one.
-    pub fn session(&self) -> Option<String> {
-        let id = std::env::var(self.agent?.environment.session?).ok()?.trim().to_owned();
-        Some(id).filter(|id| !id.is_empty() && id.len() <= 200 && !id.contains(char::is_control))
-    }
-}
-
 /// What shows that an agent started this process; `None` if the user did. The one place that decides this.
-pub fn inside_agent() -> Option<AgentMark> {
-    let is_set = |mark: &AgentMark| std::env::var_os(mark.variable).is_some_and(|value| !value.is_empty());
-    let agents = punch_agents::marks().map(|(variable, agent)| AgentMark { variable, agent: Some(agent) });
-    agents.chain(WORKER_MARKS.map(|variable| AgentMark { variable, agent: None })).find(is_set)
+pub fn inside_agent() -> Option<Mark> {
+    let is_set = |mark: &Mark| std::env::var_os(mark.variable).is_some_and(|value| !value.is_empty());
+    let workers = WORKER_MARKS.map(|variable| Mark { variable, agent: "agent", session: None });
+    punch_agents::marks().chain(workers).find(is_set)
+}
+
+/// The session of the agent that sets a mark, where its environment names one.
+pub fn session_of(mark: Mark) -> Option<String> {
+    let id = std::env::var(mark.session?).ok()?.trim().to_owned();
+    Some(id).filter(|id| !id.is_empty() && id.len() <= 200 && !id.contains(char::is_control))
 }
 
 /// Names the session file of an agent of a run.

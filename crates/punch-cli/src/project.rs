@@ -89,7 +89,7 @@ impl Open {
     pub fn assigned_todos(&self) -> Result<Option<Vec<Uid>>, Failure> {
         let given = environment::session_file().map(|file| file.session).or_else(environment::assigned);
         let is_given = given.is_some();
-        let Some(name) = given.or_else(|| environment::inside_agent()?.session()) else {
+        let Some(name) = given.or_else(|| environment::session_of(environment::inside_agent()?)) else {
             return Ok(None);
         };
         let todos = self.engine.assigned_todos(&SessionKey::new(name, None))?;
@@ -229,8 +229,8 @@ impl Project {
             return owner.map_or_else(Actor::user, Actor::named_user);
         };
         // An agent is its session, whatever name it gives: another name would get around that one's claims.
-        let program = mark.agent();
-        Actor::agent(program, mark.session().unwrap_or_else(|| program.to_owned()))
+        let program = mark.agent;
+        Actor::agent(program, environment::session_of(mark).unwrap_or_else(|| program.to_owned()))
     }
 
     /// The request of this command, made by its actor.

@@ -305,8 +305,8 @@ impl Place {
             command.env_remove(name);
         }
         // A demo inside an agent is still a person's.
-        for (name, _) in punch_agents::marks() {
-            command.env_remove(name);
+        for mark in punch_agents::marks() {
+            command.env_remove(mark.variable);
         }
         for (name, folder) in [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "settings")] {
             command.env(name, self.root.join(folder));

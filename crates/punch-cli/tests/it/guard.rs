@@ -6,7 +6,7 @@ use crate::world::{World, answer, finished};
 
 /// Every mark that the program knows: the suite must not fall behind.
 fn marks() -> Vec<String> {
-    let agents = punch_agents::marks().map(|(mark, _)| mark);
+    let agents = punch_agents::marks().map(|mark| mark.variable);
     agents.chain(["PUNCH_SESSION_FILE", "PUNCH_ASSIGNED"]).map(str::to_owned).collect()
 }
 
