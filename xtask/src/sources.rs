@@ -1,4 +1,5 @@
-//! Rules for source files that no compiler checks: their length, and what some folders must never name.
+//! Rules for source files that no compiler checks: their length, what some folders must never name, and doc comments
+//! that can only be understood together with the one before.
 
 use std::{
     fs,
@@ -63,6 +64,7 @@ fn broken(name: &str, text: &str) -> Vec<String> {
     if lines > MAX_LINES {
         out.push(format!("{name}: {lines} lines, at most {MAX_LINES}: split it by what it owns"));
     }
+    out.extend(riddles(text).map(|line| format!("{name}:{line}: this doc comment cannot be understood alone")));
     for absence in ABSENCES.iter().filter(|absence| Path::new(name).starts_with(absence.folder)) {
         for never in absence.never {
             if let Some(found) = paths::reaching(text, never) {
@@ -71,6 +73,23 @@ fn broken(name: &str, text: &str) -> Vec<String> {
         }
     }
     out
+}
+
+/// Finds doc comments that lean on another one: "The same ..", "See the ..", or nothing but "Which.". Line numbers from 1.
+fn riddles(text: &str) -> impl Iterator<Item = usize> {
+    let doc = |line: &str| {
+        let line = line.trim_start();
+        let rest = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+        Some(rest.trim().to_owned())
+    };
+    let docs: Vec<Option<String>> = text.lines().map(doc).collect();
+    let is_riddle = move |at: usize| {
+        let begins = at == 0 || docs[at - 1].is_none();
+        let ends = docs.get(at + 1).is_none_or(Option::is_none);
+        let line = docs[at].as_deref().unwrap_or_default();
+        begins && (line.starts_with("The same") || line.starts_with("See the ") || (ends && line == "Which."))
+    };
+    (0..text.lines().count()).filter(move |at| is_riddle(*at)).map(|at| at + 1)
 }
 
 /// Lists the Rust files below a folder.
@@ -122,5 +141,14 @@ mod tests {
         let text = "use crate::{Op, dialect::cursor};";
         assert_eq!(broken("crates/punch-core/src/apply/mod.rs", text).len(), 1);
         assert_eq!(broken("crates/punch-core/src/replay.rs", text), [""; 0]);
+    }
+
+    #[test]
+    fn a_doc_comment_is_understood_alone() {
+        let of = |text: &str| riddles(text).collect::<Vec<_>>();
+        assert_eq!(of("/// Counts todos.\nfn a() {}\n\n    /// The same for phases.\nfn b() {}"), [4]);
+        assert_eq!(of("struct A {\n    /// Which.\n    id: u8,\n    /// See the module.\n    at: u8,\n}"), [2, 4]);
+        assert_eq!(of("/// Counts todos in one pass.\n/// The same pass counts phases.\n// The same.\nfn a() {}"), [0; 0]);
+        assert_eq!(of("/// Which. A list of names.\n/// Which.\nfn a() {}"), [0; 0]);
     }
 }

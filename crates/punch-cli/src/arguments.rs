@@ -51,7 +51,7 @@ impl Global {
     }
 }
 
-/// The same flags, given before the verb. They stay there: clap would copy them into every verb beforehand, which is
+/// The global flags, given before the verb. They stay there: clap would copy them into every verb beforehand, which is
 /// most of what reading the arguments then costs. Each verb brings its own, see [`crate::later`].
 pub struct Before(pub Global);
 

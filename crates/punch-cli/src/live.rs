@@ -18,7 +18,7 @@ pub struct Size {
     pub height: usize,
 }
 
-/// See the module.
+/// The lines at the end of a terminal that change in place.
 #[derive(Debug, Default)]
 pub struct Live {
     lines: Vec<String>,

@@ -162,7 +162,7 @@ fields! {
     Id id: String = String::new(), undo;
     /// What is to be done.
     Content content: String = String::new(), undo;
-    /// The same in the present tense, for display while it runs.
+    /// The content in the present tense, for display while it runs.
     ActiveForm active_form: Option<String> = None, undo;
     /// Free text.
     Description description: Option<String> = None, undo;

@@ -12,7 +12,7 @@ pub enum Event {
     Text(String),
     /// It used a tool.
     ToolUsed {
-        /// Which.
+        /// The name of the tool.
         name: String,
     },
     /// Its own plan, the whole of it. At most 200 entries.

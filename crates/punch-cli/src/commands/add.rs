@@ -69,7 +69,7 @@ pub struct FieldFlags {
     /// More about it
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
-    /// The same in the present tense, shown while it runs
+    /// The content in the present tense, shown while it runs
     #[arg(long, value_name = "TEXT")]
     pub active_form: Option<String>,
 }

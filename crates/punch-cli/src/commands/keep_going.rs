@@ -38,7 +38,7 @@ enum What {
     On,
     /// Agents stop when they want to
     Off,
-    /// The same for a while
+    /// Agents stop when they want to, for a while
     Pause,
     /// Ends `pause`
     Resume,

@@ -14,7 +14,7 @@ use crate::environment;
 
 /// One agent.
 pub struct Standing {
-    /// Which.
+    /// The adapter of the agent.
     pub agent: &'static Adapter,
     /// Its program, if it is on PATH.
     pub program: Option<PathBuf>,

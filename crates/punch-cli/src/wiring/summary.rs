@@ -144,7 +144,7 @@ impl Change {
         shown.collect::<Vec<_>>().join(", ")
     }
 
-    /// The same for programs.
+    /// Returns the summary as JSON for `--json`. With `done`, the steps were carried out.
     pub fn json(&self, done: bool) -> Value {
         let file = |step: &Step| {
             let agents: Vec<&str> = step.adapters.iter().map(|adapter| adapter.name).collect();

@@ -7,7 +7,7 @@ use crate::world::{World, finished};
 /// Colours, a window title, a carriage return that hides, a right-to-left override, a C1 control, a line break.
 const EVIL: &str = "\u{1b}[31mred\u{1b}]0;title\u{7} back\rover \u{202e}right \u{9b}2J a\nb";
 
-/// The same on one line.
+/// Most of [`EVIL`], but on one line.
 const LINE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7} \u{202e}right \u{9b}2J";
 
 /// Nothing that a terminal would obey.

@@ -120,7 +120,7 @@ pub fn select(running: &[Todo], ready: &[Todo], owner: Option<&str>, skip_option
     Selected { next: Some(Named::of(next, now)), conflicts: conflicts.take(CONFLICTS).collect(), failing }
 }
 
-/// The same from all covered todos, with the counts.
+/// Selects the next todo from all covered ones, see [`select`], and counts them.
 pub fn survey<'a>(
     covered: impl IntoIterator<Item = &'a Todo>,
     elsewhere: &[Todo],

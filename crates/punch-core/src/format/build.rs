@@ -13,7 +13,7 @@ use crate::{Document, Parsed, Record, Refusal, record, text};
 /// How many errors are named.
 const NAMED: usize = 20;
 
-/// See the module.
+/// A document while it is read: the todos so far, and the errors so far with their places.
 pub(super) struct Build {
     format: Format,
     pub(super) document: Document,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::dialect::input::kind;
 use crate::{Hold, HoldKind, State, Status, text};
 
-/// See the module.
+/// One object of the input, from which fields are taken by name.
 pub(super) struct Item {
     map: Map<String, Value>,
     at: String,
@@ -66,7 +66,7 @@ impl Item {
         })
     }
 
-    /// The same where a text may stand without quotes, as in YAML: numbers and truth values by their spelling.
+    /// What is to be done, where a text may stand without quotes, as in YAML: numbers and booleans by their spelling.
     pub(super) fn unquoted(&mut self, keys: &[&str]) -> String {
         self.first(keys, Self::text)
     }

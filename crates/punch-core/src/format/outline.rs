@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// How many skipped lines are named.
 const NAMED: usize = 20;
 
-/// See the module.
+/// A Markdown list: its items, how they nest, and the headings above them.
 #[derive(Debug, Default)]
 pub(super) struct Outline<'a> {
     /// Headings in order, those without items too.

@@ -11,37 +11,37 @@ use crate::{Document, Parsed, Refusal};
 /// A format of whole plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
-    /// See the table.
+    /// JSON with everything a plan has.
     Extended,
-    /// See the table.
+    /// A checklist with everything a plan has, most of it in comments.
     Markdown,
-    /// See the table.
+    /// A plan file of Cursor.
     CursorPlan,
-    /// See the table.
+    /// A plain Markdown list.
     Checklist,
-    /// See the table.
+    /// The list of the TodoWrite tool.
     TodoWrite,
-    /// See the table.
+    /// A folder of Claude Code's tasks, one JSON file each.
     ClaudeTasks,
-    /// See the table.
+    /// A plan of Codex, or the last one in a session file.
     Codex,
-    /// See the table.
+    /// Task Master's `tasks.json`.
     TaskMaster,
-    /// See the table.
+    /// Issues of beads, one JSON object a line.
     Beads,
-    /// See the table.
+    /// `tasks.md` of Kiro and spec-kit.
     Spec,
-    /// See the table.
+    /// The todos of an OpenCode session.
     OpenCode,
-    /// See the table.
+    /// What `task export` writes.
     Taskwarrior,
-    /// See the table.
+    /// Cursor's `TodoItem` of tool calls (aiserver.v1).
     CursorTodos,
-    /// See the table.
+    /// Cursor's `TodoItem` of agent state (agent.v1).
     CursorAgent,
-    /// See the table.
+    /// The Markdown of oh-my-pi's `/todo export`.
     Phases,
-    /// See the table.
+    /// A session file of oh-my-pi; the last list in it.
     PhasesSession,
 }
 

@@ -23,7 +23,7 @@ impl Csr {
         out
     }
 
-    /// The same graph the other way round: row `n` is what depends on `n`.
+    /// Returns the graph with every edge reversed: row `n` is what depends on `n`.
     pub fn reversed(&self) -> Self {
         Self::sorted(self.len(), self.to.len(), || self.edges().map(|(from, to)| (to, from)))
     }

@@ -64,7 +64,7 @@ pub struct Conflict {
 pub struct Merged {
     /// The todos of the file as the plan has them, in the order on which both agreed.
     pub before: Vec<Item>,
-    /// The same as people want them. New ones have no counterpart in `before`; what is missing here was deleted.
+    /// The todos of the file as users want them. New ones have no counterpart in `before`; what is missing here was deleted.
     pub after: Vec<Item>,
     /// The place in the file of every entry of `after`.
     pub places: Vec<usize>,

@@ -65,7 +65,7 @@ impl Document {
         Self::from_value(value)
     }
 
-    /// The same for JSON that is already parsed.
+    /// Reads a document from JSON that is already parsed.
     pub fn from_value(value: Value) -> Result<Parsed, Refusal> {
         let mut ignored = BTreeSet::new();
         let mut map = match value {

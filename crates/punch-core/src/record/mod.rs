@@ -58,7 +58,7 @@ record! {
     id: Option<String> = "id";
     /// What is to be done; `title` is read as another name for it.
     content: String = "content";
-    /// The same in the present tense, shown while it runs.
+    /// The content in the present tense, shown while it runs.
     active_form: Option<String> = "activeForm";
     /// A stored status, or `blocked` where a reader is shown the derived one.
     status: State = "status";

@@ -41,7 +41,7 @@ impl Pick {
         self.from(0, room)
     }
 
-    /// The same among those from a rank on.
+    /// The best rank, starting at `rank`, that is ready and needs at most `room`.
     pub fn from(&self, rank: u32, room: u64) -> Option<u32> {
         let room = room.min(ABSENT - 1);
         if rank as usize >= self.leaves {

@@ -74,7 +74,7 @@ pub fn or_null(schema: Value) -> Value {
     any_of(vec![schema, json!({"type": "null"})])
 }
 
-/// The same with a remark.
+/// Adds a description to a schema.
 pub fn about(mut schema: Value, text: &str) -> Value {
     schema["description"] = text.into();
     schema

@@ -30,7 +30,7 @@ pub fn render<'a>(items: impl Iterator<Item = (Status, &'a str, &'a str)>) -> St
     out
 }
 
-/// The same list for people: harmless text, all five statuses, capped. `progress` is what the last line counts.
+/// The list for users: control characters neutralized, all five statuses, capped. `progress` is what the last line counts.
 pub fn list(rows: &[Row<'_>], progress: Progress, cap: Cap) -> String {
     if rows.is_empty() {
         return NONE.to_owned();

@@ -11,7 +11,7 @@ pub struct Row<'a> {
     pub status: Status,
     /// What is to be done.
     pub content: &'a str,
-    /// The same in the present tense; the content where there is none.
+    /// The active form; the content where there is none.
     pub active: &'a str,
 }
 

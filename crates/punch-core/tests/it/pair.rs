@@ -129,7 +129,7 @@ pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String
     if holds { Ok(()) } else { Err(message()) }
 }
 
-/// The same codes in the same order, presentable texts, and a cycle that is one.
+/// Checks that refusals have the expected codes in the expected order, presentable texts, and real cycles.
 fn refused(refusals: &[Refusal], no: &[No]) -> Result<(), String> {
     let codes: Vec<&str> = refusals.iter().map(Refusal::code).collect();
     let expected: Vec<&str> = no.iter().map(|no| no.code).collect();

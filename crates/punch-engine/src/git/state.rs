@@ -20,13 +20,13 @@ pub struct GitState {
     pub commit: Option<String>,
     /// Tracked files differ from the commit.
     pub dirty: bool,
-    /// Which, at most 200.
+    /// The tracked files that differ, at most 200.
     pub modified: Vec<String>,
-    /// How many.
+    /// How many tracked files differ.
     pub modified_total: usize,
     /// Files and folders that git does not know, at most 200. They are only listed.
     pub untracked: Vec<String>,
-    /// How many.
+    /// How many files and folders git does not know.
     pub untracked_total: usize,
     /// What leads from the commit to the files as they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -90,7 +90,7 @@ impl RunRecord {
 pub struct Begin {
     /// The agents, as the user named them.
     pub agents: Vec<String>,
-    /// See [`RunBody::options`].
+    /// The options of the run, stored as [`RunBody::options`].
     pub options: Value,
     /// Begin a new run even if the last one can be resumed.
     pub fresh: bool,
@@ -101,7 +101,7 @@ pub struct Begin {
 pub struct Ended {
     /// The outcome.
     pub outcome: RunOutcome,
-    /// See [`RunBody::because`].
+    /// Details of the outcome, one line each, stored as [`RunBody::because`].
     pub because: Vec<String>,
 }
 

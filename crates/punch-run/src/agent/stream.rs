@@ -28,7 +28,7 @@ impl Out {
         Ok(Self { log, printed: Arc::new(Mutex::new(Instant::now())) })
     }
 
-    /// The same log for a stream that is no sign of life.
+    /// Writes to this log for a stream whose output is not a sign of life.
     #[must_use]
     pub fn aside(&self) -> Self {
         Self { log: self.log.clone(), printed: Arc::new(Mutex::new(Instant::now())) }
@@ -68,7 +68,7 @@ impl<R: Read> Lines<R> {
         Self { from, out, limit: LINE, chunk: Vec::new(), at: 0, rest: Vec::new(), ended: false }
     }
 
-    /// The same with another limit.
+    /// Changes how many bytes a line may have.
     #[must_use]
     pub fn limited(self, limit: usize) -> Self {
         Self { limit, ..self }

@@ -49,7 +49,7 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// The same without anything that an agent may refuse.
+    /// Drops everything from the style that an agent may refuse.
     pub fn plain(self) -> Self {
         Self { comments: 0, trailing_commas: false, mark: false, ..self }
     }

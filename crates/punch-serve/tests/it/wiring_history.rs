@@ -327,7 +327,7 @@ proptest! {
         }
     }
 
-    /// The same for the TOML file of Codex, whose edits are lines of text.
+    /// Codex has a TOML file, which is edited as lines of text: none of the user's lines may be lost.
     #[test]
     fn a_toml_file_keeps_every_line_of_the_user(
         acts in prop::collection::vec((0_u8..5, 0_u8..4), 1..14), newline in prop_oneof![Just("\n"), Just("\r\n")]

@@ -30,12 +30,12 @@ pub fn call(command: &mut Command) -> Result<Cost, String> {
     spend(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))
 }
 
-/// The same for one that is to end with another exit code.
+/// Runs a command without input or output; any exit code but `code` is an error.
 pub fn call_to(command: &mut Command, code: i32) -> Result<Cost, String> {
     spend_to(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()), code)
 }
 
-/// The same as [`call`] with the input and output that it was given.
+/// Runs a command with the input and output that it was given; anything but success is an error.
 pub fn spend(command: &mut Command) -> Result<Cost, String> {
     spend_to(command, 0)
 }

@@ -11,7 +11,7 @@ pub struct Programs {
     pub punch: PathBuf,
     /// The least that such a command can cost, as cargo builds it.
     pub bare: PathBuf,
-    /// The same, linked as ours is.
+    /// The least that such a command can cost, linked as `punch` is.
     pub bare_alike: PathBuf,
 }
 

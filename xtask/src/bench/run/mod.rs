@@ -72,7 +72,7 @@ fn each(mut times: Vec<Duration>, todos: usize) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e3 / todos as f64
 }
 
-/// The same number of todos of a small plan and of a large one.
+/// What a todo of a small plan costs, and one of a large plan, when equally many are worked on.
 fn sizes(programs: &Programs, room: &Path) -> Result<(f64, f64), String> {
     let (mut small, mut large) = (Vec::new(), Vec::new());
     let turns = WORKED_ON.to_string();

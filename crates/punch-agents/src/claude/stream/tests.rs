@@ -17,7 +17,7 @@ fn spent(tokens_in: u64, tokens_out: u64, cached: u64, cost_micros: Option<u64>,
     Event::Usage(Spending { tokens_in, tokens_out, cached, cost_micros, turns, ..Spending::default() })
 }
 
-/// The same with what is known about the context.
+/// Adds to a usage event what is known about the context.
 fn in_context(event: Event, grown: u64, context: u64) -> Event {
     match event {
         Event::Usage(spent) => Event::Usage(Spending { grown: Some(grown), context: Some(context), ..spent }),

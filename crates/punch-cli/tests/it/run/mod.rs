@@ -49,7 +49,7 @@ impl Stage {
         Self { spec: format!("exec:'{}'", agent.display()), traces, world }
     }
 
-    /// The same with an agent that plays this script whatever its todo says, and reads no prompt.
+    /// Sets up a project whose agent plays this script whatever its todo says, and reads no prompt.
     pub fn playing(script: &str) -> Self {
         let mut stage = Self::new();
         stage.spec.push_str(&format!(" '{script}'"));

@@ -13,7 +13,7 @@ const COMPARED: usize = 4_096;
 
 /// Percent of their words that two texts share if one is a rename of the other, wherever the row stands.
 const ALIKE: usize = 75;
-/// The same for a row that kept its place.
+/// Percent of their words that two texts share if one is a rename of the other and the row is still in its place.
 const ALIKE_IN_PLACE: usize = 50;
 
 /// Gives every row without a todo the todo that it means. `known` are todos outside the last list that a row may mean by

@@ -17,7 +17,7 @@ const ALIKE: usize = 8;
 /// What two todos clash over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clash {
-    /// The same content, but for case and punctuation.
+    /// Their content is equal, ignoring case and punctuation.
     Content,
     /// Globs that may touch the same files: of the first and of the second.
     Files(String, String),

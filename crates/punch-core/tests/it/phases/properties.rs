@@ -47,7 +47,7 @@ fn op() -> impl Strategy<Value = PhaseOp> {
     ]
 }
 
-/// The same rules over plain vectors, without any index.
+/// The rules of phases over plain vectors, without any index.
 fn plain(phases: &mut Vec<Phase>, op: &PhaseOp) {
     fn tasks<'a>(phases: &'a mut [Phase], target: &Target) -> Vec<&'a mut Task> {
         let mut all = phases.iter_mut();

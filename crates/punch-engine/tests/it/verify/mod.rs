@@ -42,7 +42,7 @@ impl World {
         world
     }
 
-    /// The same with one todo, `T-1`, and consent to its command.
+    /// Creates a world with one todo, `T-1`, and consent to its command.
     pub fn with(line: &str) -> Self {
         let world = Self::new();
         world.add(line);

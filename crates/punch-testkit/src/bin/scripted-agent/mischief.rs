@@ -125,7 +125,7 @@ pub fn shut(which: &str, id: &str, script: &str) {
     let _ = Command::new("sh").args(["-c", line]).arg(program).args([id, script]).exec();
 }
 
-/// The same on both streams at once.
+/// Prints a text again and again on stdout and stderr at once.
 fn both(text: &'static str, bytes: usize) {
     let text = text.repeat(4 * KIB / text.len());
     thread::scope(|scope| {

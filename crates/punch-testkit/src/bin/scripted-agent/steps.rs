@@ -26,7 +26,7 @@ pub fn play(told: &Prompt, script: &str) -> u8 {
     go_on(told, script)
 }
 
-/// The same from somewhere in the middle.
+/// Plays the steps that are left, from the middle of a script.
 pub fn go_on(told: &Prompt, script: &str) -> u8 {
     let mut left = script;
     while !left.is_empty() {
