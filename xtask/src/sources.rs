@@ -148,7 +148,10 @@ mod tests {
         let of = |text: &str| riddles(text).collect::<Vec<_>>();
         assert_eq!(of("/// Counts todos.\nfn a() {}\n\n    /// The same for phases.\nfn b() {}"), [4]);
         assert_eq!(of("struct A {\n    /// Which.\n    id: u8,\n    /// See the module.\n    at: u8,\n}"), [2, 4]);
-        assert_eq!(of("/// Counts todos in one pass.\n/// The same pass counts phases.\n// The same.\nfn a() {}"), [0; 0]);
+        assert_eq!(
+            of("/// Counts todos in one pass.\n/// The same pass counts phases.\n// The same.\nfn a() {}"),
+            [0; 0]
+        );
         assert_eq!(of("/// Which. A list of names.\n/// Which.\nfn a() {}"), [0; 0]);
     }
 }
