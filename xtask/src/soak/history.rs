@@ -58,7 +58,8 @@ fn parse(json: &Value) -> Option<Event> {
         seq: json["seq"].as_u64()?,
         kind: text("kind")?,
         at: json["at"].as_i64()?,
-        by: text("by")?,
+        // Sessions of one agent sign alike; the name under which they claim tells them apart.
+        by: text("owner").or_else(|| text("by"))?,
         undoes: json["undoes"].as_u64(),
         todo: patch.and_then(|patch| patch.first()).and_then(Value::as_u64),
         fields,
