@@ -198,6 +198,12 @@ impl Write<'_> {
         if let Some(code) = row.refusal() {
             return Err(vec![No::new(code)]);
         }
+        let is_closed = matches!(status, Status::Completed | Status::Failed);
+        if op == "add" && is_closed && self.model.items[key].status == status {
+            // An earlier op of the batch has named it already.
+            self.pending.unchecked = false;
+            return Ok(());
+        }
         let given = match ask {
             Ask::Restore(_, status, ..) => Some(*status),
             _ => None,
