@@ -39,7 +39,7 @@ pub fn warn_ignored(config: &Config) {
     }
 }
 
-/// An engine that says on standard error what happened behind a write.
+/// An engine that reports on standard error what happened after a commit.
 fn engine(store: SqliteStore) -> Engine {
     let tell = |news: &News<'_>| match news {
         News::Trouble(error) => output::remark(&format!("note: {}\nhint: {}", error.message(), error.hint())),

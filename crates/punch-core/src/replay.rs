@@ -110,7 +110,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Time goes on by one second a call, so that replays are reproducible.
+    /// Time advances by one second a call, so that replays are reproducible.
     pub const fn now(&self) -> i64 {
         self.now
     }

@@ -29,7 +29,7 @@ pub fn copy_of(state_home: &Path, store: &Path) -> PathBuf {
     state_home.join("punch").join("copies").join(name)
 }
 
-/// The folder for work trees of agents that work for the plans of a store: beside no project, so that no tool takes
+/// The folder for worktrees of agents that work for the plans of a store: beside no project, so that no tool takes
 /// one for a part of the user's files.
 pub fn trees_of(state_home: &Path, store: &Path) -> PathBuf {
     let name = format!("{:016x}", fnv1a(store.as_os_str().as_encoded_bytes().iter().copied()));

@@ -10,7 +10,7 @@ use crate::{EngineError, Saved};
 /// Milliseconds since the epoch.
 pub type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 
-/// What happened behind a write.
+/// What happened after a commit.
 pub enum News<'a> {
     /// Something went wrong; the write stands.
     Trouble(&'a EngineError),
@@ -72,8 +72,8 @@ impl Engine {
         Self { store, clock, tell: None }
     }
 
-    /// Returns this engine reporting to `tell` what happens after a commit, such as a plan file that could not be written:
-    /// no reason to fail the write.
+    /// Returns this engine reporting to `tell` what happens after a commit, such as a plan file that could not be
+    /// written: no reason to fail the write.
     #[must_use]
     pub fn telling(self, tell: Tell) -> Self {
         Self { tell: Some(tell), ..self }

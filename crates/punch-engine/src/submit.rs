@@ -29,11 +29,11 @@ pub struct Request<'a> {
     pub durability: Durability,
     /// Load what the changed todos depend on and block, so that they can be shown.
     pub detail: bool,
-    /// The commit that the work tree stands on; completions keep it (rule 32).
+    /// The commit that the worktree stands on; completions keep it (rule 32).
     pub commit: Option<&'a str>,
     /// Checks that passed, for the todos that this finishes.
     pub proofs: Option<&'a Proofs>,
-    /// The work tree that completions belong to: what their files hold is kept, and the end of a batch leaves a
+    /// The worktree that completions belong to: what their files hold is kept, and the end of a batch leaves a
     /// checkpoint, as the settings say.
     pub tree: Option<&'a Path>,
     /// The git folders of that worktree, where they were recorded.
@@ -134,8 +134,8 @@ impl Engine {
         }
     }
 
-    /// Runs `body` in one write transaction, for writes that close no todos. Its refusals come back as they are and leave
-    /// no trace.
+    /// Runs `body` in one write transaction, for writes that close no todos. Its refusals come back as they are and
+    /// leave no trace.
     pub(crate) fn write<T>(
         &self,
         plan: PlanId,

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::service::{PlanResource, ToolService};
 use crate::service_thread::ServiceThread;
 
-/// How long one look at the store may last; also how long the watching goes on after the last subscriber left.
+/// How long one look at the store may last; also how long the watching continues after the last subscriber left.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Wakes subscribers.

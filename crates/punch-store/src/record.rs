@@ -106,8 +106,8 @@ impl SessionKey {
         Self { session_id: session_id.into(), subagent: subagent.filter(|name| !name.is_empty()).map(str::to_owned) }
     }
 
-    /// A key that stands for a session nobody has named yet: that of a server, or of an assignment before an agent takes it
-    /// up. It can be linked to the real session later. `tag` is what no other key has.
+    /// A key that stands for a session nobody has named yet: that of a server, or of an assignment before an agent
+    /// takes it up. It can be linked to the real session later. `tag` is what no other key has.
     pub fn provisional(tag: impl std::fmt::Display) -> Self {
         Self::new(format!("{PROVISIONAL}{tag}"), None)
     }
@@ -186,8 +186,8 @@ pub struct Spent {
     pub tokens_in: u64,
     /// Tokens written.
     pub tokens_out: u64,
-    /// Of these tokens, those that the context held already, or of which nobody can say that it did not: they are spent,
-    /// and say nothing about what the todo takes.
+    /// Of these tokens, those that the context held already, or of which nobody can say that it did not: they are
+    /// spent, and say nothing about what the todo takes.
     pub again: u64,
     /// Millionths of a dollar, where somebody knows.
     pub cost: Option<u64>,
@@ -220,7 +220,7 @@ pub struct Run {
     pub id: u64,
     /// When it began.
     pub started_at: i64,
-    /// When it ended; `None` while it goes on, or if it was killed.
+    /// When it ended; `None` while it runs, or if it was killed.
     pub ended_at: Option<i64>,
     /// Options, outcome, story: JSON of the engine, kept as it is.
     pub body: String,

@@ -51,7 +51,7 @@ impl Replacement {
         Ok(())
     }
 
-    /// Puts the content in place unless the file exists by now; then the existing file wins.
+    /// Puts the content in place unless the file already exists; then the existing file wins.
     pub fn commit_if_missing(self) -> io::Result<()> {
         match self.file.persist_noclobber(&self.path) {
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),

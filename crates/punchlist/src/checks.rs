@@ -1,5 +1,5 @@
 //! Calls that finish todos only with proof (`policy.verify = "command"`): the checks run between two tries of the call,
-//! in the work tree and under a person's consent.
+//! in the worktree and with the user's consent.
 
 use punch_core::Refusal;
 use punch_engine::call::{Answer, Called};

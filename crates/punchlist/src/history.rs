@@ -1,5 +1,5 @@
-//! Histories cut to a number of messages, so that a model can go on: calls stay with their results, what the person asked
-//! for stays, and the list takes the place of what is left out.
+//! Histories cut to a number of messages, so that a model can continue: calls stay with their results, what the person
+//! asked for stays, and the list takes the place of what is left out.
 
 use punch_core::drive::{HostEvent, Start};
 use serde_json::{Value, json};
@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use crate::message::{NOTE, is_note, is_person, is_system, units};
 use crate::{Error, Session};
 
-/// At most `limit` messages of a history in the form of Anthropic Messages, OpenAI Chat Completions or OpenAI Responses,
-/// in their order. One that is short enough comes back as it is. Otherwise these are kept:
+/// At most `limit` messages of a history in the form of Anthropic Messages, OpenAI Chat Completions or OpenAI
+/// Responses, in their order. One that is short enough comes back as it is. Otherwise these are kept:
 ///
 /// - the system's messages at the beginning, the first message of a person and the last one,
 /// - a new message with `list`, which stands for everything that is left out,
 /// - and the end of the history, with every tool call and its results or with neither.
 ///
-/// It is cut to three quarters of the limit: a history that lost two messages with every request would never be found in
-/// a provider's cache. What must be kept is kept even if it is more than the limit: the beginning, and the last calls with
-/// all their results.
+/// It is cut to three quarters of the limit: a history that lost two messages with every request would never be found
+/// in a provider's cache. What must be kept is kept even if it is more than the limit: the beginning, and the last
+/// calls with all their results.
 ///
 /// ```
 /// use serde_json::json;
 ///
-/// let mut messages = vec![json!({"role": "system", "content": "Be brief."}), json!({"role": "user", "content": "Go."})];
-/// for n in 0..40 {
+/// let mut messages = vec![json!({"role": "system", "content": "Be brief."}), json!({"role": "user", "content":
+/// "Go."})]; for n in 0..40 {
 ///     let id = format!("call_{n}");
 ///     messages.push(json!({"role": "assistant", "tool_calls": [{"id": id, "type": "function"}]}));
 ///     messages.push(json!({"role": "tool", "tool_call_id": id, "content": "ok"}));

@@ -1,8 +1,8 @@
 //! Punchlist for people who write their own agent.
 //!
-//! A [`Session`] is one conversation of one agent with the plan of a store. It gives you the tool definitions to send to
-//! a model, runs the calls that come back, says when the model should be reminded of its list, and decides at the end of
-//! a turn whether the agent may stop. Nothing here prints, reads the environment or calls a model.
+//! A [`Session`] is one conversation of one agent with the plan of a store. It gives you the tool definitions to send
+//! to a model, runs the calls that come back, says when the model should be reminded of its list, and decides at the
+//! end of a turn whether the agent may stop. Nothing here prints, reads the environment or calls a model.
 //!
 //! ```
 //! use punchlist::{Finish, Next, Options, Session, Shape};
@@ -20,7 +20,7 @@
 //! ]}))?;
 //! assert!(!answer.is_error);
 //!
-//! // The model wants to stop, and work is left: go on with this text.
+//! // The model wants to stop, and work is left: continue with this text.
 //! let Next::Continue { text, .. } = session.turn_ended(Finish::EndTurn)? else { panic!() };
 //! assert!(text.contains("Write the parser"));
 //!
@@ -31,7 +31,8 @@
 //! # }
 //! ```
 //!
-//! `examples/agent` is a whole small agent: a streaming endpoint, a shell, edits, and a loop that ends when the plan does.
+//! `examples/agent` is a whole small agent: a streaming endpoint, a shell, edits, and a loop that ends when the plan
+//! does.
 
 mod call;
 mod checks;

@@ -11,7 +11,7 @@ use punch_engine::{Clock, Group, Role};
 /// use punchlist::{Dialect, Options};
 ///
 /// let options = Options::new("my-agent")
-///     .session("conversation-7") // the same name later goes on with the same list
+///     .session("conversation-7") // the same name later continues the same list
 ///     .dialect(Dialect::Todowrite) // the calls that your model was trained on
 ///     .setting("keep_going.max_continuations", "5");
 /// ```
@@ -53,7 +53,7 @@ impl Options {
     }
 
     /// The plan by its name, made if there is none. Without it: the plan of the conversation, else the one chosen for
-    /// the work tree, else the default plan.
+    /// the worktree, else the default plan.
     #[must_use]
     pub fn plan(mut self, name: impl Into<String>) -> Self {
         self.plan = Some(name.into());
@@ -95,8 +95,9 @@ impl Options {
         self
     }
 
-    /// The user's state folder (`XDG_STATE_HOME`, or `.local/state` at home), in which `punch verify --allow` keeps what a
-    /// person agreed to. With it, and a work tree, calls run the commands that prove todos; without it none ever runs.
+    /// The user's state folder (`XDG_STATE_HOME`, or `.local/state` at home), in which `punch verify --allow` keeps
+    /// what a person agreed to. With it, and a worktree, calls run the commands that prove todos; without it none ever
+    /// runs.
     #[must_use]
     pub fn consents(mut self, state_home: impl Into<PathBuf>) -> Self {
         self.consents = Some(state_home.into());

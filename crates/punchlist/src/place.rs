@@ -16,7 +16,7 @@ pub(crate) struct Place {
     pub database: Option<PathBuf>,
     /// The project's settings.
     pub config: Option<PathBuf>,
-    /// The top of the work tree.
+    /// The top of the worktree.
     pub root: Option<PathBuf>,
 }
 

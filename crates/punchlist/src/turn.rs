@@ -31,7 +31,7 @@ impl From<Finish> for Ending {
 /// What an agent that wants to stop does next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// Send this text to the model as a user's message, and go on.
+    /// Send this text to the model as a user's message, and continue.
     Continue {
         /// For the model.
         text: String,
@@ -47,7 +47,8 @@ pub enum Next {
     },
 }
 
-/// What a provider's reason for the end of a message means; unknown words are [`Finish::Unknown`], which never goes on.
+/// What a provider's reason for the end of a message means; unknown words are [`Finish::Unknown`], which never
+/// continues.
 ///
 /// ```
 /// use punchlist::{Finish, finish};
@@ -69,7 +70,7 @@ pub fn finish(reason: &str) -> Finish {
 
 impl Session {
     /// A person said something. Put the text, if there is one, before the model with the message: the list of a
-    /// conversation that goes on, and what people changed in the plan since the model last saw it.
+    /// conversation that is resumed, and what users changed in the plan since the model last saw it.
     pub fn turn_started(&self) -> Result<Option<String>, Error> {
         let mut out = Vec::new();
         if Self::first(&self.begun) {
@@ -82,8 +83,8 @@ impl Session {
         Ok(if out.is_empty() { None } else { Some(out.join("\n\n")) })
     }
 
-    /// A tool of your own has answered. Now and then there is a reminder: put it behind the tool's result. All reminders
-    /// of a session share one budget (`reminders.tokens`).
+    /// A tool of your own has answered. Now and then there is a reminder: put it behind the tool's result. All
+    /// reminders of a session share one budget (`reminders.tokens`).
     pub fn tool_ended(&self, name: &str, kind: ToolKind) -> Result<Option<String>, Error> {
         Ok(self.report(HostEvent::ToolEnded { tool: tool(name, kind) })?.context)
     }
@@ -94,9 +95,9 @@ impl Session {
         Ok(self.report(HostEvent::ToolFailed { tool: tool(name, kind), error, interrupted: false })?.context)
     }
 
-    /// The agent wants to end its turn. Say why the model's message ended, or more ([`Ending`]). It goes on only while
-    /// there is something that this session can work on and no limit is reached; a session that never wrote to the plan
-    /// is let alone.
+    /// The agent wants to end its turn. Say why the model's message ended, or more ([`Ending`]). It continues only
+    /// while there is something that this session can work on and no limit is reached; a session that never wrote to
+    /// the plan is let alone.
     pub fn turn_ended(&self, ending: impl Into<Ending>) -> Result<Next, Error> {
         let Ending { finish, background, context } = ending.into();
         let kept_going = self.kept_going.load(Ordering::Relaxed);
@@ -117,7 +118,7 @@ impl Session {
         self.report(HostEvent::TurnFailed { error }).map(drop)
     }
 
-    /// A person broke the turn off: nothing goes on before they say something again.
+    /// The user interrupted the turn: nothing continues before their next message.
     pub fn interrupted(&self) -> Result<(), Error> {
         self.report(HostEvent::Interrupted).map(drop)
     }

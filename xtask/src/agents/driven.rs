@@ -66,7 +66,7 @@ pub fn processes(place: &Place) -> Vec<String> {
     names.filter(|name| name.bytes().all(|b| b.is_ascii_digit())).filter(carries).collect()
 }
 
-/// The user's tree is as it was, no work tree is left, and the work is on the result branch.
+/// The user's tree is as it was, no worktree is left, and the work is on the result branch.
 pub fn verdict(drive: &Drive, place: &Place) -> Result<Vec<String>, String> {
     let mut out = Vec::new();
     let status = place.git(&["status", "--porcelain"])?;

@@ -138,7 +138,7 @@ pub struct Run {
     /// What the person types, one after the other; nothing where `punch run` does the talking.
     #[serde(default)]
     pub prompts: Vec<String>,
-    /// The conversation of the run before goes on.
+    /// The conversation of the previous run is resumed.
     #[serde(default)]
     pub resume: bool,
     /// The prompts are typed into the agent's own screen.

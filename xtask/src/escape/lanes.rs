@@ -67,7 +67,7 @@ pub fn cells() -> Vec<Cell> {
     for (what, trick) in TRICKS {
         cells.push(Cell::held(WHO, *what, move |world| {
             work(world, &format!("{HOSTILE}\n{trick}"))?;
-            // The user goes on: another run, what is left, a look around.
+            // The user continues: another run, what is left, a look around.
             world.punch("repo", &["run", "--agent", "exec:true", "--worktrees", "--max-turns", "4"])?;
             world.punch("repo", &["runs"])?;
             world.ok("repo", &["list"]).map(drop)

@@ -1,5 +1,6 @@
-//! `cargo xtask escape`: who can write this, and what can it make run? Each cell lets one party write what it can reach,
-//! lets the user go on with real commands, and then looks for a canary file and at the user's branch, index and files.
+//! `cargo xtask escape`: who can write this, and what can it make run? Each cell lets one party write what it can
+//! reach, lets the user continue with real commands, and then looks for a canary file and at the user's branch, index
+//! and files.
 
 mod files;
 mod lanes;

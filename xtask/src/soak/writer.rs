@@ -45,7 +45,7 @@ impl<'a> Writer<'a> {
         Self { shared, name, label: format!("w{number}"), random, end, stop, made: 0 }
     }
 
-    /// The soak goes on.
+    /// The soak is still running.
     pub fn goes_on(&self) -> bool {
         Instant::now() < self.end && !self.stop.load(Ordering::Relaxed)
     }

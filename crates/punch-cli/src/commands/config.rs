@@ -65,7 +65,7 @@ enum Action {
 }
 
 impl Config {
-    /// Runs the verb. Changes do not read the other settings: one that is wrong must not keep it from being mended.
+    /// Runs the verb. Changes do not read the other settings: an invalid one must not prevent its own correction.
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
         match self.action {

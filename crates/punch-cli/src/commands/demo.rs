@@ -49,7 +49,7 @@ enum Step {
     Git(&'static [&'static str]),
     /// An agent that reports to hooks.
     Watch(&'static Actor),
-    /// Agents that work a plan to its end, where there is a shell; in work trees where there is git.
+    /// Agents that work a plan to its end, where there is a shell; in worktrees where there is git.
     Work(&'static [&'static str]),
 }
 

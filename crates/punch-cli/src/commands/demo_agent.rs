@@ -1,5 +1,5 @@
 //! The agents of the demo. They follow a script and report to `punch hook` as a host would; what the hook answers
-//! decides whether they go on.
+//! decides whether they continue.
 
 use serde_json::{Value, json};
 

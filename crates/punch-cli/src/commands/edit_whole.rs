@@ -20,7 +20,7 @@ use crate::reply::Reply;
 const HEADER: &str = "<!-- Change, tick, move, add or delete lines, then save and close. `- [ ] text` is a new todo; \
                       deleted ones are archived; notes (>) can only be added. -->";
 
-/// Lets the person edit the plan, or go on with a text that was kept.
+/// Lets the user edit the plan, or continue with a text that was stored.
 pub fn run(project: Project, again: Option<&Path>) -> Result<Reply, Failure> {
     let open = project.write()?;
     let (draft, before, shown) = match again {

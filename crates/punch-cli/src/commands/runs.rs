@@ -87,7 +87,7 @@ fn list(open: &Open, limit: usize) -> Result<Reply, Failure> {
     Ok(Reply::new(text, json!({"runs": found, "left": left})))
 }
 
-/// Branches and work trees of runs; none where git says nothing.
+/// Branches and worktrees of runs; none where git reports nothing.
 fn left(open: &Open) -> Vec<Leftover> {
     let location = &open.project.location;
     let folder = environment::state_home().map(|state| copies::trees_of(&state, &location.database));

@@ -49,7 +49,7 @@ fn whatever_happens_the_screen_shows_what_stays_and_the_lines_below_it() {
                     stage.live.above(said, size)
                 }
                 2 => {
-                    // Somebody types an answer, or the run ends before that; others go on meanwhile.
+                    // The user types an answer, or the run ends before that; the other agents continue.
                     stage.kept.push("may it?".into());
                     let mut out = stage.live.ask("may it?", size);
                     stage.live.set(1, "goes on");

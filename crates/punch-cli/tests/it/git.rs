@@ -1,4 +1,4 @@
-//! Projects in git: what cleans a work tree leaves the plan alone, and work trees share it.
+//! Projects in git: what cleans a worktree leaves the plan alone, and worktrees share it.
 
 use crate::world::{World, finished};
 
@@ -46,7 +46,7 @@ fn linked_work_trees_share_the_plan() {
     if world.punch(&["plan", "--help"]).exit != Some(0) {
         return;
     }
-    // Each work tree may look at a plan of its own.
+    // Each worktree may look at a plan of its own.
     world.ok(&["plan", "new", "other"]);
     assert_eq!(there(&["plan", "use", "other"]).exit, Some(0));
     assert_eq!(there(&["list"]).stdout, "No todos. `punch add` makes one.\n");

@@ -124,7 +124,7 @@ fn read(
         let dep = match lookup(draft, batch, r)? {
             Some(to) => Dep::On(to),
             None if draft.ctx.policy.missing_dep == MissingDep::Dangle && has_id(draft, r) => {
-                // What was archived is waited for by its id, which somebody else may have by now.
+                // What was archived is waited for by its id, which another todo may already have.
                 let id = name(draft, r);
                 draft.find_id(&id)?.map_or(Dep::Dangling(id), Dep::On)
             }

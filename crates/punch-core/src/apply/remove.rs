@@ -47,7 +47,7 @@ pub(super) fn archive(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The dependencies of a todo that goes on without `gone`.
+/// The dependencies of a todo without `gone`.
 fn without(draft: &Draft<'_>, uid: Uid, gone: &BTreeSet<Uid>) -> Result<Vec<Dep>, Need> {
     let mut deps = Vec::new();
     for dep in &draft.get(uid)?.depends_on {

@@ -9,7 +9,7 @@ use super::{ContextUse, Counters, Facts, Finish, HostEvent, KeepGoing, Reason, c
 const FAILURES: u32 = 5;
 /// Rest after a failed turn; doubled with every further one.
 const REST_MS: i64 = 5_000;
-/// A shortening that was announced is believed to go on for so long.
+/// How long a compaction that was announced is assumed to last.
 const COMPACTION_MS: i64 = 60_000;
 
 /// What a person said with `punch keep-going`.
@@ -25,7 +25,8 @@ pub enum Switch {
     Off,
 }
 
-/// What the tools of a session can say about a todo. Stored under the names of before, so that old decisions still read.
+/// What the tools of a session can say about a todo. Stored under the names of before, so that old decisions still
+/// read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Vocabulary {
     /// Everything, including that a todo failed or is on hold.
@@ -96,7 +97,7 @@ pub struct Input {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Decision {
-    /// Go on with this text.
+    /// Continue with this text.
     Continue {
         /// For the model.
         text: String,

@@ -59,7 +59,7 @@ pub struct Facts {
     pub open: u64,
     /// All covered todos.
     pub total: u64,
-    /// What to go on with; `None` if nothing is actionable.
+    /// The todo to continue with; `None` if nothing is actionable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Named>,
     /// Todos that get in its way, half a line each (rule 48).
@@ -88,7 +88,7 @@ pub struct Conflict {
     pub files: bool,
 }
 
-/// What to go on with.
+/// The todo to continue with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selected {
     /// The todo.

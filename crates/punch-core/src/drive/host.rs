@@ -66,7 +66,7 @@ pub enum HostEvent {
 pub enum Start {
     /// A new conversation.
     Startup,
-    /// An old one goes on.
+    /// An earlier session is resumed.
     Resume,
     /// A person emptied it.
     Clear,
@@ -83,7 +83,7 @@ pub enum Finish {
     /// It had nothing more to say. Hosts that report no reason only report such stops.
     #[default]
     EndTurn,
-    /// It called a tool: the host goes on by itself.
+    /// It called a tool: the host continues by itself.
     ToolUse,
     /// It ran out of room.
     Length,
@@ -174,7 +174,7 @@ pub struct ContextUse {
 pub struct Effect {
     /// Text put before the model.
     pub context: Option<String>,
-    /// Do not stop: go on with this text.
+    /// Do not stop: continue with this text.
     pub go_on: Option<String>,
     /// Do not run the tool, for this reason.
     pub refuse: Option<String>,

@@ -10,8 +10,9 @@ const CONTENT: usize = 200;
 /// Bytes of an id.
 const ID: usize = 40;
 
-/// The text, or nothing if there is nothing to go on with. The first after a person's message says how to work; later
-/// ones are never longer, apart from what they say about checks that have not passed, which has a limit of its own.
+/// The text, or nothing if there is nothing to continue with. The first after a person's message says how to work;
+/// later ones are never longer, apart from what they say about checks that have not passed, which has a limit of its
+/// own.
 pub fn continuation(facts: &Facts, counters: &Counters, words: Vocabulary, n: u32, of: u32) -> Option<String> {
     let next = facts.next.as_ref()?;
     let (open, total) = (facts.open, facts.total);

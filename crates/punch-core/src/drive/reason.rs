@@ -196,7 +196,7 @@ impl Reason {
         }
     }
 
-    /// Whether a person should be told at once: work is left, and nothing else will go on with it.
+    /// Whether to notify the user at once: work is left, and nothing else will continue it.
     pub const fn is_told(&self) -> bool {
         match self {
             Self::OnlyOptional { .. } | Self::WaitsForPeople { .. } | Self::NothingActionable { .. } => true,

@@ -221,10 +221,10 @@ enum Class<'a> {
     Blank,
     Heading(&'a str),
     Rule,
-    /// Whether it goes on in the next line.
+    /// Whether it continues on the next line.
     Comment(bool),
     Fence,
-    /// Whether it goes on in the next line.
+    /// Whether it continues on the next line.
     Code(bool),
     Item(Item<'a>),
     Text,

@@ -211,8 +211,8 @@ fn known(
     let usable = |todo: &Todo| {
         wanted.contains(todo.content.as_str()) && todo.is_live() && !todo.leased_by_other(caller.actor.owner(), now)
     };
-    // A source takes over what is open, and what was done before when a conversation that goes on elsewhere says so
-    // again; an echo also knows what its session has closed.
+    // A source takes over what is open, and what was done before when a conversation that is continued elsewhere says
+    // so again; an echo also knows what its session has closed.
     let done: HashSet<&str> =
         rows.iter().filter(|row| row.status == Word::Completed).map(|row| row.content.as_str()).collect();
     let again = |todo: &Todo| todo.status == Status::Completed && done.contains(todo.content.as_str());

@@ -91,7 +91,7 @@ impl<'a> Caller<'a> {
 /// What speaks for the todos that a call finishes.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
-    /// The commit that the work tree stands on.
+    /// The commit that the worktree stands on.
     pub commit: Option<String>,
     /// Checks that passed.
     pub proofs: Proofs,
@@ -159,7 +159,8 @@ impl Engine {
     }
 
     /// Runs one call for a caller that can run checks: a check that has to pass first is named instead of refused. A
-    /// writing call with a `key` takes effect once; the second one with that key gets the answer of the first (rule 36).
+    /// writing call with a `key` takes effect once; the second one with that key gets the answer of the first (rule
+    /// 36).
     pub fn call_or_check(
         &self,
         plan: PlanId,

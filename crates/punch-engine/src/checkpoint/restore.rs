@@ -51,14 +51,14 @@ pub struct Restored {
     pub newer: Vec<String>,
     /// The copy of the state before; none if nothing had to change.
     pub safety: Option<String>,
-    /// The todo to go on with.
+    /// The todo to continue with.
     pub next: Option<String>,
     /// The write.
     pub changed: Changed,
 }
 
 impl Engine {
-    /// Puts the work on a plan back to a checkpoint, in one transaction. The work tree is not touched.
+    /// Puts the work on a plan back to a checkpoint, in one transaction. The worktree is not touched.
     pub fn restore(
         &self,
         plan: PlanId,

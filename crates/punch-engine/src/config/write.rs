@@ -50,7 +50,7 @@ pub fn written(path: &Path, name: &str) -> Result<Option<String>, ConfigError> {
 }
 
 /// Takes the setting out of the file; tells whether it was there. Works for names that are not known too, so that a
-/// file can be mended.
+/// file can be fixed.
 pub fn unset(path: &Path, scope: Scope, name: &str) -> Result<bool, ConfigError> {
     change(path, scope, |path, text| {
         let mut before = file::parse(path, text)?;

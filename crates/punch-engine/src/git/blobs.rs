@@ -18,7 +18,7 @@ const COMMITS: &str = "--max-count=2000";
 pub type Blobs = BTreeMap<String, String>;
 
 impl Git {
-    /// The files that these globs match as they are in the work tree, known to git or not. Empty if git cannot say.
+    /// The files that these globs match as they are in the worktree, known to git or not. Empty if git cannot say.
     pub fn blobs(&self, globs: &[String]) -> Blobs {
         let specs: Vec<String> = globs.iter().filter_map(|glob| pathspec(glob)).collect();
         if specs.is_empty() {
@@ -125,7 +125,7 @@ fn is_lost(blob: &str, now: Option<&str>, states: &[(String, String)]) -> bool {
     states[came..].iter().any(|(old, new)| old == now || (new == now && new != blob))
 }
 
-/// The glob for git: from the top of the work tree, `**` for any number of folders. A folder stands for what is in it.
+/// The glob for git: from the top of the worktree, `**` for any number of folders. A folder stands for what is in it.
 fn pathspec(glob: &str) -> Option<String> {
     let glob = glob.trim().trim_start_matches("./").trim_end_matches('/');
     let plain = !glob.is_empty() && !glob.starts_with(['/', ':']) && !glob.contains('\0') && !glob.contains("..");

@@ -1,4 +1,4 @@
-//! git as a program, for what its files do not say plainly: the state of the work tree, and which commits a head has
+//! git as a program, for what its files do not say plainly: the state of the worktree, and which commits a head has
 //! behind it. Nothing here changes a repository. Never called inside a transaction.
 
 mod ancestry;
@@ -23,7 +23,7 @@ use crate::locate;
 /// Answers longer than this are not read: status lines, names of commits.
 const ANSWER: usize = 8 << 20;
 
-/// The repository of a work tree.
+/// The repository of a worktree.
 #[derive(Clone, Debug)]
 pub struct Git {
     root: PathBuf,
@@ -31,7 +31,7 @@ pub struct Git {
 }
 
 impl Git {
-    /// The repository whose work tree has its top here; `None` if there is none.
+    /// The repository whose worktree has its top here; `None` if there is none.
     pub fn at(root: &Path) -> Option<Self> {
         locate::is_work_tree(root).then(|| Self { root: root.to_owned(), folders: None })
     }

@@ -1,4 +1,4 @@
-//! The state of a work tree, small enough to be kept.
+//! The state of a worktree, small enough to be stored.
 
 use serde::{Deserialize, Serialize};
 

@@ -167,7 +167,8 @@ impl Listener<'_> {
     }
 }
 
-/// Goes on to where the conversation was read to. Somebody who read it at the same time has entered it already.
+/// Advances to where the conversation was read to. Another process that read it at the same time may have recorded it
+/// already.
 fn advance(mark: &mut Mark, measured: &Measured) -> u64 {
     match &measured.reading {
         Some(reading) if *mark == measured.from => {

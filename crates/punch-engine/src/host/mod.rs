@@ -56,7 +56,7 @@ pub struct HostReport {
     pub host_cap: Option<u32>,
     /// The host's marker of the turn in which the conversation stands, where it has one.
     pub turn: Option<String>,
-    /// The work tree that the agent is in, where there is one.
+    /// The worktree that the agent is in, where there is one.
     pub tree: Option<PathBuf>,
     /// What came before that turn, so that a conversation is noticed that was wound back.
     pub earlier: Earlier,
@@ -91,8 +91,8 @@ impl Engine {
         Ok(self.heard(report, settings, None, None)?.effect)
     }
 
-    /// Takes the report of an agent that wants to stop, and also returns the decision; `None` where there is nobody to decide about:
-    /// no session is named, or there is no plan.
+    /// Takes the report of an agent that wants to stop, and also returns the decision; `None` where there is nobody to
+    /// decide about: no session is named, or there is no plan.
     pub fn observe_stop(
         &self,
         report: &HostReport,
@@ -102,8 +102,8 @@ impl Engine {
         Ok((heard.effect, heard.decision))
     }
 
-    /// Takes a report like [`Engine::observe`], and records what the conversation used for the todos that it is about. `read`
-    /// is asked only where there is something to enter, and outside of any transaction.
+    /// Takes a report like [`Engine::observe`], and records what the conversation used for the todos that it is about.
+    /// `read` is asked only where there is something to enter, and outside of any transaction.
     pub fn observe_reading(
         &self,
         report: &HostReport,
@@ -281,7 +281,7 @@ fn put(
         let request = Request { durability: Durability::Relaxed, ..Request::by(&report.agent, heard.owner.as_deref()) };
         let first = punch_core::Footprint { todos: [*uid].into(), ..Default::default() };
         match apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Renew(Ref::Uid(*uid), until)])) {
-            // Somebody else has it by now; that is theirs to say.
+            // Another agent has already claimed it, and reports it itself.
             Ok(_) | Err(EngineError::Refused(_)) => {}
             Err(error) => return Err(error),
         }
@@ -289,8 +289,8 @@ fn put(
     Ok(())
 }
 
-/// The owner under which a session works: its own name, unless whoever set up its server or hooks gave a name as a flag.
-/// The variable and the files name the user; an agent can set them, and must not become another session by that.
+/// The owner under which a session works: its own name, unless whoever set up its server or hooks gave a name as a
+/// flag. The variable and the files name the user; an agent can set them, and must not become another session by that.
 pub fn owner_of(key: &SessionKey, settings: &Settings) -> String {
     let flag = settings.owner.value.clone().filter(|_| settings.owner.source == Source::Flag);
     flag.unwrap_or_else(|| own_name(key))

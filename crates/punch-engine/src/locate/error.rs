@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf};
 /// No store can be found or made; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LocateError {
-    /// The work tree and the git folder hold a store each.
+    /// The worktree and the git folder hold a store each.
     TwoStores {
         /// The one beside the code.
         in_tree: PathBuf,
@@ -55,7 +55,7 @@ pub enum LocateError {
         /// What is wrong with it.
         what: String,
     },
-    /// The repository has no work tree to put a store into.
+    /// The repository has no worktree to put a store into.
     NoWorkTree {
         /// The git folder.
         git_dir: PathBuf,

@@ -14,25 +14,25 @@ use crate::git::{self, GitFolders};
 /// Longer than any path; a bigger `.git` file is something else.
 const MAX_GIT_FILE: u64 = 1 << 16;
 
-/// A repository, seen from one of its work trees or from none.
+/// A repository, seen from one of its worktrees or from none.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Repository {
-    /// The git folder of this work tree.
+    /// The git folder of this worktree.
     pub git_dir: PathBuf,
-    /// The git folder that all work trees share.
+    /// The git folder that all worktrees share.
     pub common: PathBuf,
-    /// The top of the work tree; none in a bare repository.
+    /// The top of the worktree; none in a bare repository.
     pub top: Option<PathBuf>,
 }
 
 impl Repository {
-    /// What tells this work tree from the others.
+    /// What tells this worktree from the others.
     pub fn root(&self) -> &Path {
         self.top.as_deref().unwrap_or(&self.common)
     }
 
     /// Where a store beside the code may lie, nearest first: from `cwd` to the top, then the top of the main work
-    /// tree, so that linked work trees share a store there as they share one in the git folder.
+    /// tree, so that linked worktrees share a store there as they share one in the git folder.
     pub fn folders(&self, cwd: &Path) -> Vec<PathBuf> {
         let Some(top) = &self.top else { return Vec::new() };
         let mut out: Vec<PathBuf> = Vec::new();
@@ -47,7 +47,7 @@ impl Repository {
     /// Whether files in the folder are in git's index.
     pub fn tracks(&self, dir: &Path) -> Result<bool, LocateError> {
         let failed = |cause: String| LocateError::GitFailed { dir: dir.to_owned(), cause };
-        // The main work tree has the index of the common folder.
+        // The main worktree has the index of the common folder.
         let main = self.main_top().filter(|main| self.top.as_deref() != Some(*main) && dir.starts_with(main));
         let inside = self.top.as_deref().filter(|top| dir.starts_with(top));
         let (git_dir, top) = match (inside, main) {
@@ -121,8 +121,8 @@ fn search(around: &Surroundings) -> Result<Option<Repository>, LocateError> {
     Ok(None)
 }
 
-/// Refuses a git folder without a worktree that the repository around it tracks: a clone brought it, with whatever store
-/// and configuration someone put in. (git itself has `safe.bareRepository` for this.)
+/// Refuses a git folder without a worktree that the repository around it tracks: a clone brought it, with whatever
+/// store and configuration someone put in. (git itself has `safe.bareRepository` for this.)
 fn refuse_embedded(around: &Surroundings, folder: &Path) -> Result<(), LocateError> {
     // git tracks nothing that is in a folder of this name.
     if folder.components().any(|part| part.as_os_str() == ".git") {
@@ -138,13 +138,13 @@ fn refuse_embedded(around: &Surroundings, folder: &Path) -> Result<(), LocateErr
     }
 }
 
-/// The git folder of a work tree and the one that all its work trees share; `None` if it is none.
+/// The git folder of a worktree and the one that all its worktrees share; `None` if it is none.
 pub(super) fn folders_of(work_tree: &Path) -> Option<(PathBuf, PathBuf)> {
     let dot = work_tree.join(".git");
     let git_dir = match fs::metadata(&dot) {
         Ok(found) if found.is_file() => read_git_file(&dot).ok()?,
         Ok(_) => dot,
-        // A repository without a work tree.
+        // A repository without a worktree.
         Err(_) => work_tree.to_owned(),
     };
     is_git_dir(&git_dir).then(|| (git_dir.clone(), common_dir(&git_dir)))
@@ -164,7 +164,7 @@ pub fn main_root(worktree: &Path) -> PathBuf {
     main().unwrap_or(own)
 }
 
-/// Follows the line `gitdir: PATH` that linked work trees and submodules have in place of a folder.
+/// Follows the line `gitdir: PATH` that linked worktrees and submodules have in place of a folder.
 fn read_git_file(file: &Path) -> Result<PathBuf, LocateError> {
     if fs::metadata(file).is_ok_and(|found| found.len() > MAX_GIT_FILE) {
         return Err(broken(file, "it is too long for a `gitdir:` line"));
@@ -192,12 +192,12 @@ fn repository(git_dir: &Path, top: Option<&Path>) -> Result<Repository, LocateEr
     Ok(Repository { git_dir, common, top })
 }
 
-/// The work tree of a git folder that was reached without it: from inside, or by `GIT_DIR`.
+/// The worktree of a git folder that was reached without it: from inside, or by `GIT_DIR`.
 fn top_of(git_dir: &Path) -> Option<PathBuf> {
     if git_dir.file_name().is_some_and(|name| name == ".git") {
         return git_dir.parent().map(Path::to_owned);
     }
-    // The folder of a linked work tree names that tree's `.git`.
+    // The folder of a linked worktree names that tree's `.git`.
     let back = fs::read(git_dir.join("gitdir")).ok()?;
     git_dir.join(as_path(&back)?).canonicalize().ok()?.parent().map(Path::to_owned)
 }

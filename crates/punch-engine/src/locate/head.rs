@@ -1,4 +1,4 @@
-//! The commit that a work tree stands on, read from git's files where they are plain; git itself is asked only where
+//! The commit that a worktree stands on, read from git's files where they are plain; git itself is asked only where
 //! they are not.
 
 use std::fs;
@@ -10,7 +10,7 @@ use crate::git::{GitFolders, finish, program, read_beginning};
 /// Longer than any name of a reference.
 const MAX_HEAD: u64 = 1 << 16;
 
-/// The commit of a work tree's head; `None` outside git, before the first commit, or if git cannot say.
+/// The commit of a worktree's head; `None` outside git, before the first commit, or if git cannot say.
 pub fn head_commit(work_tree: &Path) -> Option<String> {
     let (git_dir, common) = git::folders_of(work_tree)?;
     head_in(work_tree, &git_dir, &common, None)
@@ -34,7 +34,7 @@ pub(crate) fn head_in(
     if name == "refs/heads/.invalid" || !plain(name) {
         return by_git(work_tree, recorded);
     }
-    // A branch is shared by all work trees, a few references are a work tree's own.
+    // A branch is shared by all worktrees, a few references are a worktree's own.
     let loose = [git_dir, common].into_iter().find_map(|folder| fs::read_to_string(folder.join(name)).ok());
     match loose {
         Some(text) if text.starts_with("ref:") => by_git(work_tree, recorded),
@@ -43,7 +43,7 @@ pub(crate) fn head_in(
     }
 }
 
-/// Whether a folder is the top of a work tree of git.
+/// Whether a folder is the top of a worktree of git.
 pub fn is_work_tree(folder: &Path) -> bool {
     folder.join(".git").exists() && git::folders_of(folder).is_some()
 }

@@ -50,7 +50,7 @@ pub struct Surroundings {
 /// Which rule chose the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In the common git folder, shared by all work trees.
+    /// In the common git folder, shared by all worktrees.
     Git,
     /// Beside the code of a git repository.
     InTree,
@@ -97,15 +97,15 @@ pub struct Location {
     pub kind: Kind,
     /// Whether there is a database.
     pub exists: bool,
-    /// The top of the work tree, or what contains the store folder where there is none: tells work trees that share a
+    /// The top of the worktree, or what contains the store folder where there is none: tells worktrees that share a
     /// store apart.
     pub project_root: PathBuf,
 }
 
-/// Finds the place of the store: the flag, else the environment, else `.punch/` in the work tree, else `punch/` in
+/// Finds the place of the store: the flag, else the environment, else `.punch/` in the worktree, else `punch/` in
 /// the common git folder; outside git the nearest `.punch/` not above the home folder, else one in `cwd`.
 ///
-/// Two stores for one work tree are an error, not a choice by rank: one of them would silently stop being used.
+/// Two stores for one worktree are an error, not a choice by rank: one of them would silently stop being used.
 pub fn locate(around: &Surroundings) -> Result<Location, LocateError> {
     if let Some(given) = given(around)? {
         return Ok(given);
@@ -116,7 +116,7 @@ pub fn locate(around: &Surroundings) -> Result<Location, LocateError> {
     }
 }
 
-/// The place that `init --in-tree` makes: `.punch/` at the top of the work tree, or in `cwd` outside git.
+/// The place that `init --in-tree` makes: `.punch/` at the top of the worktree, or in `cwd` outside git.
 ///
 /// Refused where a store in the git folder exists already.
 pub fn locate_in_tree(around: &Surroundings) -> Result<Location, LocateError> {

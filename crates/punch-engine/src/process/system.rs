@@ -196,7 +196,7 @@ mod other {
     /// There is no way to ask.
     pub(crate) fn ask_to_end(_child: &Child) {}
 
-    /// Ends the process itself; what it started goes on.
+    /// Ends the process itself; what it started keeps running.
     pub(crate) fn end_all(child: &mut Child, _mark: &str) {
         let _ = child.kill();
     }

@@ -23,7 +23,7 @@ pub use run::{End, Ran};
 use crate::git::GitFolders;
 use crate::locate;
 
-/// The work tree of a project, and what the person agreed to run there.
+/// The worktree of a project, and what the person agreed to run there.
 #[derive(Clone, Debug)]
 pub struct WorkTree {
     /// Its top.
@@ -55,7 +55,7 @@ impl WorkTree {
 
 /// Where and under which limits checks run.
 pub struct Checker<'a> {
-    /// The folder they run in: the top of the work tree.
+    /// The folder they run in: the top of the worktree.
     pub root: PathBuf,
     /// The git folders of that worktree, where they were recorded.
     pub git: Option<GitFolders>,
@@ -109,7 +109,7 @@ impl Checker<'_> {
         run::run(command, &self.root, self.limit, self.stopped, self.without)
     }
 
-    /// The commit that the work tree stands on.
+    /// The commit that the worktree stands on.
     pub fn commit(&self) -> Option<String> {
         commit_of(&self.root, self.git.as_ref())
     }

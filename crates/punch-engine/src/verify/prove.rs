@@ -61,7 +61,7 @@ impl Proofs {
     }
 
     /// The first todo that is refused only for want of a check that is not here yet. One that is asked for again
-    /// although it is here has another command by now.
+    /// although it is here has got another command.
     pub fn wanting(&self, error: &EngineError) -> Option<String> {
         let EngineError::Refused(refusals) = error else { return None };
         let wanting = refusals.iter().find_map(|refusal| match refusal {

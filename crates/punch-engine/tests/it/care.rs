@@ -46,7 +46,7 @@ fn a_clock_that_goes_backwards_never_makes_events_older_than_those_before() {
     let done = engine.whole(plan).unwrap();
     assert_eq!(done.by_id("a").unwrap().status, Status::Completed);
     assert!(engine.check_plan(plan, false).unwrap().iter().all(|finding| finding.severity == Severity::Ok));
-    // And when the clock is right again, everything goes on.
+    // When the clock is right again, everything continues.
     world.time.store(2_000_000, Ordering::Relaxed);
     assert!(engine.claim_next(plan, &Request::by("x", Some("x")), 60_000).unwrap().is_some());
 }
@@ -74,7 +74,7 @@ fn wrong_derived_values_are_found_and_repaired_and_history_is_not_touched() {
     assert_eq!(severities(engine, plan, false), said(Severity::Ok, Severity::Damaged));
     assert_eq!(severities(engine, plan, true), said(Severity::Ok, Severity::Repaired));
     assert_eq!(severities(engine, plan, false), said(Severity::Ok, Severity::Ok));
-    // A stored field that no event explains is damage that no recount mends.
+    // A stored field that no event explains is damage that no recount fixes.
     let mut wrong = whole.by_id("a").unwrap().clone();
     wrong.fields.content = "never written".into();
     put(vec![wrong], &whole.row);

@@ -1,4 +1,4 @@
-//! The commit that a work tree stands on, in every form in which git keeps it.
+//! The commit that a worktree stands on, in every form in which git keeps it.
 
 use punch_engine::locate::head_commit;
 

@@ -84,7 +84,7 @@ fn a_bare_repository_and_its_work_trees_have_the_store_in_it() {
     for cwd in ["bare.git", "bare.git/refs", "tree"] {
         assert_eq!(agrees_with_git(&sandbox, cwd).dir, sandbox.path("bare.git/punch"));
     }
-    // A layout many use: everything in one folder, the repository hidden beside its work trees.
+    // A layout many use: everything in one folder, the repository hidden beside its worktrees.
     sandbox.git(".", &["clone", "-q", "--bare", "p", "hub/.bare"]);
     sandbox.file("hub/.git", "gitdir: ./.bare\n");
     sandbox.git("hub", &["worktree", "add", "-q", "main"]);

@@ -63,7 +63,7 @@ fn a_tracked_store_is_refused_wherever_one_stands() {
         assert_eq!(sandbox.locate(cwd), refused);
         assert_eq!(locate_in_tree(&sandbox.around(cwd)), refused);
     }
-    // Checked out by a linked work tree, and seen from one that lacks it.
+    // Checked out by a linked worktree, and seen from one that lacks it.
     sandbox.git("p", &["worktree", "add", "-q", "../linked"]);
     assert_eq!(sandbox.locate("linked").unwrap_err().code(), "store_tracked");
     sandbox.git("p", &["worktree", "add", "-q", "../older", "HEAD~1"]);

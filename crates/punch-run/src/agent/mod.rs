@@ -32,7 +32,7 @@ pub struct Assignment {
     pub session: PathBuf,
     /// How our MCP server is started for this agent: program, then arguments.
     pub server: Vec<String>,
-    /// The conversation of the host to go on with, where there was one and the agent can.
+    /// The conversation of the host to resume, where there was one and the agent can.
     pub resume: Option<String>,
     /// Variables for its environment, over those that are inherited.
     pub environment: Vec<(String, String)>,

@@ -1,5 +1,5 @@
 //! git with a hand on it: no hooks, no signatures, no editors, bounded answers, an end in time. What it changes are
-//! objects, refs of ours and work trees of ours.
+//! objects, refs of ours and worktrees of ours.
 
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(super) const ANSWER: u64 = 8 << 20;
 /// How long a git of a dead runner is waited for.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// How often git is asked again that met a work tree in the making, and after how long.
+/// How often git is asked again that met a worktree in the making, and after how long.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -55,7 +55,7 @@ impl Git {
         }
     }
 
-    /// The user's work tree.
+    /// The user's worktree.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -89,8 +89,8 @@ impl Git {
         }
     }
 
-    /// Those records of its answer, each ended by a zero byte, that are wanted. However long the answer is, only they are
-    /// kept.
+    /// Those records of its answer, each ended by a zero byte, that are wanted. However long the answer is, only they
+    /// are kept.
     pub fn records(
         &self,
         what: &str,

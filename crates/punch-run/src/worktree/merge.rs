@@ -23,7 +23,7 @@ pub enum Published {
     Moved,
     /// The result branch is checked out somewhere, so moving it would make the files there outdated.
     CheckedOut {
-        /// The work tree.
+        /// The worktree.
         path: String,
     },
 }

@@ -118,7 +118,7 @@ where
         }
     }
 
-    /// Keeps count of what waits. Listening goes on for as long as the client likes and does not count.
+    /// Keeps count of what waits. Listening lasts for as long as the client likes and does not count.
     fn count(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(request) if request.request.method() != "subscriptions/listen" => {

@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 const DIALECTS: [Dialect; 5] =
     [Dialect::Native, Dialect::Cursor, Dialect::Phases, Dialect::Todowrite, Dialect::Extended];
 
-/// Time goes on by a second a call, the same for both sides.
+/// Time advances by a second a call, the same for both sides.
 fn engine(store: Box<dyn Store>) -> Engine {
     let time = Arc::new(AtomicI64::new(0));
     Engine::new(store, Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)))

@@ -301,7 +301,7 @@ fn a_copy_is_private_and_comes_back() {
     assert_eq!(mode(&copy), 0o600);
     let before = whole(&store, plan);
     must(&store, plan, 5, &[done("b"), add("later")]);
-    // Over the living store: whoever has it open sees the copy, and can go on.
+    // Over the living store: a process that has it open sees the copy, and can continue.
     let mut changes = store.changes();
     assert_eq!(restore(&copy, &path).unwrap(), None);
     assert!(changes.wait(Duration::from_secs(20)).unwrap());

@@ -1,4 +1,4 @@
-//! An agent that follows a script: it is host and model in one, calls hooks and tools as real hosts do, and goes on
+//! An agent that follows a script: it is host and model in one, calls hooks and tools as real hosts do, and continues
 //! when the hook says so. Steps without tools are stops.
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub struct Agent<'a> {
 /// What happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Story {
-    /// Texts with which the hook made it go on, in order.
+    /// Texts with which the hook made it continue, in order.
     pub continued: Vec<String>,
     /// Texts that hooks put before the model.
     pub injected: Vec<String>,
@@ -65,8 +65,8 @@ impl<'a> Agent<'a> {
         Self { outside, form, session, play, most, read, news, story: Story::default() }
     }
 
-    /// Plays the conversation to its end: every prompt until the agent may stop. The script bounds it: past its limit of
-    /// requests the turn is over, whatever the hook says.
+    /// Plays the conversation to its end: every prompt until the agent may stop. The script bounds it: past its limit
+    /// of requests the turn is over, whatever the hook says.
     pub fn run(mut self, prompts: &[&str]) -> Result<Story, String> {
         let tools = self.outside.tools()?;
         let tools: BTreeMap<String, Offered> =

@@ -42,7 +42,7 @@ pub enum Moment {
 pub struct Wish {
     /// Text for the model.
     pub context: Option<String>,
-    /// Do not stop, but go on with this text.
+    /// Do not stop, but continue with this text.
     pub go_on: Option<String>,
     /// Do not run the tool, for this reason.
     pub refuse: Option<String>,
@@ -116,7 +116,7 @@ impl Form {
         let refuse = denied.then(|| text(&own["permissionDecisionReason"]).unwrap_or_default());
         let context = text(&own["additionalContext"]);
         if moment == Moment::Stop {
-            // Claude Code goes on for either, others only for a decision.
+            // Claude Code continues for either, others only for a decision.
             let softly = context.filter(|_| self == Self::Claude);
             let go_on = reason.filter(|_| blocked).or(softly);
             return Ok(Wish { go_on, tell: text(&answer["systemMessage"]), ..Wish::default() });

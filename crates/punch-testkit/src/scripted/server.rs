@@ -107,7 +107,7 @@ fn serve(client: &TcpStream, play: &Mutex<Play>) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers one request; whether the connection can go on.
+/// Answers one request; whether the connection can stay open.
 fn respond(to: &mut impl Write, request: &Request, play: &Mutex<Play>) -> io::Result<bool> {
     let path = request.path.as_str();
     let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);

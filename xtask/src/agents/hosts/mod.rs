@@ -34,7 +34,7 @@ pub enum Host {
 /// What is kept between the runs of a scenario.
 #[derive(Default)]
 pub struct Conversation {
-    /// The agent's own name for it, where the agent needs one to go on.
+    /// The agent's own name for it, where the agent needs one to resume.
     pub id: Option<String>,
 }
 

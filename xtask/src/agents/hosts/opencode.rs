@@ -17,7 +17,7 @@ use crate::agents::place::Place;
 use crate::agents::trial::Wiring;
 use crate::process;
 
-/// A session that does nothing for so long is at its end: our plugin asks and goes on well within it.
+/// A session that does nothing for so long is at its end: our plugin asks and continues well within it.
 const QUIET: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(250);
 

@@ -1,4 +1,4 @@
-//! A todo in a work tree of its own, beside what git alone takes for the same.
+//! A todo in a worktree of its own, beside what git alone takes for the same.
 
 use std::fs;
 use std::path::Path;

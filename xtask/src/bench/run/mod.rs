@@ -1,4 +1,4 @@
-//! `cargo xtask bench run`: what `punch run` adds to a bare start of a program and three durable commits, to a work tree
+//! `cargo xtask bench run`: what `punch run` adds to a bare start of a program and three durable commits, to a worktree
 //! and a merge, and on a large plan; and what it takes while eight agents think.
 
 mod lanes;

@@ -1,4 +1,4 @@
-//! `sync --watch`: goes on whenever the file or the plan changes. Editors save in many ways; a file counts once it
+//! `sync --watch`: syncs again whenever the file or the plan changes. Editors save in many ways; a file counts once it
 //! looks the same twice in a row, and one that is away for a moment is waited for.
 
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub fn run(open: &Open, how: How) -> Result<Reply, Failure> {
                         }
                         watch.first = false;
                     }
-                    // Whatever is wrong with the file is mended by its next version.
+                    // Whatever is wrong with the file may be fixed in its next version.
                     Err(error @ (EngineError::PlanFile(_) | EngineError::Refused(_))) => {
                         output::remark(&format!("note: {}", error.message()));
                     }

@@ -1,11 +1,11 @@
-//! What a user has in a work tree, as one text that can be compared.
+//! What a user has in a worktree, as one text that can be compared.
 
 use std::fs;
 use std::path::Path;
 
 use crate::world::World;
 
-/// Everything of the user's in a work tree that a run could harm. Files that agents make outside of lanes are left out.
+/// Everything of the user's in a worktree that a run could harm. Files that agents make outside of lanes are left out.
 pub fn belongings(world: &World, tree: &Path) -> String {
     let git = |arguments: &[&str]| world.git_in(tree, &[&["--no-optional-locks"], arguments].concat());
     let index = world.git_in(tree, &["rev-parse", "--git-path", "index"]);

@@ -1,4 +1,5 @@
-//! What people and the world do to a plan while a run goes on: edited, added, removed, done; the store gone, locked, read-only.
+//! What people and the world do to a plan during a run: edited, added, removed, done; the store gone, locked,
+//! read-only.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +8,7 @@ use std::process::Child;
 use super::Stage;
 use crate::world::finished;
 
-/// A run whose agent has begun; it goes on when it gets the signal `go`.
+/// A run whose agent has begun; it continues when it gets the signal `go`.
 fn begun(stage: &Stage, more: &[&str]) -> Child {
     let run = stage.command(more).spawn().unwrap();
     stage.wait_for("the agent", || !stage.trace("begun").is_empty());

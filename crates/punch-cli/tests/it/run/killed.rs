@@ -1,6 +1,7 @@
-//! kill -9 of the runner, of guards and of agents at any moment, with work trees and without: whatever was killed, the next
-//! `punch run` completes every todo once, loses none, leaves no process and nothing of its own, and touches nothing of the
-//! user's. The moments and the victims follow from a seed that is printed.
+//! kill -9 of the runner, of guards and of agents at any moment, with worktrees and without: whatever was killed, the
+//! next
+//! `punch run` completes every todo once, loses none, leaves no process and nothing of its own, and touches nothing of
+//! the user's. The moments and the victims follow from a seed that is printed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -155,8 +156,8 @@ impl Round<'_> {
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
     }
 
-    /// Kills up to three agents and guards and then, mostly, the runner. True if guards were among them: then agents may
-    /// live until the next runner comes.
+    /// Kills up to three agents and guards and then, mostly, the runner. True if guards were among them: then agents
+    /// may live until the next runner comes.
     fn kill(&self, run: &mut Child, dice: &mut Dice, killed: &mut Killed) -> bool {
         let mut guards = false;
         thread::sleep(dice.part(self.usual.mul_f64(0.7)));
@@ -232,7 +233,7 @@ impl Round<'_> {
         wrong.map(|id| format!("{id} was completed {:?} times", times.get(id.as_str()))).collect()
     }
 
-    /// The work is on result branches; work trees are gone, and branches are those that are listed.
+    /// The work is on result branches; worktrees are gone, and branches are those that are listed.
     fn nothing_stray(&self, ids: &[String]) -> Vec<String> {
         let world = &self.stage.world;
         let refs = world.git(&["for-each-ref", "--format=%(refname)", "refs/heads/punch", "refs/lanes"]);

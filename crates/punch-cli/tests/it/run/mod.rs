@@ -1,4 +1,5 @@
-//! `punch run` with scripted agents: what they do well, what they do badly, and what is left after everything was killed.
+//! `punch run` with scripted agents: what they do well, what they do badly, and what is left after everything was
+//! killed.
 
 mod belongings;
 mod changes;
@@ -120,7 +121,7 @@ impl Stage {
         }
     }
 
-    /// Lets an agent go on that awaits this.
+    /// Lets an agent continue that awaits this.
     pub fn signal(&self, name: &str) {
         fs::write(self.traces.join(name), "").unwrap();
     }

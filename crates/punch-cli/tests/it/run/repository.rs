@@ -1,4 +1,4 @@
-//! Runs in repositories in any state, with work trees and without: what comes of it is defined, and what the user has
+//! Runs in repositories in any state, with worktrees and without: what comes of it is defined, and what the user has
 //! (files, index, head, refs, stash) stays as it was, to the byte.
 
 use std::fs;
@@ -10,7 +10,7 @@ use super::belongings::belongings;
 use crate::punch::Run;
 use crate::world::World;
 
-/// Two todos without work trees and two with them, in a project that was prepared so. Answers both runs.
+/// Two todos without worktrees and two with them, in a project that was prepared so. Answers both runs.
 fn works(world: World, prepare: impl Fn(&World)) -> [Run; 2] {
     prepare(&world);
     let stage = Stage::on(world);
@@ -40,7 +40,7 @@ fn result(run: &Run) -> String {
     line.rsplit('`').nth(1).unwrap().rsplit(' ').next().unwrap().to_owned()
 }
 
-/// No work tree and no branch of a lane is left.
+/// No worktree and no branch of a lane is left.
 fn only_result(world: &World, tree: &Path, branch: &str) {
     let left = world.git_in(tree, &["for-each-ref", "--format=%(refname)", "refs/heads/punch", "refs/lanes"]);
     assert_eq!(left.lines().collect::<Vec<_>>(), [format!("refs/heads/{branch}"), format!("refs/lanes/{branch}")]);

@@ -1,4 +1,4 @@
-//! Runs in git work trees: the user's tree stays as it is, the work comes together on a branch.
+//! Runs in git worktrees: the user's tree stays as it is, the work comes together on a branch.
 
 use std::fs;
 
@@ -45,12 +45,12 @@ fn without_git_work_trees_are_refused() {
     assert_eq!(run.exit, Some(1), "{}", run.render());
     assert!(run.stdout.contains("no_worktrees"), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 0);
-    // Nothing of it goes on.
+    // Nothing of it keeps running.
     let run = stage.ends(&[], 0);
     assert!(run.stderr.contains("run 2 begins") && !run.stderr.contains("work trees"), "{}", run.render());
 }
 
-/// A run in work trees that was killed after its only todo was reported.
+/// A run in worktrees that was killed after its only todo was reported.
 fn killed_after_the_report() -> Stage {
     let stage = Stage::on(World::with_git());
     stage.add(&["work; say; await go"]);

@@ -35,7 +35,7 @@ pub enum Effect {
         /// What to write.
         markdown: String,
     },
-    /// Read this file, then go on with [`finish_import`].
+    /// Read this file, then continue with [`finish_import`].
     Import {
         /// As typed, or the default name.
         path: String,

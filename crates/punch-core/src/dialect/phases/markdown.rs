@@ -81,7 +81,7 @@ struct Reader {
     out: Reading,
     /// The last line that counts was a task or a note of it.
     in_task: bool,
-    /// The next note line goes on with the last note.
+    /// The next note line continues the last note.
     in_note: bool,
 }
 

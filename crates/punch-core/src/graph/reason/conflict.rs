@@ -23,7 +23,7 @@ pub enum Clash {
     Files(String, String),
 }
 
-/// Two open todos that should not both go on.
+/// Two open todos that should not be worked on at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// Goes first: better effective priority, then position.

@@ -21,7 +21,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// For a session that is new, or one that goes on.
+    /// For a new session, or one that is resumed.
     pub fn new(resumed: bool) -> Self {
         let reported = (!resumed).then_some(0);
         Self { requests: Spending::default(), cost: None, reported, contexts: Contexts::default(), context: None }
@@ -42,7 +42,7 @@ impl Meter {
         }
     }
 
-    /// What the context holds by now.
+    /// How many tokens the context holds.
     pub fn context(&mut self, used: &Value) {
         if let Some(used) = used.as_u64().filter(|used| *used > 0) {
             // A turn begins with what the last one left.

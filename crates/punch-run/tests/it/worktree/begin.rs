@@ -108,7 +108,7 @@ fn a_run_that_comes_back_finds_its_lanes_as_it_left_them() {
     hand_in(&first, &a, "T-1");
     write(&b, "b.txt", "half\n");
     drop(first);
-    // The user goes on meanwhile.
+    // The user continues to work.
     fs::write(sandbox.root().join("mine.txt"), "mine\n").unwrap();
     sandbox.commit("mine");
     let second = sandbox.begin();

@@ -126,7 +126,7 @@ fn work_trees_of_the_user_are_never_touched() {
     assert!(sandbox.git(&["worktree", "list"]).contains("theirs"));
 }
 
-/// The git that makes a work tree locks it until all files are there; killed, it leaves it so.
+/// The git that makes a worktree locks it until all files are there; killed, it leaves it so.
 #[test]
 fn a_work_tree_whose_making_was_cut_short_is_made_again_with_all_its_files() {
     let sandbox = Sandbox::new();
@@ -149,7 +149,7 @@ fn a_work_tree_whose_making_was_cut_short_is_made_again_with_all_its_files() {
     }
 }
 
-/// Killed a moment earlier, it leaves an entry with which no git lists work trees any more.
+/// Killed a moment earlier, it leaves an entry with which no git lists worktrees any more.
 #[test]
 fn an_entry_of_git_that_is_half_written_is_removed_and_those_of_others_stay() {
     let sandbox = Sandbox::new();

@@ -19,7 +19,7 @@ fn work_side_by_side_comes_together_and_a_later_lane_begins_with_it() {
     assert!(b.path.join("a.txt").exists(), "the merged state can be checked in the lane");
     let c = lanes.open("c").unwrap();
     assert!(c.path.join("a.txt").exists() && c.path.join("b.txt").exists());
-    // An agent that goes on in its lane has the others' work too.
+    // An agent that continues in its lane has the others' work too.
     assert!(lanes.refresh(&a).unwrap());
     assert!(a.path.join("b.txt").exists());
     write(&a, "a.txt", "more\n");
@@ -53,7 +53,7 @@ fn a_conflict_is_held_with_paths_and_both_sides() {
     let left = lanes.close(&b, "rest").unwrap();
     assert_eq!((left.branch.as_deref(), left.folder), (Some("punch/7/b"), None));
 
-    // A person merges on the branch; the run goes on with that.
+    // The user merges on the branch; the run continues from there.
     let person = sandbox.lanes_folder().join("person");
     sandbox.git(&["worktree", "add", "-q", person.to_str().unwrap(), "punch/7/b"]);
     super::sandbox::git(&person, &["merge", "-q", "-X", "ours", "punch/7/result"]);

@@ -56,7 +56,7 @@ pub fn play(word: &str, rest: &str) -> Option<u8> {
                 thread::sleep(Duration::from_millis(5));
             }
         }
-        // Children that keep the pipes open; the agent itself goes on.
+        // Children that keep the pipes open; the agent itself continues.
         "brood" => (0..3).for_each(|_| spawn("stay", Stdio::inherit())),
         // Ends by a signal of its own: KILL, SEGV, ABRT, TERM.
         "crash" => {
@@ -115,7 +115,7 @@ fn spawn(what: &str, output: Stdio) {
     let _ = command.spawn();
 }
 
-/// Becomes itself without its input or without its output, and goes on with the rest of its script.
+/// Becomes itself without its input or without its output, and continues with the rest of its script.
 pub fn shut(which: &str, id: &str, script: &str) {
     let line = match which {
         "in" => "exec \"$0\" --go-on \"$@\" <&-",
