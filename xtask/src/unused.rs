@@ -31,7 +31,7 @@ pub fn check() -> Done {
 }
 
 /// A public function or constant and where it is defined.
-struct Item<'a> {
+struct PublicItem<'a> {
     name: &'a str,
     file: &'a str,
 }
@@ -47,7 +47,7 @@ fn unused_items(sources: &[Source]) -> Vec<String> {
             }
             words(line).for_each(|word| *uses.entry(word).or_default() += 1);
             if source.package != PUBLIC {
-                items.extend(defined(line).map(|name| Item { name, file: &source.name }));
+                items.extend(defined(line).map(|name| PublicItem { name, file: &source.name }));
             }
         }
     }

@@ -32,14 +32,14 @@ mod todo;
 pub mod view;
 
 pub use actor::{Actor, ActorKind, WorkerId};
-pub use apply::{Context, Fate, Outcome, Standing, Stop, Undone, apply};
+pub use apply::{Context, Fate, Outcome, Stop, UndoWalk, Undone, apply};
 pub use checkpoint::{Lists, Work};
 pub use dialect::Dialect;
 pub use event::{Event, Kind, Patch};
 pub use field::{Change, Fields, Splice, Swap};
 pub use footprint::{Footprint, Need};
 pub use format::Format;
-pub use op::{Add, Carried, Edit, Keep, Op, PhaseRef, Place, Ref};
+pub use op::{Add, Carried, Edit, Keep, ListPosition, Op, PhaseRef, Ref};
 pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use policy::{
     CancelledDep, DepOnRunning, InProgressLimit, MissingDep, MissingEvidence, OnCycle, OnRemove, Policy, StartGate,

@@ -26,7 +26,7 @@ pub enum PhaseRef {
 
 /// Where in list order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum ListPosition {
     /// After everything.
     #[default]
     End,
@@ -104,7 +104,7 @@ pub struct Add {
     /// Everything else that can be edited.
     pub edit: Edit,
     /// Where in the list.
-    pub place: Place,
+    pub place: ListPosition,
     /// The status it comes in with; the gate applies.
     pub status: Status,
     /// A hold it comes in with.
@@ -215,7 +215,7 @@ pub enum Op {
     /// Append a remark.
     Note(Ref, String),
     /// Change the place in the list.
-    Move(Ref, Place),
+    Move(Ref, ListPosition),
     /// Bring these todos into this order, touching as few positions as possible.
     Arrange(Vec<Ref>),
     /// The whole list of phases: kept ones by uid, new ones by name. Todos of dropped phases lose their phase.
@@ -236,8 +236,8 @@ pub enum Op {
 impl Op {
     /// Calls `f` with every todo the op names.
     pub fn refs<'a>(&'a self, f: &mut dyn FnMut(&'a Ref)) {
-        fn place<'a>(place: &'a Place, f: &mut dyn FnMut(&'a Ref)) {
-            if let Place::Before(r) | Place::After(r) = place {
+        fn place<'a>(place: &'a ListPosition, f: &mut dyn FnMut(&'a Ref)) {
+            if let ListPosition::Before(r) | ListPosition::After(r) = place {
                 f(r);
             }
         }

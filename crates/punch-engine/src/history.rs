@@ -1,6 +1,6 @@
 //! Looking back: revisions, undo, and the plan as it was.
 
-use punch_core::{Event, Fate, Kind, Op, Patch, Plan, Refusal, Standing, Todo, Uid, apply};
+use punch_core::{Event, Fate, Kind, Op, Patch, Plan, Refusal, Todo, Uid, UndoWalk, apply};
 use punch_store::{PlanId, Snapshot};
 
 use crate::{Changed, Engine, EngineError, Request};
@@ -31,7 +31,7 @@ impl Engine {
         self.read(plan, |snapshot| {
             let (mut revision, pruned) = (snapshot.row()?.revision, snapshot.info()?.pruned);
             let mut entries = Vec::new();
-            let mut standing = Standing::default();
+            let mut standing = UndoWalk::default();
             while revision > pruned && entries.len() < limit {
                 let mut events = snapshot.events_of(revision)?;
                 let fate = standing.visit(revision, &events);
@@ -87,7 +87,7 @@ pub(crate) fn seen_at(snapshot: &dyn Snapshot, revision: u64) -> Result<Plan, En
 pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<Entry>, EngineError> {
     let since = snapshot.row()?.revision.saturating_sub(limit);
     let events = snapshot.events(since, usize::MAX)?;
-    let mut standing = Standing::default();
+    let mut standing = UndoWalk::default();
     let entry = |events: &[Event]| {
         let first = events.first()?;
         let fate = standing.visit(first.revision, events);

@@ -59,7 +59,7 @@ pub use plans::PlanEntry;
 pub use run::{Begin, Ended, RunBody, RunOutcome, RunRecord, SessionFile, Sum};
 pub use session::{Role, SessionState};
 pub use submit::{Changed, MakeOps, Request};
-pub use usage::{Report, Taken, Used};
+pub use usage::{Taken, UsageReport, Used};
 pub use verify::{
     Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree, words as command_line,
 };

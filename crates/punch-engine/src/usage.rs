@@ -46,7 +46,7 @@ pub struct Taken {
 /// Estimates against actual use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct UsageReport {
     /// By what estimates are multiplied, learnt from every plan of the store.
     pub calibration: f64,
     /// Finished todos of this plan.
@@ -104,14 +104,14 @@ impl Engine {
     }
 
     /// Estimates against actual use.
-    pub fn usage_report(&self, plan: PlanId) -> Result<Report, EngineError> {
+    pub fn usage_report(&self, plan: PlanId) -> Result<UsageReport, EngineError> {
         let todos = self.taken(plan)?;
         let finished: Vec<Sample> = todos.iter().filter(|taken| is_finished(taken)).map(sample).collect();
         let mut sizes: BTreeMap<Option<Complexity>, Vec<Sample>> = BTreeMap::new();
         for one in &finished {
             sizes.entry(one.complexity).or_default().push(*one);
         }
-        Ok(Report {
+        Ok(UsageReport {
             calibration: self.calibration()?,
             total: Fit::of(&finished),
             by_complexity: sizes.into_iter().map(|(size, samples)| (size, Fit::of(&samples))).collect(),

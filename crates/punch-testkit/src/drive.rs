@@ -20,7 +20,7 @@ pub enum State {
 
 /// A live todo.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct DriveTodo {
     /// Its id.
     pub id: String,
     /// It says nothing.
@@ -46,10 +46,10 @@ pub struct Blocking {
 }
 
 /// Looks at everything.
-pub fn blocking(items: &[Item]) -> Blocking {
+pub fn blocking(items: &[DriveTodo]) -> Blocking {
     let find = |id: &str| items.iter().find(|item| item.id == id);
-    let is_open = |item: &Item| !matches!(item.state, State::Met | State::Dropped);
-    let waits = |item: &Item| item.deps.iter().any(|id| find(id).is_none_or(|dep| dep.state != State::Met));
+    let is_open = |item: &DriveTodo| !matches!(item.state, State::Met | State::Dropped);
+    let waits = |item: &DriveTodo| item.deps.iter().any(|id| find(id).is_none_or(|dep| dep.state != State::Met));
     let mut out = Blocking::default();
     for item in items.iter().filter(|item| is_open(item)) {
         if item.state == State::Elsewhere || item.state == State::Held {
@@ -84,7 +84,7 @@ pub fn blocking(items: &[Item]) -> Blocking {
 }
 
 /// Whether following dependencies leads from one todo to the other.
-fn reaches(items: &[Item], from: &str, to: &str) -> bool {
+fn reaches(items: &[DriveTodo], from: &str, to: &str) -> bool {
     let mut seen: Vec<&str> = vec![from];
     let mut at = 0;
     while at < seen.len() {

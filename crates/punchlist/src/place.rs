@@ -10,7 +10,7 @@ use punch_store::{MemoryStore, OpenMode, SqliteStore, Store};
 use crate::Error;
 
 /// A store, and what lies around it.
-pub(crate) struct Place {
+pub(crate) struct OpenedStore {
     pub store: Box<dyn Store>,
     /// The file, if it is one.
     pub database: Option<PathBuf>,
@@ -20,7 +20,7 @@ pub(crate) struct Place {
     pub root: Option<PathBuf>,
 }
 
-impl Place {
+impl OpenedStore {
     pub fn memory() -> Self {
         Self { store: Box::new(MemoryStore::new()), database: None, config: None, root: None }
     }

@@ -9,7 +9,7 @@ use punch_engine::config::{Config, Inputs, Settings};
 use punch_engine::{Choice, Consents, Engine, EngineError, Offer, Role, WorkTree};
 use punch_store::{PlanId, SessionKey};
 
-use crate::place::{Place, system_clock};
+use crate::place::{OpenedStore, system_clock};
 use crate::{Error, Options};
 
 /// One conversation of one agent with the plan of a store. Threads may share it: calls come one after the other where
@@ -41,18 +41,18 @@ struct Around {
 impl Session {
     /// A session whose plans live as long as it does, and the sessions made from it.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
-        Self::at(Place::memory(), options)
+        Self::at(OpenedStore::memory(), options)
     }
 
     /// A session over a store in a file of its own, which is made if there is none. Many processes may use it at once.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
-        Self::at(Place::file(path.as_ref())?, options)
+        Self::at(OpenedStore::file(path.as_ref())?, options)
     }
 
     /// A session over the store of a project, found from a folder in it: the one that `punch` uses there, with the
     /// project's settings. It is made if there is none.
     pub fn open_project(folder: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
-        Self::at(Place::project(folder.as_ref())?, options)
+        Self::at(OpenedStore::project(folder.as_ref())?, options)
     }
 
     /// Another conversation over the same store: a second agent, or a subagent.
@@ -60,7 +60,7 @@ impl Session {
         Self::over(Arc::clone(&self.engine), self.around.clone(), options)
     }
 
-    fn at(place: Place, mut options: Options) -> Result<Self, Error> {
+    fn at(place: OpenedStore, mut options: Options) -> Result<Self, Error> {
         let engine = Engine::new(place.store, options.clock.take().unwrap_or_else(system_clock));
         let around = Around { database: place.database, config: place.config, root: place.root };
         Self::over(Arc::new(engine), around, options)

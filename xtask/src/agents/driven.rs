@@ -9,7 +9,7 @@ use punch_testkit::scripted::Server;
 
 use super::child::{Group, appended};
 use super::hosts::{ERRORS, Host, OUTPUT};
-use super::place::Place;
+use super::place::TrialFolders;
 use super::scenario::Drive;
 use super::trial::Wiring;
 use crate::process;
@@ -50,13 +50,13 @@ fn interrupt(group: &mut Group, wiring: &Wiring, model: &Server) -> Result<(), S
 }
 
 /// Processes that are left: agents, and what they started. Only where they can be looked at.
-pub fn strays(place: &Place) -> Option<String> {
+pub fn strays(place: &TrialFolders) -> Option<String> {
     let left = processes(place);
     (!left.is_empty()).then(|| format!("processes are left: {}", left.join(", ")))
 }
 
 /// The numbers of the processes that have the scenario's home: nothing else on the machine has it.
-pub fn processes(place: &Place) -> Vec<String> {
+pub fn processes(place: &TrialFolders) -> Vec<String> {
     let home = format!("HOME={}", place.home.display());
     let carries = |pid: &String| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -67,7 +67,7 @@ pub fn processes(place: &Place) -> Vec<String> {
 }
 
 /// The user's tree is as it was, no worktree is left, and the work is on the result branch.
-pub fn verdict(drive: &Drive, place: &Place) -> Result<Vec<String>, String> {
+pub fn verdict(drive: &Drive, place: &TrialFolders) -> Result<Vec<String>, String> {
     let mut out = Vec::new();
     let status = place.git(&["status", "--porcelain"])?;
     if !status.trim().is_empty() {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::hosts::Host;
-use super::place::Place;
+use super::place::TrialFolders;
 use super::scenario::Level;
 
 /// The files of one agent before and behind the installation.
@@ -24,7 +24,7 @@ struct Kept {
 
 impl Installed {
     /// Installs.
-    pub fn install(place: &Place, host: Host, level: Level) -> Result<Self, String> {
+    pub fn install(place: &TrialFolders, host: Host, level: Level) -> Result<Self, String> {
         let words = [&["install", host.name(), "--guide"], level.flags()].concat();
         let shown = place.ask(&[&words[..], &["--dry-run"]].concat())?;
         let files = shown["files"].as_array().map_or(&[][..], Vec::as_slice).iter();
@@ -45,7 +45,7 @@ impl Installed {
     }
 
     /// Uninstalls: what is not as it should be then.
-    pub fn uninstall(self, place: &Place) -> Result<Vec<String>, String> {
+    pub fn uninstall(self, place: &TrialFolders) -> Result<Vec<String>, String> {
         let used: Vec<_> = self.files.iter().map(|file| fs::read(&file.path).ok()).collect();
         place.punch(&["uninstall", self.host.name(), self.level.flag(), "--yes"])?;
         let mut out = Vec::new();

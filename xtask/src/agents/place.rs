@@ -28,7 +28,7 @@ const STRANGERS: [&str; 13] = [
 ];
 
 /// The folders of a run.
-pub struct Place {
+pub struct TrialFolders {
     /// All of it.
     pub root: PathBuf,
     /// The agent's home.
@@ -45,7 +45,7 @@ pub struct Place {
     path: String,
 }
 
-impl Place {
+impl TrialFolders {
     /// Makes an empty one.
     pub fn make(root: PathBuf, tested: &Tested) -> Result<Self, String> {
         let fail = |path: &Path, cause: std::io::Error| format!("{}: {cause}", path.display());

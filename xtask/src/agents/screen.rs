@@ -11,7 +11,7 @@ use punch_testkit::scripted::Server;
 
 use super::driven;
 use super::hosts::{Host, OUTPUT};
-use super::place::Place;
+use super::place::TrialFolders;
 use super::trial::Wiring;
 use crate::process;
 
@@ -79,7 +79,7 @@ fn first(host: Host, wiring: &Wiring) -> Result<String, String> {
 /// A terminal of its own; dropping it ends it with all that runs in it.
 struct Terminal<'a> {
     name: String,
-    place: &'a Place,
+    place: &'a TrialFolders,
 }
 
 impl<'a> Terminal<'a> {

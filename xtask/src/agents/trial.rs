@@ -10,7 +10,7 @@ use super::Tested;
 use super::driven;
 use super::hosts::{Conversation, Host};
 use super::installed::Installed;
-use super::place::Place;
+use super::place::TrialFolders;
 use super::scenario::{Beside, Run, Scenario};
 use super::screen;
 use super::verdict::{self, Ended};
@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(150);
 
 /// Everything an agent is started with.
 pub struct Wiring<'a> {
-    pub place: &'a Place,
+    pub place: &'a TrialFolders,
     pub scenario: &'a Scenario,
     pub run: &'a Run,
     /// The model's address, without a path.
@@ -53,7 +53,7 @@ impl Wiring<'_> {
 
 /// What is wrong; nothing if all is well. The folder stays where it is if something is, or if it is to be kept.
 pub fn run(host: Host, scenario: &Scenario, tested: &Tested, root: PathBuf) -> Vec<String> {
-    let place = match Place::make(root, tested) {
+    let place = match TrialFolders::make(root, tested) {
         Ok(place) => place,
         Err(cause) => return vec![cause],
     };
@@ -64,7 +64,7 @@ pub fn run(host: Host, scenario: &Scenario, tested: &Tested, root: PathBuf) -> V
     failures
 }
 
-fn attempt(host: Host, scenario: &Scenario, place: &Place) -> Result<Vec<String>, String> {
+fn attempt(host: Host, scenario: &Scenario, place: &TrialFolders) -> Result<Vec<String>, String> {
     place.punch(&["init"])?;
     for command in &scenario.before {
         match command.first().and_then(|verb| verb.strip_prefix('-')) {

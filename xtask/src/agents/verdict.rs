@@ -6,7 +6,7 @@ use punch_testkit::scripted::{Pattern, Report};
 use serde_json::Value;
 
 use super::hosts::Host;
-use super::place::Place;
+use super::place::TrialFolders;
 use super::scenario::{Row, Run, Scenario};
 
 /// How a run ended.
@@ -46,7 +46,7 @@ pub fn of_run(host: Host, run: &Run, ended: &Ended) -> Vec<String> {
 }
 
 /// What is wrong with the todos.
-pub fn of_todos(wanted: &[Row], place: &Place) -> Option<String> {
+pub fn of_todos(wanted: &[Row], place: &TrialFolders) -> Option<String> {
     match place.ask(&["list", "--all"]) {
         Ok(list) => compare(wanted, &list),
         Err(cause) => Some(cause),
@@ -54,7 +54,7 @@ pub fn of_todos(wanted: &[Row], place: &Place) -> Option<String> {
 }
 
 /// What is wrong with the plan and the last decision.
-pub fn of_plan(scenario: &Scenario, place: &Place) -> Vec<String> {
+pub fn of_plan(scenario: &Scenario, place: &TrialFolders) -> Vec<String> {
     let mut out: Vec<String> = scenario.todos.as_ref().and_then(|wanted| of_todos(wanted, place)).into_iter().collect();
     if scenario.why_stop.is_empty() && scenario.why_stop_lacks.is_empty() {
         return out;

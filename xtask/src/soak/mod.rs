@@ -20,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use check::USER;
 use journal::Journal;
-use place::Place;
+use place::SoakPlan;
 use writer::{Shared, Work, Writer};
 
 use crate::{Done, process};
@@ -84,7 +84,7 @@ fn soak(punch: &Path, root: &Path, seed: u64, length: Duration) -> Done {
     place::project(&second, false)?;
     let mut plans = Vec::new();
     for (folder, plan) in [(&first, "main"), (&second, "main"), (&second, "side")] {
-        let place = Place::new(punch, &home, folder, plan);
+        let place = SoakPlan::new(punch, &home, folder, plan);
         if plan == "main" {
             place.read(&["init"])?;
         } else {

@@ -16,7 +16,7 @@ const KILLED: u64 = 12;
 
 /// One plan of one project.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SoakPlan {
     punch: PathBuf,
     home: PathBuf,
     /// The project.
@@ -35,7 +35,7 @@ pub struct Ended {
     pub complaint: String,
 }
 
-impl Place {
+impl SoakPlan {
     /// A place in a folder that exists. `home` holds settings and state.
     pub fn new(punch: &Path, home: &Path, folder: &Path, plan: &'static str) -> Self {
         Self { punch: punch.to_owned(), home: home.to_owned(), folder: folder.to_owned(), plan }

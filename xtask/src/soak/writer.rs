@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::journal::{Journal, Record};
-use super::place::{Ended, Place};
+use super::place::{Ended, SoakPlan};
 use super::random::Random;
 
 /// What the writers of one plan share.
 pub struct Shared {
     /// Where the plan is.
-    pub place: Place,
+    pub place: SoakPlan,
     /// What they tried.
     pub journal: Journal,
     /// About how many todos there are: ids are guessed below this.

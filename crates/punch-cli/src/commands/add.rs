@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::Args;
-use punch_core::{Keep, Op, Place, Ref};
+use punch_core::{Keep, ListPosition, Op, Ref};
 use punch_engine::{Changed, EngineError};
 use serde_json::{Map, Value, json};
 
@@ -143,13 +143,14 @@ pub fn by_content(open: &Open, names: &[String], first: EngineError) -> Result<V
     Ok(refs)
 }
 
-fn submit(open: &Open, ops: &[Op], needs: &[Ref], place: &Place) -> Result<Changed, Failure> {
+fn submit(open: &Open, ops: &[Op], needs: &[Ref], place: &ListPosition) -> Result<Changed, Failure> {
     let complete = |(n, op): (usize, &Op)| {
         let Op::Add(add) = op else { return op.clone() };
         let mut add = add.clone();
         add.edit.depends_on = Keep::Set(needs.to_vec());
         // Several todos go to the place together, in their order.
-        add.place = if n == 0 || *place == Place::End { place.clone() } else { Place::After(Ref::New(n - 1)) };
+        add.place =
+            if n == 0 || *place == ListPosition::End { place.clone() } else { ListPosition::After(Ref::New(n - 1)) };
         Op::Add(add)
     };
     let ops: Vec<Op> = ops.iter().enumerate().map(complete).collect();

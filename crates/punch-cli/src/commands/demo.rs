@@ -124,7 +124,7 @@ const STORY: &[Step] = &[
 impl Demo {
     /// Runs the story.
     pub fn run(self, global: &Global) -> Result<Exit, Failure> {
-        let place = Place::make(self.keep)?;
+        let place = DemoFolder::make(self.keep)?;
         let mut steps = Vec::new();
         let mut exit = Exit::Ok;
         let say = |text: &str| if global.json { Ok(()) } else { output::document(text) };
@@ -224,13 +224,13 @@ impl Done {
 }
 
 /// A folder with a project and a home of its own, gone with this value unless it is to be kept.
-struct Place {
+struct DemoFolder {
     root: PathBuf,
     project: PathBuf,
     keep: bool,
 }
 
-impl Place {
+impl DemoFolder {
     fn make(keep: bool) -> Result<Self, Failure> {
         let failed = |path: &Path, cause| Failure::File(path.display().to_string(), cause);
         let base = environment::temporary();
@@ -320,7 +320,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for DemoFolder {
     fn drop(&mut self) {
         if !self.keep {
             let _ = std::fs::remove_dir_all(&self.root);

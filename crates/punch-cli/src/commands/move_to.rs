@@ -1,7 +1,7 @@
 //! `punch move`: another place in the list.
 
 use clap::Args;
-use punch_core::{Op, Place, Ref};
+use punch_core::{ListPosition, Op, Ref};
 
 use crate::failure::Failure;
 use crate::named_todos::act;
@@ -44,12 +44,12 @@ pub struct PlaceFlags {
 
 impl PlaceFlags {
     /// The place; the end if none is given.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ListPosition {
         match (&self.before, &self.after) {
-            (Some(id), _) => Place::Before(Ref::Id(id.clone())),
-            (None, Some(id)) => Place::After(Ref::Id(id.clone())),
-            (None, None) if self.first => Place::First,
-            (None, None) => Place::End,
+            (Some(id), _) => ListPosition::Before(Ref::Id(id.clone())),
+            (None, Some(id)) => ListPosition::After(Ref::Id(id.clone())),
+            (None, None) if self.first => ListPosition::First,
+            (None, None) => ListPosition::End,
         }
     }
 }

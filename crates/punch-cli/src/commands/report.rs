@@ -3,7 +3,7 @@
 use clap::Args;
 use punch_core::schedule::Fit;
 use punch_core::{Complexity, text};
-use punch_engine::{Report as Found, Taken};
+use punch_engine::{Taken, UsageReport};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -38,7 +38,7 @@ impl Report {
     }
 }
 
-fn told(found: &Found, limit: usize) -> String {
+fn told(found: &UsageReport, limit: usize) -> String {
     if found.todos.is_empty() {
         return "Nothing was reported yet. `punch usage T-1 --tokens N` does.".into();
     }
@@ -79,7 +79,7 @@ fn number(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}"))
 }
 
-fn as_json(found: &Found) -> Value {
+fn as_json(found: &UsageReport) -> Value {
     let sizes: Vec<Value> = found
         .by_complexity
         .iter()

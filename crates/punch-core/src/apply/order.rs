@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::draft::Draft;
 use super::resolve::{Batch, name};
 use super::{Stop, resolve};
-use crate::{Footprint, Kind, Need, Op, Place, Ref, Refusal, Uid};
+use crate::{Footprint, Kind, ListPosition, Need, Op, Ref, Refusal, Uid};
 
 /// Room left between neighbours.
 const GAP: i64 = 1 << 20;
@@ -28,7 +28,7 @@ pub(super) fn reorder(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), St
     for (op, target) in batch.ops.iter().zip(&batch.targets) {
         match (op, target) {
             (Op::Add(add), _) => {
-                if let (Some((uid, _)), false) = (added.next(), add.place == Place::End) {
+                if let (Some((uid, _)), false) = (added.next(), add.place == ListPosition::End) {
                     place(draft, batch, *uid, &add.place)?;
                 }
             }
@@ -40,17 +40,17 @@ pub(super) fn reorder(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), St
     Ok(())
 }
 
-fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &Place) -> Result<(), Stop> {
+fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &ListPosition) -> Result<(), Stop> {
     let anchor = match to {
-        Place::End => {
+        ListPosition::End => {
             let position = at_end(draft);
             return Ok(set(draft, uid, position)?);
         }
-        Place::First => {
+        ListPosition::First => {
             let first = order(draft)?.first().map_or(GAP, |(position, _)| *position);
             return Ok(set(draft, uid, first.saturating_sub(GAP))?);
         }
-        Place::Before(r) | Place::After(r) => {
+        ListPosition::Before(r) | ListPosition::After(r) => {
             let found = batch.find(draft, r)?.filter(|uid| !batch.removed.contains(uid));
             found.ok_or_else(|| {
                 let id = resolve::name(draft, r);
@@ -62,7 +62,7 @@ fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &Place) -> Resu
     if anchor == uid {
         return Ok(());
     }
-    let after = matches!(to, Place::After(_));
+    let after = matches!(to, ListPosition::After(_));
     let position = match between(draft, uid, anchor, after)? {
         Some(position) => position,
         None => {

@@ -12,7 +12,7 @@ const CHUNK: u64 = 64;
 
 /// A walk over revisions from the newest to the oldest.
 #[derive(Clone, Debug, Default)]
-pub struct Standing {
+pub struct UndoWalk {
     /// Undone revisions that are still to come, with the undo.
     undone: HashMap<u64, u64>,
     /// Undos from logs that did not record what they undo, with nothing assigned to them yet.
@@ -30,7 +30,7 @@ pub struct Fate {
     pub undone_by: Option<u64>,
 }
 
-impl Standing {
+impl UndoWalk {
     /// Takes the next older revision. Every newer one must have been visited.
     pub fn visit(&mut self, revision: u64, events: &[Event]) -> Fate {
         let undoes = events.iter().find_map(|event| event.undoes);
@@ -69,7 +69,7 @@ pub(super) fn find(plan: &Plan, ctx: &Context, aim: Aim, below: u64) -> Result<U
     {
         return Err(Refusal::UnknownRevision { revision }.into());
     }
-    let mut standing = Standing::default();
+    let mut standing = UndoWalk::default();
     let mut others = None;
     for revision in (1..=newest).rev() {
         let events = events(plan, newest, revision)?;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::input::{invalid, list, object, text, texts};
-use super::list::{Item, List};
+use super::list::{List, ListItem};
 use crate::{
     Dep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Todo,
     Uid,
@@ -233,13 +233,13 @@ fn rows_json(rows: &[Row]) -> Value {
 
 /// The list for [`super::list::diff`].
 pub fn to_list(rows: &[Row]) -> List {
-    let item = |row: &Row| Item {
+    let item = |row: &Row| ListItem {
         uid: row.uid,
         id: Some(row.id.clone()),
         content: row.content.clone(),
         status: row.status,
         depends_on: Some(row.dependencies.clone()),
-        ..Item::default()
+        ..ListItem::default()
     };
     List { phases: Vec::new(), items: rows.iter().map(item).collect() }
 }

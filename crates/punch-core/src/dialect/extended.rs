@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::input::{invalid, join, list, number, object, text, texts};
 use super::native::{self, Limits};
 use crate::{
-    Add, Complexity, Dep, DepOnRunning, Edit, InProgressLimit, Keep, MissingDep, OnCycle, OnRemove, Op, PhaseRef,
-    Place, Plan, Policy, Ref, Refusal, StartGate, Status, Todo, Warning,
+    Add, Complexity, Dep, DepOnRunning, Edit, InProgressLimit, Keep, ListPosition, MissingDep, OnCycle, OnRemove, Op,
+    PhaseRef, Plan, Policy, Ref, Refusal, StartGate, Status, Todo, Warning,
 };
 
 /// A call after reading.
@@ -183,7 +183,7 @@ pub fn ops(plan: &Plan, call: &Call) -> Result<Vec<Op>, Refusal> {
             None => ops.push(Op::Add(Add {
                 id: Some(given.id.clone()),
                 edit: given.edit.clone(),
-                place: Place::End,
+                place: ListPosition::End,
                 ..Add::default()
             })),
         }

@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use crate::plan::made_number;
-use crate::{Add, Edit, Keep, Op, PhaseRef, PhaseUid, Place, Plan, Ref, Status, Uid};
+use crate::{Add, Edit, Keep, ListPosition, Op, PhaseRef, PhaseUid, Plan, Ref, Status, Uid};
 
 /// Stands for "no phase" in a projection that needs one; never given to a stored phase.
 pub const NO_PHASE: PhaseUid = PhaseUid(0);
 
 /// One row of a list, in the engine's words. What a dialect cannot express is `None` and stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Item {
+pub struct ListItem {
     /// The todo this row stands for; `None` asks for a new one.
     pub uid: Option<Uid>,
     /// The id for a new todo.
@@ -36,12 +36,12 @@ pub struct List {
     /// Phases in order, where the dialect has them; without a uid they are new.
     pub phases: Vec<(Option<PhaseUid>, String)>,
     /// Rows in order.
-    pub items: Vec<Item>,
+    pub items: Vec<ListItem>,
 }
 
 /// Gives payload rows the handles of known rows: by id, then by exact content, the k-th duplicate to the k-th
 /// duplicate (rule 7).
-pub fn match_rows(rows: &mut [Item], known: &[Item]) {
+pub fn match_rows(rows: &mut [ListItem], known: &[ListItem]) {
     let ids: HashMap<&str, Uid> = known.iter().filter_map(|item| Some((item.id.as_deref()?, item.uid?))).collect();
     let mut taken: HashSet<Uid> = HashSet::new();
     for row in rows.iter_mut().filter(|row| row.uid.is_none()) {
@@ -74,7 +74,7 @@ pub fn match_list(new: &mut List, known: &List) {
 
 /// Sets rows of `base` to pending whose lease has run out and that `new` still has in progress: the list claims them again.
 pub fn reclaim(base: &mut List, new: &List, plan: &Plan, now: i64) {
-    let is_running = |item: &&Item| item.status == Status::InProgress;
+    let is_running = |item: &&ListItem| item.status == Status::InProgress;
     let running: HashSet<Uid> = new.items.iter().filter(is_running).filter_map(|item| item.uid).collect();
     for item in base.items.iter_mut().filter(|item| item.status == Status::InProgress) {
         let todo = item.uid.filter(|uid| running.contains(uid)).and_then(|uid| plan.get(uid));
@@ -92,7 +92,7 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
     if phases_change {
         ops.push(phases(base, new, plan));
     }
-    let known: BTreeMap<Uid, &Item> = base.items.iter().filter_map(|item| Some((item.uid?, item))).collect();
+    let known: BTreeMap<Uid, &ListItem> = base.items.iter().filter_map(|item| Some((item.uid?, item))).collect();
     let kept: HashSet<Uid> = new.items.iter().filter_map(|item| item.uid).collect();
     let live = |uid: &Uid| plan.get(*uid).is_some_and(crate::Todo::is_live);
     let mut removed: HashSet<Uid> = HashSet::new();
@@ -221,7 +221,7 @@ fn phases(base: &List, new: &List, plan: &Plan) -> Op {
     Op::Phases(list)
 }
 
-fn add(item: &Item, place: &PhaseNames<'_>) -> Add {
+fn add(item: &ListItem, place: &PhaseNames<'_>) -> Add {
     Add {
         id: item.id.clone(),
         edit: Edit {
@@ -231,7 +231,7 @@ fn add(item: &Item, place: &PhaseNames<'_>) -> Add {
             phase: item.phase.map_or(Keep::Keep, |phase| Keep::Set(place.reference(phase))),
             ..Edit::default()
         },
-        place: Place::End,
+        place: ListPosition::End,
         status: item.status,
         hold: None,
         notes: item.notes.clone().unwrap_or_default(),
@@ -243,7 +243,7 @@ fn refs(ids: Option<&[String]>) -> Option<Vec<Ref>> {
     ids.map(|ids| ids.iter().cloned().map(Ref::Id).collect())
 }
 
-fn edit(uid: Uid, old: &Item, new: &Item, place: &PhaseNames<'_>) -> Vec<Op> {
+fn edit(uid: Uid, old: &ListItem, new: &ListItem, place: &PhaseNames<'_>) -> Vec<Op> {
     let mut edit = Edit::default();
     if old.content != new.content {
         edit.content = Keep::Set(new.content.clone());

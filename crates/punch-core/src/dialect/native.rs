@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::extended::complexity;
 use super::input::{invalid, join, list, number, object, text, texts};
-use super::list::{Item, match_rows};
+use super::list::{ListItem, match_rows};
 use crate::{
-    Add, Edit, Evidence, Footprint, Hold, HoldKind, Keep, Op, PhaseRef, Place, Plan, Ref, Refusal, Status, Verify,
-    text::clip,
+    Add, Edit, Evidence, Footprint, Hold, HoldKind, Keep, ListPosition, Op, PhaseRef, Plan, Ref, Refusal, Status,
+    Verify, text::clip,
 };
 
 /// How long texts may be, in characters.
@@ -321,7 +321,7 @@ fn content(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Option
     content.or(title).map(|value| one_line(value, &join(at, "content"), limits.content)).transpose()
 }
 
-fn place(map: &Map<String, Value>, at: &str) -> Result<Place, Refusal> {
+fn place(map: &Map<String, Value>, at: &str) -> Result<ListPosition, Refusal> {
     let anchor = |key: &str| -> Result<Option<Ref>, Refusal> {
         match text(map, key, at)? {
             Some("") => Err(invalid(join(at, key), "must not be empty")),
@@ -329,10 +329,10 @@ fn place(map: &Map<String, Value>, at: &str) -> Result<Place, Refusal> {
         }
     };
     match (anchor("before")?, anchor("after")?, text(map, "place", at)?) {
-        (None, None, None | Some("end")) => Ok(Place::End),
-        (None, None, Some("first")) => Ok(Place::First),
-        (Some(before), None, None) => Ok(Place::Before(before)),
-        (None, Some(after), None) => Ok(Place::After(after)),
+        (None, None, None | Some("end")) => Ok(ListPosition::End),
+        (None, None, Some("first")) => Ok(ListPosition::First),
+        (Some(before), None, None) => Ok(ListPosition::Before(before)),
+        (None, Some(after), None) => Ok(ListPosition::After(after)),
         (None, None, Some(_)) => Err(invalid(join(at, "place"), "use first or end")),
         _ => Err(invalid(join(at, "place"), "give one of before, after, place")),
     }
@@ -376,14 +376,14 @@ fn replacement(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Ve
 
 /// Replaces the list: todos are matched by id, then by content; the others are archived (rule 7).
 fn replace(plan: &Plan, todos: Vec<Replacement>, ops: &mut Vec<Op>) {
-    let item = |id: Option<String>, content: &str| Item { id, content: content.to_owned(), ..Item::default() };
-    let mut rows: Vec<Item> = todos
+    let item = |id: Option<String>, content: &str| ListItem { id, content: content.to_owned(), ..ListItem::default() };
+    let mut rows: Vec<ListItem> = todos
         .iter()
         .map(|Replacement { add, .. }| item(add.id.clone(), add.edit.content.as_set().map_or("", String::as_str)))
         .collect();
     let live = plan.live();
-    let known: Vec<Item> =
-        live.iter().map(|t| Item { uid: Some(t.uid), ..item(Some(t.id.clone()), &t.content) }).collect();
+    let known: Vec<ListItem> =
+        live.iter().map(|t| ListItem { uid: Some(t.uid), ..item(Some(t.id.clone()), &t.content) }).collect();
     match_rows(&mut rows, &known);
     let kept: HashSet<_> = rows.iter().filter_map(|row| row.uid).collect();
     ops.extend(live.iter().filter(|t| !kept.contains(&t.uid)).map(|t| Op::Rm(Ref::Uid(t.uid))));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::input::{invalid, list, object, text};
-use super::list::{Item, List, match_rows};
+use super::list::{List, ListItem, match_rows};
 use crate::view::Progress;
 use crate::view::checklist;
 use crate::{
@@ -152,13 +152,13 @@ pub fn items(rows: &[Row]) -> Value {
 
 /// The list for [`super::list::diff`].
 pub fn to_list(rows: &[Row]) -> List {
-    let item = |row: &Row| Item {
+    let item = |row: &Row| ListItem {
         uid: row.uid,
         id: row.id.clone(),
         content: row.content.clone(),
         active_form: Some(row.active_form.clone()),
         status: row.status,
-        ..Item::default()
+        ..ListItem::default()
     };
     List { phases: Vec::new(), items: rows.iter().map(item).collect() }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::build::{Build, rows};
-use super::item::Item;
+use super::item::InputObject;
 use super::{Format, extra, time};
 use crate::{Document, Parsed, Record, Refusal, Remark, State, Status, text};
 
@@ -24,7 +24,7 @@ pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
     build.finish()
 }
 
-fn issue(item: &mut Item) -> Record {
+fn issue(item: &mut InputObject) -> Record {
     let word = item.take("status");
     // Soft-deleted issues stay in the file.
     let gone = word.as_ref().and_then(Value::as_str) == Some("tombstone");
@@ -60,7 +60,7 @@ fn issue(item: &mut Item) -> Record {
 }
 
 /// 0 (first) to 4 in beads; 2 is the usual one in both.
-fn priority(item: &mut Item) -> Option<u8> {
+fn priority(item: &mut InputObject) -> Option<u8> {
     match item.take("priority")?.as_u64() {
         Some(2) => None,
         Some(n @ 0..=4) => u8::try_from(n + 1).ok(),
@@ -71,7 +71,7 @@ fn priority(item: &mut Item) -> Option<u8> {
     }
 }
 
-fn comments(item: &mut Item, record: &mut Record) {
+fn comments(item: &mut InputObject, record: &mut Record) {
     for (n, comment) in item.list("comments").into_iter().enumerate() {
         let text = comment.get("text").and_then(Value::as_str);
         let at = comment.get("created_at").and_then(Value::as_str).and_then(time::parse);
@@ -83,7 +83,7 @@ fn comments(item: &mut Item, record: &mut Record) {
     }
 }
 
-fn dependencies(item: &mut Item, record: &mut Record) {
+fn dependencies(item: &mut InputObject, record: &mut Record) {
     let mut others = Vec::new();
     for (n, dependency) in item.list("dependencies").into_iter().enumerate() {
         let field = |key: &str| dependency.get(key).and_then(Value::as_str);

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::item::Item;
+use super::item::InputObject;
 use super::{Format, extra};
 use crate::dialect::input::kind;
 use crate::{Document, Parsed, Record, Refusal, record, text};
@@ -50,9 +50,9 @@ impl Build {
     }
 
     /// An object of the input, to take fields from; anything else is an error.
-    pub(super) fn item(&mut self, value: Value, at: &str) -> Option<Item> {
+    pub(super) fn item(&mut self, value: Value, at: &str) -> Option<InputObject> {
         match value {
-            Value::Object(map) => Some(Item::new(map, at)),
+            Value::Object(map) => Some(InputObject::new(map, at)),
             other => {
                 self.error(at, &format!("must be an object, not {}", kind(&other)));
                 None
@@ -61,7 +61,7 @@ impl Build {
     }
 
     /// Takes over a todo, its errors, and the fields that nobody took. Answers its index.
-    pub(super) fn push(&mut self, mut record: Record, item: Item) -> usize {
+    pub(super) fn push(&mut self, mut record: Record, item: InputObject) -> usize {
         let (at, rest, errors) = item.finish();
         for (key, what) in errors {
             self.error(&format!("{at}.{key}"), &what);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::build::{Build, json};
-use super::item::Item;
+use super::item::InputObject;
 use super::plan_file::four;
 use super::{Format, todo_list};
 use crate::{Document, Parsed, Record, Refusal};
@@ -46,7 +46,7 @@ fn read_as(text: &str, format: Format) -> Result<Parsed, Refusal> {
     build.finish()
 }
 
-fn by_number(item: &mut Item) {
+fn by_number(item: &mut InputObject) {
     match item.take("status") {
         Some(Value::Number(number)) => {
             let name = number.as_u64().and_then(|n| NAMES.get(usize::try_from(n).ok()?));
@@ -58,7 +58,7 @@ fn by_number(item: &mut Item) {
     }
 }
 
-fn millis(item: &mut Item, keys: &[&str]) -> Option<i64> {
+fn millis(item: &mut InputObject, keys: &[&str]) -> Option<i64> {
     for key in keys {
         if let Some(word) = item.text(key) {
             let number = word.parse().ok();

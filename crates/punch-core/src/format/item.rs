@@ -7,13 +7,13 @@ use crate::dialect::input::kind;
 use crate::{Hold, HoldKind, State, Status, text};
 
 /// One object of the input, from which fields are taken by name.
-pub(super) struct Item {
+pub(super) struct InputObject {
     map: Map<String, Value>,
     at: String,
     errors: Vec<(String, String)>,
 }
 
-impl Item {
+impl InputObject {
     pub(super) fn new(map: Map<String, Value>, at: &str) -> Self {
         Self { map, at: at.to_owned(), errors: Vec::new() }
     }
@@ -133,27 +133,27 @@ impl Item {
     }
 
     /// A status in the words of most formats; absent is pending. `others` are words that only this format has.
-    pub(super) fn status(&mut self, key: &str, others: &[&str]) -> Standing {
-        let Some(word) = self.text(key) else { return Standing::default() };
-        let known = Standing::of(&word);
+    pub(super) fn status(&mut self, key: &str, others: &[&str]) -> StatusWord {
+        let Some(word) = self.text(key) else { return StatusWord::default() };
+        let known = StatusWord::of(&word);
         known.unwrap_or_else(|| {
             let mut words = vec!["pending", "in_progress", "completed", "cancelled", "blocked"];
             words.extend(others);
             let shown = text::neutral(&text::clip(&word, 40)).into_owned();
             self.wrong(key, format!("`{shown}` is no status; use one of {}", words.join(", ")));
-            Standing::default()
+            StatusWord::default()
         })
     }
 }
 
 /// A status, and the hold that stands for a word that is none here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct StatusWord {
     pub(super) state: State,
     pub(super) hold: Option<Hold>,
 }
 
-impl Standing {
+impl StatusWord {
     /// The words of all formats; case, `-` and `_` do not matter.
     fn of(word: &str) -> Option<Self> {
         let word = word.trim().to_ascii_lowercase().replace(['-', ' '], "_");

@@ -17,7 +17,7 @@ pub(super) struct Outline<'a> {
     pub(super) phases: Vec<&'a str>,
     /// The level of each, from 1.
     pub(super) levels: Vec<usize>,
-    pub(super) entries: Vec<Entry<'a>>,
+    pub(super) entries: Vec<OutlineItem<'a>>,
     /// Lines that belong to nothing.
     pub(super) ignored: BTreeSet<String>,
     pub(super) fences: usize,
@@ -26,7 +26,7 @@ pub(super) struct Outline<'a> {
 
 /// One item.
 #[derive(Debug, Default)]
-pub(super) struct Entry<'a> {
+pub(super) struct OutlineItem<'a> {
     /// Counted from 1.
     pub(super) line: usize,
     /// What stands in the box, if there is one.
@@ -75,7 +75,7 @@ pub(super) fn read(text: &str) -> Outline<'_> {
                 let parent = nest.last().copied();
                 nest.push(out.entries.len());
                 open = true;
-                out.entries.push(Entry {
+                out.entries.push(OutlineItem {
                     line: number,
                     marker: item.marker,
                     starred: item.starred,
@@ -84,7 +84,7 @@ pub(super) fn read(text: &str) -> Outline<'_> {
                     parent,
                     indent,
                     column: indent + item.bullet,
-                    ..Entry::default()
+                    ..OutlineItem::default()
                 });
             }
             Class::Heading(name) => {
@@ -122,7 +122,7 @@ pub(super) fn read(text: &str) -> Outline<'_> {
             &format!("line {number} and all below it (code or a comment that nothing closes)"),
         );
     }
-    out.entries.iter_mut().for_each(Entry::settle);
+    out.entries.iter_mut().for_each(OutlineItem::settle);
     if out.skipped > NAMED {
         record::ignore(&mut out.ignored, &format!("{} more lines", out.skipped - NAMED));
     }
@@ -144,7 +144,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-impl Entry<'_> {
+impl OutlineItem<'_> {
     /// Makes paragraphs and notes of the lines under it.
     fn settle(&mut self) {
         let (mut paragraphs, mut in_note): (Vec<&str>, bool) = (Vec::new(), false);
@@ -188,8 +188,8 @@ fn wanted(text: &str) -> Wanted {
     let mut out = Wanted::All;
     for (_, class) in classes(text) {
         match class {
-            Class::Item(Item { marker: Some(_), .. }) => return Wanted::Boxed,
-            Class::Item(Item { numbered: true, .. }) => out = Wanted::Numbered,
+            Class::Item(OutlineLine { marker: Some(_), .. }) => return Wanted::Boxed,
+            Class::Item(OutlineLine { numbered: true, .. }) => out = Wanted::Numbered,
             _ => {}
         }
     }
@@ -197,7 +197,7 @@ fn wanted(text: &str) -> Wanted {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Item<'a> {
+struct OutlineLine<'a> {
     numbered: bool,
     /// Columns of the bullet and the space behind it.
     bullet: usize,
@@ -206,7 +206,7 @@ struct Item<'a> {
     text: &'a str,
 }
 
-impl Item<'_> {
+impl OutlineLine<'_> {
     fn is(&self, wanted: Wanted) -> bool {
         match wanted {
             Wanted::Boxed => self.marker.is_some(),
@@ -226,7 +226,7 @@ enum Class<'a> {
     Fence,
     /// Whether it continues on the next line.
     Code(bool),
-    Item(Item<'a>),
+    Item(OutlineLine<'a>),
     Text,
 }
 
@@ -274,13 +274,13 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 /// `- [m] text`, `* text`, `1. [m] text`, `2) text`; without its indent.
-fn item(shown: &str) -> Option<Item<'_>> {
+fn item(shown: &str) -> Option<OutlineLine<'_>> {
     let digits = shown.bytes().take(10).take_while(u8::is_ascii_digit).count();
     let numbered = (1..10).contains(&digits);
     let rest = if numbered { shown[digits..].strip_prefix(['.', ')']) } else { shown.strip_prefix(['-', '*', '+']) }?;
     let text = rest.strip_prefix([' ', '\t'])?.trim_start();
     let bullet = if numbered { digits + 2 } else { 2 };
-    let plain = Item { numbered, bullet, marker: None, starred: false, text };
+    let plain = OutlineLine { numbered, bullet, marker: None, starred: false, text };
     let Some(inside) = text.strip_prefix('[') else { return Some(plain) };
     let (marker, after) = match (inside.strip_prefix(']'), inside.chars().next()) {
         (Some(after), _) => (" ", Some(after)),
@@ -291,7 +291,7 @@ fn item(shown: &str) -> Option<Item<'_>> {
     let starred = after.starts_with("* ");
     let after = if starred { &after[1..] } else { after };
     if after.is_empty() || after.starts_with([' ', '\t']) {
-        Some(Item { marker: Some(marker), starred, text: after.trim(), ..plain })
+        Some(OutlineLine { marker: Some(marker), starred, text: after.trim(), ..plain })
     } else {
         Some(plain)
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Format;
 use super::beads::joined;
 use super::build::{Build, json, wrong};
-use super::item::Item;
+use super::item::InputObject;
 use super::todo_list::priority;
 use crate::{Complexity, Parsed, Record, Refusal};
 
@@ -102,7 +102,7 @@ impl Tag {
         }
     }
 
-    fn task(&self, item: &mut Item, id: &str) -> Record {
+    fn task(&self, item: &mut InputObject, id: &str) -> Record {
         let standing = item.status("status", &["in-progress", "done", "review", "deferred"]);
         let description = item.filled("description");
         Record {
@@ -126,7 +126,7 @@ fn own_id(id: &Value) -> Option<String> {
 }
 
 /// 1 to 10 there; the number itself is kept aside, it is finer than our sizes.
-fn complexity(item: &mut Item) -> Option<Complexity> {
+fn complexity(item: &mut InputObject) -> Option<Complexity> {
     let value = item.take("complexity")?;
     let size = value.as_u64().and_then(size);
     item.put("complexity", value);

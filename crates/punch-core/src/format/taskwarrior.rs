@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::build::{Build, rows};
-use super::item::{Item, hold};
+use super::item::{InputObject, hold};
 use super::{Format, extra, time, todo_list};
 use crate::{Document, HoldKind, Parsed, Record, Refusal, Remark, State, Status};
 
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
     build.finish()
 }
 
-fn task(item: &mut Item) -> Record {
+fn task(item: &mut InputObject) -> Record {
     let mut record = Record {
         id: item.filled("uuid"),
         content: item.content(&["description"]),
@@ -70,7 +70,7 @@ fn task(item: &mut Item) -> Record {
     record
 }
 
-fn priority(item: &mut Item) -> Option<u8> {
+fn priority(item: &mut InputObject) -> Option<u8> {
     match item.filled("priority")?.as_str() {
         "H" => Some(2),
         "M" => {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::write::four_of;
-use super::{Item, Write};
+use super::{PlanFileTodo, Write};
 use crate::Status;
 
 /// A todo on which both sides agreed: what each of them said then. They may differ where the file cannot carry what
@@ -15,9 +15,9 @@ use crate::Status;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     /// In the file.
-    pub file: Item,
+    pub file: PlanFileTodo,
     /// In the plan.
-    pub plan: Item,
+    pub plan: PlanFileTodo,
 }
 
 /// What can be changed on both sides.
@@ -63,9 +63,9 @@ pub struct Conflict {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// The todos of the file as the plan has them, in the order on which both agreed.
-    pub before: Vec<Item>,
+    pub before: Vec<PlanFileTodo>,
     /// The todos of the file as users want them. New ones have no counterpart in `before`; what is missing here was deleted.
-    pub after: Vec<Item>,
+    pub after: Vec<PlanFileTodo>,
     /// The place in the file of every entry of `after`.
     pub places: Vec<usize>,
     /// What the file is to be told.
@@ -73,7 +73,7 @@ pub struct Merged {
     /// Where both changed one thing.
     pub conflicts: Vec<Conflict>,
     /// In the plan and not in the file: added only on request.
-    pub absent: Vec<Item>,
+    pub absent: Vec<PlanFileTodo>,
     /// In the file, but archived in the plan.
     pub gone: Vec<String>,
     /// Deleted from the file.
@@ -88,12 +88,12 @@ impl Merged {
 }
 
 /// Merges. `plan` are its live todos in list order.
-pub fn merge(base: &[Known], file: &[Item], plan: &[Item]) -> Merged {
+pub fn merge(base: &[Known], file: &[PlanFileTodo], plan: &[PlanFileTodo]) -> Merged {
     let known: HashMap<&str, &Known> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
-    let live: HashMap<&str, &Item> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
+    let live: HashMap<&str, &PlanFileTodo> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
     let mut out = Merged::default();
     let mut seen: HashSet<&str> = file.iter().map(|item| item.id.as_str()).collect();
-    let mut before: HashMap<&str, Item> = HashMap::new();
+    let mut before: HashMap<&str, PlanFileTodo> = HashMap::new();
     let mut unnamed = Unnamed::new(plan, &seen);
     for (at, theirs) in file.iter().enumerate() {
         let adopted = if theirs.id.is_empty() { unnamed.adopt(&theirs.content) } else { None };
@@ -104,7 +104,7 @@ pub fn merge(base: &[Known], file: &[Item], plan: &[Item]) -> Merged {
         }
         match (live.get(id).filter(|_| !id.is_empty()), known.get(id)) {
             (Some(ours), known) => {
-                let theirs = Item { id: id.to_owned(), ..theirs.clone() };
+                let theirs = PlanFileTodo { id: id.to_owned(), ..theirs.clone() };
                 let (was, wanted) = both(at, known.copied(), &theirs, ours, &mut out);
                 before.insert(&ours.id, was);
                 out.after.push(wanted);
@@ -149,9 +149,15 @@ pub fn merge(base: &[Known], file: &[Item], plan: &[Item]) -> Merged {
 }
 
 /// One todo that both sides have: as the plan has it, and as it should be there.
-fn both(at: usize, known: Option<&Known>, theirs: &Item, ours: &Item, out: &mut Merged) -> (Item, Item) {
+fn both(
+    at: usize,
+    known: Option<&Known>,
+    theirs: &PlanFileTodo,
+    ours: &PlanFileTodo,
+    out: &mut Merged,
+) -> (PlanFileTodo, PlanFileTodo) {
     let mut wanted = ours.clone();
-    let words = |known: Option<&Known>, of: fn(&Item) -> String| {
+    let words = |known: Option<&Known>, of: fn(&PlanFileTodo) -> String| {
         let (f, p) = (of(theirs), of(ours));
         let (theirs_new, ours_new) = match known {
             Some(known) => (f != of(&known.file), p != of(&known.plan)),
@@ -206,35 +212,35 @@ fn both(at: usize, known: Option<&Known>, theirs: &Item, ours: &Item, out: &mut 
     (ours.clone(), wanted)
 }
 
-fn conflict(field: Field, ours: &Item, file: String, plan: String) -> Conflict {
+fn conflict(field: Field, ours: &PlanFileTodo, file: String, plan: String) -> Conflict {
     Conflict { id: ours.id.clone(), field, file, plan, took: Side::File }
 }
 
 /// Todos of the plan that the file does not name, by what they say: a person's todo without an id may be one of them,
 /// brought in before and not yet given its id.
 struct Unnamed<'a> {
-    by_content: HashMap<&'a str, Vec<&'a Item>>,
+    by_content: HashMap<&'a str, Vec<&'a PlanFileTodo>>,
 }
 
 impl<'a> Unnamed<'a> {
-    fn new(plan: &'a [Item], named: &HashSet<&str>) -> Self {
-        let mut by_content: HashMap<&str, Vec<&Item>> = HashMap::new();
+    fn new(plan: &'a [PlanFileTodo], named: &HashSet<&str>) -> Self {
+        let mut by_content: HashMap<&str, Vec<&PlanFileTodo>> = HashMap::new();
         for item in plan.iter().rev().filter(|item| !named.contains(item.id.as_str())) {
             by_content.entry(&item.content).or_default().push(item);
         }
         Self { by_content }
     }
 
-    fn adopt(&mut self, content: &str) -> Option<&'a Item> {
+    fn adopt(&mut self, content: &str) -> Option<&'a PlanFileTodo> {
         self.by_content.get_mut(content)?.pop()
     }
 }
 
 /// What both sides agree on after a merge was carried out. `kept` are ids whose status people changed in a way that
 /// the plan refused: theirs stays a change that was not taken yet.
-pub fn settled(base: &[Known], file: &[Item], plan: &[Item], kept: &[String]) -> Vec<Known> {
+pub fn settled(base: &[Known], file: &[PlanFileTodo], plan: &[PlanFileTodo], kept: &[String]) -> Vec<Known> {
     let known: HashMap<&str, &Known> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
-    let live: HashMap<&str, &Item> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
+    let live: HashMap<&str, &PlanFileTodo> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
     let mut out: Vec<Known> = Vec::with_capacity(file.len());
     for item in file.iter().filter(|item| !item.id.is_empty()) {
         let old = known.get(item.id.as_str());

@@ -22,7 +22,7 @@ pub const LIMIT: u64 = 8 * 1024 * 1024;
 
 /// A todo as a plan file carries it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
+pub struct PlanFileTodo {
     /// Empty if a person wrote it without one.
     pub id: String,
     /// What is to be done, without white space around it.
@@ -34,7 +34,7 @@ pub struct Item {
     pub dependencies: Vec<String>,
 }
 
-impl Item {
+impl PlanFileTodo {
     fn of(record: &Record) -> Self {
         Self {
             id: record.id.clone().unwrap_or_default(),
@@ -56,13 +56,13 @@ impl Item {
 }
 
 /// The live todos of a whole plan, in list order.
-pub fn items_of(plan: &Plan) -> Vec<Item> {
-    Document::of(plan).records.iter().map(Item::of).collect()
+pub fn items_of(plan: &Plan) -> Vec<PlanFileTodo> {
+    Document::of(plan).records.iter().map(PlanFileTodo::of).collect()
 }
 
 /// Todos as a document, of which the difference to another can be asked for.
-pub fn document(items: &[Item]) -> Document {
-    Document { records: items.iter().map(Item::record).collect(), ..Document::default() }
+pub fn document(items: &[PlanFileTodo]) -> Document {
+    Document { records: items.iter().map(PlanFileTodo::record).collect(), ..Document::default() }
 }
 
 /// A plan file that was understood.
@@ -73,7 +73,7 @@ pub struct PlanFile<'a> {
     front: &'a str,
     offset: usize,
     below: &'a str,
-    items: Vec<Item>,
+    items: Vec<PlanFileTodo>,
     parsed: Parsed,
     tree: tree::Node,
 }
@@ -86,13 +86,13 @@ impl<'a> PlanFile<'a> {
         let (front, below) = front_matter(bare).ok_or_else(|| unusual("its front matter"))?;
         let offset = text.len() - bare.len() + bare.find('\n').map_or(0, |at| at + 1);
         let tree = tree::read(front).ok_or_else(|| unusual("its front matter"))?;
-        let items = parsed.document.records.iter().map(Item::of).collect();
+        let items = parsed.document.records.iter().map(PlanFileTodo::of).collect();
         let file = Self { text, front, offset, below, items, parsed, tree };
         if file.places().count() == file.items.len() { Ok(file) } else { Err(unusual("its list of todos")) }
     }
 
     /// Its todos, from first to last; those of phases follow the others.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &[PlanFileTodo] {
         &self.items
     }
 

@@ -3,7 +3,7 @@
 
 use super::splice::{Splice, Spot, Value, column, line_break, line_end, list, word};
 use super::tree::{Form, Node, What};
-use super::{Item, PlanFile, unusual};
+use super::{PlanFile, PlanFileTodo, unusual};
 use crate::format::plan_file::four;
 use crate::format::yaml;
 use crate::splice::splice_all;
@@ -21,7 +21,7 @@ pub enum Write {
     /// What it waits for.
     Dependencies(usize, Vec<String>),
     /// A new todo at the end of the list.
-    Add(Item),
+    Add(PlanFileTodo),
 }
 
 impl PlanFile<'_> {
@@ -55,8 +55,10 @@ impl PlanFile<'_> {
         let own = self.tree.entry("todos").map_or(0, |(_, list)| list.items().len());
         if !added.is_empty() {
             splices.push(self.append(&added).ok_or_else(|| unusual("the list of todos"))?);
-            expected
-                .splice(own..own, added.into_iter().map(|item| Item { status: four_of(item.status), ..item.clone() }));
+            expected.splice(
+                own..own,
+                added.into_iter().map(|item| PlanFileTodo { status: four_of(item.status), ..item.clone() }),
+            );
         }
         if splices.is_empty() {
             return Ok(self.text.to_owned());
@@ -69,7 +71,7 @@ impl PlanFile<'_> {
     }
 
     /// What was meant is there, and nothing else changed.
-    fn check(&self, text: &str, expected: &[Item]) -> Result<(), Refusal> {
+    fn check(&self, text: &str, expected: &[PlanFileTodo]) -> Result<(), Refusal> {
         let wrong = || unusual("the list of todos");
         let after = PlanFile::read(text).map_err(|_| wrong())?;
         let (front, mut records, below) = after.rest();
@@ -83,7 +85,7 @@ impl PlanFile<'_> {
     }
 
     /// Todos at the end of the list, which may be written in any way or not at all.
-    fn append(&self, items: &[&Item]) -> Option<Splice> {
+    fn append(&self, items: &[&PlanFileTodo]) -> Option<Splice> {
         let front = self.front;
         let break_ = line_break(front);
         let block = |dash: usize| -> String {
@@ -126,7 +128,7 @@ impl PlanFile<'_> {
 }
 
 /// Applies an edit to what is expected; false if it changes nothing.
-fn change(item: &mut Item, write: &Write) -> bool {
+fn change(item: &mut PlanFileTodo, write: &Write) -> bool {
     let before = item.clone();
     match write {
         Write::Id(_, id) => item.id.clone_from(id),
@@ -147,7 +149,7 @@ fn carried(status: Status) -> &'static str {
     four(status, &mut Default::default())
 }
 
-fn entry(item: &Item, indent: &str, break_: &str) -> String {
+fn entry(item: &PlanFileTodo, indent: &str, break_: &str) -> String {
     let mut out = format!("{indent}- id: {}", word(&item.id));
     let mut put = |key: &str, value: &str| out.push_str(&format!("{break_}{indent}  {key}: {value}"));
     put("content", &yaml::quoted(&item.content));
@@ -158,7 +160,7 @@ fn entry(item: &Item, indent: &str, break_: &str) -> String {
     out
 }
 
-fn in_braces(item: &Item) -> String {
+fn in_braces(item: &PlanFileTodo) -> String {
     let content = yaml::flow(&item.content.as_str().into());
     let mut out = format!("{{id: {}, content: {content}, status: {}", word(&item.id), carried(item.status));
     if !item.dependencies.is_empty() {

@@ -8,7 +8,7 @@ use crate::{Dep, Phase, PhaseUid, Plan, Status, Todo};
 /// Makes records of many todos: the phases are looked at once.
 pub struct Records<'a> {
     plan: &'a Plan,
-    places: HashMap<PhaseUid, Place<'a>>,
+    places: HashMap<PhaseUid, NumberedPhase<'a>>,
 }
 
 impl<'a> Records<'a> {
@@ -59,11 +59,11 @@ impl Record {
     pub fn stored(plan: &Plan, todo: &Todo) -> Self {
         let phase = todo.phase.and_then(|uid| plan.row.phases.iter().position(|phase| phase.uid == uid));
         let same = |at: usize| plan.row.phases.iter().filter(|p| p.name == plan.row.phases[at].name).count();
-        let phase = phase.map(|at| Place { at, name: &plan.row.phases[at].name, repeated: same(at) > 1 });
+        let phase = phase.map(|at| NumberedPhase { at, name: &plan.row.phases[at].name, repeated: same(at) > 1 });
         Self::with_phase(plan, todo, phase)
     }
 
-    pub(super) fn with_phase(plan: &Plan, todo: &Todo, phase: Option<Place<'_>>) -> Self {
+    pub(super) fn with_phase(plan: &Plan, todo: &Todo, phase: Option<NumberedPhase<'_>>) -> Self {
         let fields = &todo.fields;
         Self {
             id: Some(fields.id.clone()),
@@ -99,7 +99,7 @@ impl Record {
 
 /// A phase among the phases of its plan.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct NumberedPhase<'a> {
     pub(super) at: usize,
     pub(super) name: &'a str,
     /// Another phase has the same name.
@@ -107,7 +107,7 @@ pub(super) struct Place<'a> {
 }
 
 /// Where each phase stands.
-pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, Place<'_>> {
+pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, NumberedPhase<'_>> {
     let mut times: HashMap<&str, usize> = HashMap::new();
     for phase in phases {
         *times.entry(&phase.name).or_default() += 1;
@@ -117,7 +117,7 @@ pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, Place<'_>> {
         .enumerate()
         .map(|(at, phase)| {
             let repeated = times.get(phase.name.as_str()).is_some_and(|times| *times > 1);
-            (phase.uid, Place { at, name: &phase.name, repeated })
+            (phase.uid, NumberedPhase { at, name: &phase.name, repeated })
         })
         .collect()
 }

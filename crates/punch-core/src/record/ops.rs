@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Document, Record, State};
-use crate::{Add, Carried, Edit, Hold, HoldKind, Keep, Note, Op, PhaseRef, Place, Ref, Refusal, Status};
+use crate::{Add, Carried, Edit, Hold, HoldKind, Keep, ListPosition, Note, Op, PhaseRef, Ref, Refusal, Status};
 
 impl Document {
     /// The ops that add everything to an empty plan: the phases, then every todo with its history.
@@ -80,7 +80,7 @@ pub(super) fn add(record: &Record, phase: Option<PhaseRef>, waiting: bool) -> (A
     let add = Add {
         id: record.id.clone(),
         edit: edit(record, phase),
-        place: Place::End,
+        place: ListPosition::End,
         status: record.status.stored(),
         hold: hold(record, waiting),
         notes,

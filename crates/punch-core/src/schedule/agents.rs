@@ -4,7 +4,7 @@ use super::{Break, Slot, Window};
 
 /// One todo's place, by number.
 #[derive(Clone, Copy)]
-struct Place {
+struct ScheduledTodo {
     job: u32,
     agent: u32,
     window: u32,
@@ -24,7 +24,7 @@ struct Agent {
 pub(super) struct Agents {
     budget: u64,
     agents: Vec<Agent>,
-    places: Vec<Place>,
+    places: Vec<ScheduledTodo>,
 }
 
 /// What came out, with ids for numbers.
@@ -81,7 +81,7 @@ impl Agents {
             todos.push(job);
             *sum = sum.saturating_add(tokens);
         }
-        self.places.push(Place { job, agent, window, start, end: own.free });
+        self.places.push(ScheduledTodo { job, agent, window, start, end: own.free });
         own.free
     }
 
@@ -94,7 +94,7 @@ impl Agents {
     }
 
     pub fn end(self, id: impl Fn(u32) -> String) -> Placed {
-        let slot = |place: &Place| Slot {
+        let slot = |place: &ScheduledTodo| Slot {
             todo: id(place.job),
             agent: place.agent + 1,
             window: place.window,

@@ -8,7 +8,7 @@ use super::markdown_text::stamp;
 use crate::{Remark, Status};
 
 /// A todo whose description and notes may still follow.
-pub(super) struct Item {
+pub(super) struct MarkdownTodo {
     /// The line it starts on.
     pub(super) number: usize,
     indent: usize,
@@ -28,7 +28,7 @@ struct Meta {
     shown: Option<String>,
 }
 
-impl Item {
+impl MarkdownTodo {
     pub(super) fn new(
         number: usize,
         indent: usize,

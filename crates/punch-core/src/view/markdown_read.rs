@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::markdown_item::Item;
+use super::markdown_item::MarkdownTodo;
 use super::markdown_text::{Line, split_comment, stamp, status};
 use crate::{Document, Parsed, Record, Refusal, record, text};
 
@@ -26,7 +26,7 @@ pub fn read(input: &str) -> Result<Parsed, Refusal> {
 struct Reader {
     phases: Vec<String>,
     todos: Vec<Placed>,
-    open: Option<Item>,
+    open: Option<MarkdownTodo>,
     lines_of_ids: HashMap<String, usize>,
     errors: Vec<String>,
     more_errors: usize,
@@ -90,14 +90,14 @@ impl Reader {
         }
     }
 
-    fn item(&mut self, number: usize, indent: usize, marker: &str, line: &str) -> Result<Item, String> {
+    fn item(&mut self, number: usize, indent: usize, marker: &str, line: &str) -> Result<MarkdownTodo, String> {
         let status = status(marker)
             .ok_or_else(|| format!("`[{}]` is no marker; use [ ], [>], [x], [-] or [!]", text::neutral(marker)))?;
         let (visible, rest) = split_comment(line)?;
         if visible.is_empty() {
             return Err("the todo has no text".to_owned());
         }
-        Item::new(number, indent, status, visible, rest)
+        MarkdownTodo::new(number, indent, status, visible, rest)
     }
 
     /// Takes over the todo that has been read so far.

@@ -3,11 +3,11 @@
 use punch_core::dialect::extended;
 use punch_core::{
     Actor, Add, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind, InProgressLimit, Keep,
-    MissingDep, MissingEvidence, OnCycle, OnRemove, Op, Outcome, PhaseRef, Place, Plan, Policy, Ref, Refusal,
+    ListPosition, MissingDep, MissingEvidence, OnCycle, OnRemove, Op, Outcome, PhaseRef, Plan, Policy, Ref, Refusal,
     StartGate, Status, Stop, Todo, Uid, Verify, VerifyMode, Work, apply,
 };
 use punch_testkit::ask::{self, Ask, Batch, Fields, Name, New, Spot};
-use punch_testkit::model::{Edge, Item, Row, State};
+use punch_testkit::model::{Edge, ModelTodo, Row, State};
 use punch_testkit::rules::{Cancelled, Gate, Proof, Rules};
 
 pub fn policy(rules: &Rules) -> Policy {
@@ -89,12 +89,12 @@ fn edit(fields: &Fields) -> Edit {
     }
 }
 
-fn place(spot: &Spot) -> Place {
+fn place(spot: &Spot) -> ListPosition {
     match spot {
-        Spot::End => Place::End,
-        Spot::First => Place::First,
-        Spot::Before(anchor) => Place::Before(name(anchor)),
-        Spot::After(anchor) => Place::After(name(anchor)),
+        Spot::End => ListPosition::End,
+        Spot::First => ListPosition::First,
+        Spot::Before(anchor) => ListPosition::Before(name(anchor)),
+        Spot::After(anchor) => ListPosition::After(name(anchor)),
     }
 }
 
@@ -220,8 +220,8 @@ fn row(plan: &Plan, todo: &Todo, now: i64) -> Row {
     }
 }
 
-fn item(plan: &Plan, todo: &Todo) -> Item {
-    Item {
+fn item(plan: &Plan, todo: &Todo) -> ModelTodo {
+    ModelTodo {
         id: todo.id.clone(),
         content: todo.content.clone(),
         active_form: todo.active_form.clone(),

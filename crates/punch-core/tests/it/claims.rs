@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::{
-    Actor, Add, Context, Edit, Hold, HoldKind, Keep, Kind, Op, Place, Plan, Policy, Ref, Refusal, Status, Stop, Todo,
-    Warning, Work, apply,
+    Actor, Add, Context, Edit, Hold, HoldKind, Keep, Kind, ListPosition, Op, Plan, Policy, Ref, Refusal, Status, Stop,
+    Todo, Warning, Work, apply,
 };
 use punch_testkit::ask::{self, Batch};
 use punch_testkit::batches::{batch, sequences};
@@ -77,7 +77,7 @@ fn ops() -> Vec<(Op, bool)> {
         Op::Rm(target()),
         Op::Edit(target(), Edit { priority: Keep::Set(1), ..Edit::default() }),
         Op::Note(target(), "n".into()),
-        Op::Move(target(), Place::End),
+        Op::Move(target(), ListPosition::End),
         Op::Arrange(vec![target()]),
     ];
     all.into_iter()

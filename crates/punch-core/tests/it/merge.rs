@@ -58,7 +58,7 @@ impl Merge {
     /// Checks one value of every row that is there all the way.
     fn keeps<T: PartialEq + std::fmt::Debug>(
         &self,
-        shown: impl Fn(&list::Item) -> T,
+        shown: impl Fn(&list::ListItem) -> T,
         stored: impl Fn(&Todo) -> T,
     ) -> Result<(), TestCaseError> {
         let row = |list: &list::List, uid: Uid| list.items.iter().find(|item| item.uid == Some(uid)).map(&shown);

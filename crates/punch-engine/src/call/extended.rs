@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::list_window::WHOLE;
 use super::names::{Mention, Names};
 use super::render::{self, capped};
-use super::worker::Report;
+use super::worker::WorkerReport;
 use super::{Answer, Caller, Dialect, Incoming, native, reported_usage};
 use crate::submit::apply_to_slice;
 use crate::{Changed, Engine, EngineError, Role, SessionState, claim};
@@ -22,7 +22,7 @@ impl Engine {
         let answer = self.write_call(incoming, &caller.request(extended::policy), |tx, now, state, role| {
             let answer = match role {
                 Role::Owner => run(tx, now, incoming, given, state)?,
-                Role::Worker | Role::None => Report::of_extended(given).write(tx, now, caller, state)?,
+                Role::Worker | Role::None => WorkerReport::of_extended(given).write(tx, now, caller, state)?,
             };
             Ok(Some(answer))
         });

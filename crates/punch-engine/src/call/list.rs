@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::list_window::ListWindow;
 use super::names::Names;
 use super::step::{Step, adopt, answer, step};
-use super::worker::Report;
+use super::worker::WorkerReport;
 use super::{Answer, Caller, Dialect, Incoming, render};
 use crate::submit::apply_to_slice;
 use crate::{Engine, EngineError, Role, SessionState, claim, offers};
@@ -100,7 +100,7 @@ impl Engine {
         self.write_call(incoming, &caller.request(call.preset()), |tx, now, state, role| {
             let answer = match role {
                 Role::Owner => run(tx, now, call, caller, state)?,
-                Role::Worker | Role::None => Report::of_list(call)?.write(tx, now, caller, state)?,
+                Role::Worker | Role::None => WorkerReport::of_list(call)?.write(tx, now, caller, state)?,
             };
             // A list names no next todo: where its author was sent before no longer counts.
             if let Some(owner) = caller.actor.owner() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use punch_core::dialect::list::{Item, List, match_rows};
+use punch_core::dialect::list::{List, ListItem, match_rows};
 use punch_core::dialect::phases::{Phase, PhaseOp};
 use punch_core::dialect::{cursor, phases, todowrite};
 use punch_core::{Plan, Status, Todo, Uid};
@@ -203,11 +203,11 @@ pub(super) fn adopt(list: &mut List, base: &mut List, known: Vec<Todo>, caller: 
     known.into_iter().filter(free).for_each(|todo| plan.put(todo));
     let found = todowrite::to_list(&todowrite::project(&plan)).items;
     // By what they say alone: an id that nobody was shown is no reference.
-    let bare = |item: &Item| Item { uid: item.uid, content: item.content.clone(), ..Item::default() };
-    let known: Vec<Item> = found.iter().map(bare).collect();
-    let mut items: Vec<Item> = list.items.iter().map(bare).collect();
+    let bare = |item: &ListItem| ListItem { uid: item.uid, content: item.content.clone(), ..ListItem::default() };
+    let known: Vec<ListItem> = found.iter().map(bare).collect();
+    let mut items: Vec<ListItem> = list.items.iter().map(bare).collect();
     match_rows(&mut items, &known);
-    let by_uid: BTreeMap<Uid, &Item> = found.iter().filter_map(|item| Some((item.uid?, item))).collect();
+    let by_uid: BTreeMap<Uid, &ListItem> = found.iter().filter_map(|item| Some((item.uid?, item))).collect();
     for (row, item) in list.items.iter_mut().zip(items) {
         if row.uid.is_none()
             && let Some(found) = item.uid.and_then(|uid| by_uid.get(&uid))

@@ -38,13 +38,13 @@ enum Change {
 }
 
 /// A call of any dialect, as far as a worker may make it.
-pub(super) struct Report {
+pub(super) struct WorkerReport {
     dialect: Dialect,
     preset: fn(Policy) -> Policy,
     mentions: Vec<Mention>,
 }
 
-impl Report {
+impl WorkerReport {
     /// Reads a call of a list dialect.
     pub fn of_list(call: &Call) -> Result<Self, EngineError> {
         let mentions = match call {

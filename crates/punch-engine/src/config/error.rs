@@ -6,7 +6,7 @@ use punch_core::text;
 
 /// Where a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SettingOrigin {
     /// On the command line.
     Flag,
     /// In the named variable.
@@ -22,7 +22,7 @@ pub enum Place {
     Default,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("command line"),
@@ -46,19 +46,19 @@ pub enum ConfigError {
     /// A file is no text.
     NotUtf8 {
         /// Up to where it is text.
-        place: Place,
+        place: SettingOrigin,
     },
     /// A file is no TOML.
     Syntax {
         /// Where it ceases to be.
-        place: Place,
+        place: SettingOrigin,
         /// What the parser says.
         what: String,
     },
     /// There is no such setting.
     UnknownKey {
         /// Where it was written.
-        place: Place,
+        place: SettingOrigin,
         /// What was written.
         key: String,
         /// Names that look like it.
@@ -67,7 +67,7 @@ pub enum ConfigError {
     /// The value is not what the setting takes.
     BadValue {
         /// Where it was written.
-        place: Place,
+        place: SettingOrigin,
         /// The setting.
         key: String,
         /// What was written, ready to be shown.
@@ -124,10 +124,10 @@ impl ConfigError {
             Self::NotUtf8 { .. } => "save the file as UTF-8".into(),
             Self::Syntax { .. } => "correct that line; strings need quotes, sections look like `[view]`".into(),
             Self::UnknownKey { .. } => "`punch config show` lists every setting".into(),
-            Self::BadValue { place: Place::File { path, .. }, .. } => {
+            Self::BadValue { place: SettingOrigin::File { path, .. }, .. } => {
                 format!("correct that line of `{}`, or delete it to use the default", path.display())
             }
-            Self::BadValue { place: Place::Env(name), .. } => format!("correct it, or `unset {name}`"),
+            Self::BadValue { place: SettingOrigin::Env(name), .. } => format!("correct it, or `unset {name}`"),
             Self::BadValue { .. } => "`punch config show` lists every setting with its value".into(),
             Self::NotWritten { .. } => "check permissions and free space, then repeat; the file is as it was".into(),
         }

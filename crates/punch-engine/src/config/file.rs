@@ -10,7 +10,7 @@ use std::{
 use toml_edit::{Document, Item, TableLike};
 
 use super::{
-    ConfigError, Place,
+    ConfigError, SettingOrigin,
     key::{self, Known},
     scalar::Scalar,
 };
@@ -43,13 +43,17 @@ pub(super) fn checked(path: &Path, text: &str) -> Result<BTreeMap<String, Entry>
     let mut in_order: Vec<(&String, &Entry)> = entries.iter().collect();
     in_order.sort_by_key(|(_, entry)| entry.line);
     for (name, entry) in in_order {
-        check(name, &entry.scalar, || Place::File { path: path.to_owned(), line: entry.line })?;
+        check(name, &entry.scalar, || SettingOrigin::File { path: path.to_owned(), line: entry.line })?;
     }
     Ok(entries)
 }
 
 /// Fails unless the name is known and the value fits; gives the value in the form of a file.
-pub(super) fn check(name: &str, scalar: &Scalar, place: impl FnOnce() -> Place) -> Result<Option<String>, ConfigError> {
+pub(super) fn check(
+    name: &str,
+    scalar: &Scalar,
+    place: impl FnOnce() -> SettingOrigin,
+) -> Result<Option<String>, ConfigError> {
     let Some(Known { key, .. }) = key::lookup(name) else {
         if key::is_section(name) && !matches!(scalar, Scalar::Loose(_)) {
             let expected = format!("a section, as in `[{name}]`");
@@ -95,7 +99,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        ConfigError::NotUtf8 { place: Place::File { path: path.to_owned(), line: line_of(good, good.len()) } }
+        ConfigError::NotUtf8 { place: SettingOrigin::File { path: path.to_owned(), line: line_of(good, good.len()) } }
     })
 }
 
@@ -111,7 +115,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Entry>, 
 pub(super) fn document<'t>(path: &Path, text: &'t str) -> Result<Document<&'t str>, ConfigError> {
     Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        let place = Place::File { path: path.to_owned(), line: line_of(text.as_bytes(), at) };
+        let place = SettingOrigin::File { path: path.to_owned(), line: line_of(text.as_bytes(), at) };
         ConfigError::Syntax { place, what: error.message().to_owned() }
     })
 }

@@ -5,7 +5,7 @@ use punch_core::text;
 
 use super::load::{Found, Layer};
 use super::scalar::Scalar;
-use super::{Authority, Key, Place};
+use super::{Authority, Key, SettingOrigin};
 use crate::verify::Consents;
 
 /// A setting that is ignored. The project's file can come with an archive or be written by an agent, and an agent chooses
@@ -17,15 +17,15 @@ pub struct Ignored {
     /// Its value, as in a file.
     pub value: String,
     /// Where it was written.
-    pub place: Place,
+    pub place: SettingOrigin,
 }
 
 impl Ignored {
     /// What is wrong.
     pub fn message(&self) -> String {
         let why = match self.place {
-            Place::Env(_) => "it can run commands or loosen a check, and this shell belongs to an agent",
-            Place::File { .. } | Place::Flag | Place::Default => {
+            SettingOrigin::Env(_) => "it can run commands or loosen a check, and this shell belongs to an agent",
+            SettingOrigin::File { .. } | SettingOrigin::Flag | SettingOrigin::Default => {
                 "it can run commands or loosen a check, and you have not approved it"
             }
         };
@@ -34,7 +34,7 @@ impl Ignored {
 
     /// What to type to approve it.
     pub fn hint(&self) -> String {
-        if let Place::Env(_) = self.place {
+        if let SettingOrigin::Env(_) = self.place {
             return "ask the user to change the setting".to_owned();
         }
         let plain = toml_text(&self.value);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    ConfigError, KEYS, Place, Settings, Source, Sourced,
+    ConfigError, KEYS, SettingOrigin, Settings, Source, Sourced,
     file::{self, check},
     ignored::{Ignored, unapproved},
     key::{self, Known},
@@ -113,7 +113,7 @@ impl Config {
             settings.rows().into_iter().find(|row| row.key == key.name)
         });
         row.map(|row| Shown { key: name.to_owned(), ..row }).ok_or_else(|| ConfigError::UnknownKey {
-            place: Place::Flag,
+            place: SettingOrigin::Flag,
             key: name.to_owned(),
             near: key::nearest(name),
         })
@@ -128,14 +128,14 @@ pub(super) type Layer = BTreeMap<String, Found>;
 pub(super) struct Found {
     pub scalar: Scalar,
     pub source: Source,
-    pub place: Place,
+    pub place: SettingOrigin,
 }
 
 /// What a file says.
 fn layer(path: Option<&PathBuf>, source: fn(PathBuf) -> Source) -> Result<Layer, ConfigError> {
     let Some(path) = path else { return Ok(Layer::new()) };
     let entry = |(name, entry): (String, file::Entry)| {
-        let place = Place::File { path: path.clone(), line: entry.line };
+        let place = SettingOrigin::File { path: path.clone(), line: entry.line };
         (name, Found { scalar: entry.scalar, source: source(path.clone()), place })
     };
     Ok(file::load(path)?.into_iter().map(entry).collect())
@@ -151,7 +151,7 @@ pub(super) fn resolve<T: Setting>(
     let found = find(name).unwrap_or_else(|| Found {
         scalar: Scalar::Loose(default.to_owned()),
         source: Source::Default,
-        place: Place::Default,
+        place: SettingOrigin::Default,
     });
     match T::read(&found.scalar, range) {
         Some(value) => Ok(Sourced { value, source: found.source }),
@@ -173,8 +173,8 @@ fn flags(given: &[(String, String)]) -> Result<Layer, ConfigError> {
     let mut out = Layer::new();
     for (name, text) in given {
         let scalar = Scalar::Loose(text.clone());
-        check(name, &scalar, || Place::Flag)?;
-        out.insert(name.clone(), Found { scalar, source: Source::Flag, place: Place::Flag });
+        check(name, &scalar, || SettingOrigin::Flag)?;
+        out.insert(name.clone(), Found { scalar, source: Source::Flag, place: SettingOrigin::Flag });
     }
     Ok(out)
 }
@@ -191,7 +191,7 @@ fn env(given: &[(String, OsString)]) -> Result<Layer, ConfigError> {
         let Some((_, value)) = given.iter().find(|(given, value)| *given == variable && !value.is_empty()) else {
             continue;
         };
-        let place = Place::Env(variable.clone());
+        let place = SettingOrigin::Env(variable.clone());
         let Some(text) = value.to_str() else { return Err(ConfigError::NotUtf8 { place }) };
         let scalar = Scalar::Loose(text.to_owned());
         check(&name, &scalar, || place.clone())?;

@@ -18,7 +18,7 @@ mod write;
 
 pub use docs::docs;
 pub use duration::{parse as parse_duration, print as print_duration};
-pub use error::{ConfigError, Place};
+pub use error::{ConfigError, SettingOrigin};
 pub use ignored::Ignored;
 pub use key::{Authority, Key};
 pub use load::{Config, Inputs, Shown};

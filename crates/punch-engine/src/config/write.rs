@@ -6,7 +6,7 @@ use std::{fs, io, path::Path};
 use punch_store::{platform, replace_file};
 
 use super::{
-    ConfigError, Place, edit,
+    ConfigError, SettingOrigin, edit,
     file::{self, check},
     key,
     scalar::Scalar,
@@ -25,7 +25,7 @@ pub enum Scope {
 ///
 /// Refused if the value does not fit, or if anything else in the file is wrong: a file that is written was understood.
 pub fn set(path: &Path, scope: Scope, name: &str, value: &str) -> Result<(), ConfigError> {
-    let toml = check(name, &Scalar::Loose(value.to_owned()), || Place::Flag)?;
+    let toml = check(name, &Scalar::Loose(value.to_owned()), || SettingOrigin::Flag)?;
     let Some(toml) = toml else { return unset(path, scope, name).map(|_| ()) };
     change(path, scope, |path, text| {
         let before = file::checked(path, text)?;
@@ -36,7 +36,8 @@ pub fn set(path: &Path, scope: Scope, name: &str, value: &str) -> Result<(), Con
         let same = before.keys().filter(|key| others(key)).eq(after.keys().filter(|key| others(key)))
             && before.iter().filter(|(key, _)| others(key)).all(|(key, entry)| after[key].scalar == entry.scalar)
             && after.get(name).is_some_and(|entry| {
-                check(name, &entry.scalar, || Place::Flag).is_ok_and(|written| written.as_deref() == Some(&toml))
+                check(name, &entry.scalar, || SettingOrigin::Flag)
+                    .is_ok_and(|written| written.as_deref() == Some(&toml))
             });
         if same { Ok(Some(new)) } else { Err(by_hand(path)) }
     })
@@ -46,7 +47,7 @@ pub fn set(path: &Path, scope: Scope, name: &str, value: &str) -> Result<(), Con
 /// The value that a file has for a setting, in the form of a file; `None` if it says nothing.
 pub fn written(path: &Path, name: &str) -> Result<Option<String>, ConfigError> {
     let Some(entry) = file::load(path)?.remove(name) else { return Ok(None) };
-    check(name, &entry.scalar, || Place::File { path: path.to_owned(), line: entry.line })
+    check(name, &entry.scalar, || SettingOrigin::File { path: path.to_owned(), line: entry.line })
 }
 
 /// Takes the setting out of the file; tells whether it was there. Works for names that are not known too, so that a
@@ -57,9 +58,11 @@ pub fn unset(path: &Path, scope: Scope, name: &str) -> Result<bool, ConfigError>
         let Some(new) = edit::take(path, text, name)? else {
             return match key::lookup(name) {
                 Some(_) => Ok(None),
-                None => {
-                    Err(ConfigError::UnknownKey { place: Place::Flag, key: name.to_owned(), near: key::nearest(name) })
-                }
+                None => Err(ConfigError::UnknownKey {
+                    place: SettingOrigin::Flag,
+                    key: name.to_owned(),
+                    near: key::nearest(name),
+                }),
             };
         };
         let after = file::parse(path, &new)?;

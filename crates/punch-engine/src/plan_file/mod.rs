@@ -52,7 +52,7 @@ pub struct Link {
 
 /// A plan file compared with its plan; nothing was changed.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct PlanFileStatus {
     /// What is known about it.
     pub link: Link,
     /// What a sync would do.
@@ -133,12 +133,12 @@ impl Engine {
     }
 
     /// Compares the plan file with its plan.
-    pub fn plan_file_standing(&self, plan: PlanId) -> Result<Standing, EngineError> {
+    pub fn plan_file_standing(&self, plan: PlanId) -> Result<PlanFileStatus, EngineError> {
         let link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
         let text = disk::read(&link.path)?;
         let file = understood(&link.path, &text)?;
         let merged = merge(&link.base, file.items(), &items_of(&self.whole(plan)?));
-        Ok(Standing { todos: file.items().len(), link, merged })
+        Ok(PlanFileStatus { todos: file.items().len(), link, merged })
     }
 
     /// The todos of the plan file that are neither completed nor cancelled, in the order of the file.

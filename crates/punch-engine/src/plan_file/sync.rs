@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use punch_core::plan_file::{Conflict, Item, PlanFile, Write, items_of, merge, settled};
+use punch_core::plan_file::{Conflict, PlanFile, PlanFileTodo, Write, items_of, merge, settled};
 use punch_store::PlanId;
 
 use super::{FileError, Link, disk, take::Taken, understood};
@@ -165,7 +165,7 @@ impl Synced {
 }
 
 /// Todos of the file that are others than before.
-fn edits(before: &[Item], after: &[Item]) -> usize {
+fn edits(before: &[PlanFileTodo], after: &[PlanFileTodo]) -> usize {
     let same = before.iter().zip(after).filter(|(a, b)| a != b).count();
     same + after.len().saturating_sub(before.len())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use punch_core::plan_file::{Conflict, Field, Item, Merged, PlanFile, Side, document};
+use punch_core::plan_file::{Conflict, Field, Merged, PlanFile, PlanFileTodo, Side, document};
 use punch_core::{Footprint, Keep, Op, PhaseRef, Plan, Ref, Stop, Todo, Uid, text};
 use punch_store::PlanId;
 
@@ -44,12 +44,13 @@ impl Engine {
             Ok(changed) => taken.count(&changed),
             Err(EngineError::Refused(refusals)) => {
                 // Words, order and what is new first, then every status by itself.
-                let current: HashMap<&str, &Item> = merged.before.iter().map(|item| (item.id.as_str(), item)).collect();
-                let calm = |item: &Item| match current.get(item.id.as_str()) {
-                    Some(old) => Item { status: old.status, ..item.clone() },
+                let current: HashMap<&str, &PlanFileTodo> =
+                    merged.before.iter().map(|item| (item.id.as_str(), item)).collect();
+                let calm = |item: &PlanFileTodo| match current.get(item.id.as_str()) {
+                    Some(old) => PlanFileTodo { status: old.status, ..item.clone() },
                     None => item.clone(),
                 };
-                let after: Vec<Item> = merged.after.iter().map(calm).collect();
+                let after: Vec<PlanFileTodo> = merged.after.iter().map(calm).collect();
                 if after == merged.after {
                     return Err(EngineError::Refused(refusals));
                 }
@@ -59,7 +60,7 @@ impl Engine {
                     let Some(old) = current.get(wanted.id.as_str()).filter(|old| old.status != wanted.status) else {
                         continue;
                     };
-                    let before = [Item { status: old.status, ..wanted.clone() }];
+                    let before = [PlanFileTodo { status: old.status, ..wanted.clone() }];
                     let own = merged.conflicts.iter().find(|c| c.id == wanted.id && c.field == Field::Status);
                     let conflicts: Vec<Conflict> = own.into_iter().cloned().collect();
                     let after = std::slice::from_ref(wanted);
@@ -115,8 +116,8 @@ impl Engine {
 /// What people want of the plan.
 #[derive(Clone, Copy)]
 struct Wish<'a> {
-    before: &'a [Item],
-    after: &'a [Item],
+    before: &'a [PlanFileTodo],
+    after: &'a [PlanFileTodo],
     /// The phase of every entry of `after`.
     phases: &'a [Option<&'a str>],
     conflicts: &'a [Conflict],

@@ -132,11 +132,11 @@ mod tests {
         Verify::Shell(line.to_owned())
     }
 
-    struct Place {
+    struct ConsentFolder {
         folder: tempfile::TempDir,
     }
 
-    impl Place {
+    impl ConsentFolder {
         fn new() -> Self {
             let place = Self { folder: tempfile::tempdir().unwrap() };
             place.store("p");
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn an_approval_is_of_one_command_in_one_store_and_one_repository() {
-        let place = Place::new();
+        let place = ConsentFolder::new();
         place.store("q");
         let here = place.consents("p", "p");
         assert!(!here.has(&shell("make test")));
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_store_that_is_made_anew_at_the_same_path_has_no_approvals() {
-        let place = Place::new();
+        let place = ConsentFolder::new();
         place.consents("p", "p").give(&shell("x")).unwrap();
         fs::remove_dir_all(place.path("p")).unwrap();
         assert!(!place.consents("p", "p").has(&shell("x")));
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn only_a_file_with_the_right_words_is_an_approval() {
-        let place = Place::new();
+        let place = ConsentFolder::new();
         let consents = place.consents("p", "p");
         consents.give(&shell("x")).unwrap();
         let (file, _) = consents.record(&json!({"command": shell("x")})).unwrap();
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_state_folder_that_cannot_be_written_gives_no_approval() {
-        let place = Place::new();
+        let place = ConsentFolder::new();
         fs::write(place.path("state"), "").unwrap();
         let consents = place.consents("p", "p");
         assert!(consents.give(&shell("x")).is_err());

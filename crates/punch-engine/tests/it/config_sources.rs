@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use punch_core::StartGate;
-use punch_engine::config::{Authority, Color, Config, ConfigError, Inputs, KEYS, Place, Source, Sourced, Subagents};
+use punch_engine::config::{
+    Authority, Color, Config, ConfigError, Inputs, KEYS, SettingOrigin, Source, Sourced, Subagents,
+};
 
 use crate::sandbox::Sandbox;
 
@@ -202,7 +204,7 @@ fn wrong_flags_and_variables_name_themselves() {
     };
     assert_eq!(
         flag("leese", "1m"),
-        ConfigError::UnknownKey { place: Place::Flag, key: "leese".into(), near: vec!["lease".into()] }
+        ConfigError::UnknownKey { place: SettingOrigin::Flag, key: "leese".into(), near: vec!["lease".into()] }
     );
     assert_eq!(
         flag("keep_going", "off").message(),
@@ -226,7 +228,7 @@ fn wrong_flags_and_variables_name_themselves() {
         use std::{ffi::OsString, os::unix::ffi::OsStringExt};
         let env = vec![("PUNCH_PLAN".to_owned(), OsString::from_vec(vec![0xff]))];
         let error = Config::load(&Inputs { env, ..Inputs::default() }).unwrap_err();
-        assert_eq!(error, ConfigError::NotUtf8 { place: Place::Env("PUNCH_PLAN".into()) });
+        assert_eq!(error, ConfigError::NotUtf8 { place: SettingOrigin::Env("PUNCH_PLAN".into()) });
     }
 }
 

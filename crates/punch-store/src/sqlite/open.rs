@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::commits::Record;
 use super::connection::{self, Access, StoreConnection};
 use super::lock::Turn;
-use super::schema::{self, MIGRATIONS, Standing};
+use super::schema::{self, MIGRATIONS, SchemaAge};
 use super::usage_note::{UsageNote, log_bytes};
 use super::{OpenMode, commits, fail};
 use crate::{LostWrites, Reason, StoreError, platform};
@@ -58,7 +58,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
         }
     }
     let standing = match standing {
-        Standing::Older(_) => {
+        SchemaAge::Older(_) => {
             obstacle.clone().map_or_else(|| writable(&connection.conn, &path), Err)?;
             usage_note.iter().for_each(UsageNote::invalidate);
             schema::migrate(&mut connection.conn, &path, MIGRATIONS, deadline)?;
@@ -72,7 +72,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
         connection,
         access,
         obstacle,
-        newer: standing == Standing::Newer,
+        newer: standing == SchemaAge::Newer,
         usage_note,
         log_mismatch,
         lost,
@@ -82,7 +82,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
 /// What a first look at a file gave.
 struct Looked {
     connection: StoreConnection,
-    standing: Standing,
+    standing: SchemaAge,
     access: Access,
     obstacle: Option<StoreError>,
 }

@@ -42,7 +42,7 @@ const EXPECTED: &str = include_str!("../../migrations/schema.sql");
 
 /// How the schema of an opened store relates to ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum SchemaAge {
     /// Exactly ours.
     Current,
     /// A newer minor: it has what we know and more, which must survive our writes.
@@ -52,7 +52,7 @@ pub(super) enum Standing {
 }
 
 /// Whether the file is a store we can work with.
-pub(super) fn examine(conn: &Connection, path: &Path) -> Result<Standing, StoreError> {
+pub(super) fn examine(conn: &Connection, path: &Path) -> Result<SchemaAge, StoreError> {
     let found = stored_version(conn, path)?;
     let application = header(conn, path, "PRAGMA application_id")?;
     if application != APPLICATION {
@@ -63,16 +63,16 @@ pub(super) fn examine(conn: &Connection, path: &Path) -> Result<Standing, StoreE
         return Err(StoreError::TooNew { path: path.to_owned(), found, known: KNOWN });
     }
     if found < KNOWN {
-        return Ok(Standing::Older(found));
+        return Ok(SchemaAge::Older(found));
     }
     if found == KNOWN {
         let schema = dump(conn).map_err(|e| fail::sql(path, "read its schema", &e))?;
-        return if schema == EXPECTED { Ok(Standing::Current) } else { Err(foreign_schema(path)) };
+        return if schema == EXPECTED { Ok(SchemaAge::Current) } else { Err(foreign_schema(path)) };
     }
     // Code in the schema would run inside our statements; a newer minor adds tables, columns and indexes only.
     let code = "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')";
     let code: i64 = conn.query_row(code, [], |row| row.get(0)).map_err(|e| fail::sql(path, "read its schema", &e))?;
-    if code > 0 { Err(foreign_schema(path)) } else { Ok(Standing::Newer) }
+    if code > 0 { Err(foreign_schema(path)) } else { Ok(SchemaAge::Newer) }
 }
 
 fn foreign_schema(path: &Path) -> StoreError {
@@ -158,7 +158,7 @@ mod tests {
         let mut conn = Connection::open_in_memory().unwrap();
         create(&mut conn, Path::new("store.db")).unwrap();
         assert_eq!(dump(&conn).unwrap(), EXPECTED, "put the left side into migrations/schema.sql");
-        assert_eq!(examine(&conn, Path::new("store.db")).unwrap(), Standing::Current);
+        assert_eq!(examine(&conn, Path::new("store.db")).unwrap(), SchemaAge::Current);
     }
 
     #[test]

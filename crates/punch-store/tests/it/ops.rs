@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use punch_core::{
-    Add, CancelledDep, DepOnRunning, Edit, Hold, HoldKind, InProgressLimit, Keep, MissingDep, OnCycle, OnRemove, Op,
-    PhaseRef, Place, Policy, Ref, StartGate, Status,
+    Add, CancelledDep, DepOnRunning, Edit, Hold, HoldKind, InProgressLimit, Keep, ListPosition, MissingDep, OnCycle,
+    OnRemove, Op, PhaseRef, Policy, Ref, StartGate, Status,
 };
 
 /// One call: what, by whom, how long after the last one, under which policy.
@@ -56,12 +56,12 @@ fn target() -> impl Strategy<Value = Ref> {
     id().prop_map(Ref::Id)
 }
 
-fn place() -> impl Strategy<Value = Place> {
+fn place() -> impl Strategy<Value = ListPosition> {
     prop_oneof![
-        3 => Just(Place::End),
-        1 => Just(Place::First),
-        1 => target().prop_map(Place::Before),
-        1 => target().prop_map(Place::After),
+        3 => Just(ListPosition::End),
+        1 => Just(ListPosition::First),
+        1 => target().prop_map(ListPosition::Before),
+        1 => target().prop_map(ListPosition::After),
     ]
 }
 

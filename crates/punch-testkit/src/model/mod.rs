@@ -27,7 +27,7 @@ pub enum Dep {
 
 /// One todo. Its key is its place in [`Model::items`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Item {
+pub struct ModelTodo {
     /// Unique among those not removed.
     pub id: String,
     /// What is to be done.
@@ -97,7 +97,7 @@ impl No {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Model {
     /// Everything ever added.
-    pub items: Vec<Item>,
+    pub items: Vec<ModelTodo>,
     /// Keys of live todos in list order.
     pub order: Vec<usize>,
     /// Phase names in order.

@@ -1,6 +1,6 @@
 //! Every target is looked up before anything changes.
 
-use super::{Item, No, Write};
+use super::{ModelTodo, No, Write};
 use crate::ask::{Ask, Name};
 
 impl Write<'_> {
@@ -35,7 +35,7 @@ impl Write<'_> {
                 format!("T-{}", self.model.number - 1)
             });
             self.added.push(self.model.items.len());
-            self.model.items.push(Item { id, priority: 3, ..Item::default() });
+            self.model.items.push(ModelTodo { id, priority: 3, ..ModelTodo::default() });
         }
         let mut adds = self.added.clone().into_iter();
         for ask in &self.batch.asks {

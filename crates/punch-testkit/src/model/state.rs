@@ -1,6 +1,6 @@
 //! Everything a reader can see, as plain values that can be compared with what the engine says.
 
-use super::{Dep, Item, Model};
+use super::{Dep, Model, ModelTodo};
 use crate::ask::Status;
 
 /// A dependency as a reader sees it.
@@ -18,7 +18,7 @@ pub enum Edge {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Row {
     /// Stored fields; the edges are in `edges`.
-    pub item: Item,
+    pub item: ModelTodo,
     /// In the order given.
     pub edges: Vec<Edge>,
     /// Ids of those who depend on it, sorted.
@@ -90,7 +90,7 @@ impl Model {
         let mut blocks: Vec<String> = self.dependents(key).into_iter().map(id).collect();
         blocks.sort();
         Row {
-            item: Item { deps: Vec::new(), ..self.items[key].clone() },
+            item: ModelTodo { deps: Vec::new(), ..self.items[key].clone() },
             edges: self.items[key].deps.iter().map(edge).collect(),
             blocks,
             unmet: self.unmet(key),

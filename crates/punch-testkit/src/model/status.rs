@@ -2,7 +2,7 @@
 //! the table mean; which of them apply when is only in the table.
 
 use super::table::{Row, TABLE};
-use super::{Item, No, Write};
+use super::{ModelTodo, No, Write};
 use crate::ask::{Ask, Evidence, Hold, Name, Status};
 use crate::rules::{Cancelled, Gate, Proof, Rules};
 
@@ -384,7 +384,7 @@ impl Write<'_> {
 }
 
 /// Effects that take a value from the op.
-fn given(item: &mut Item, effect: &str, ask: &Ask) {
+fn given(item: &mut ModelTodo, effect: &str, ask: &Ask) {
     match (effect, ask) {
         ("hold", Ask::Hold(_, hold)) => item.hold = Some(hold.clone()),
         ("new owner", Ask::HandOver(_, owner)) => item.owner = Some(owner.clone()),
@@ -400,12 +400,12 @@ fn given(item: &mut Item, effect: &str, ask: &Ask) {
     }
 }
 
-fn clear_flags(item: &mut Item, reported: bool) {
+fn clear_flags(item: &mut ModelTodo, reported: bool) {
     (item.resume, item.stale, item.unchecked, item.stale_dependency) = (false, false, false, false);
     item.reported = reported;
 }
 
-fn add_evidence(item: &mut Item, evidence: Option<Evidence>) {
+fn add_evidence(item: &mut ModelTodo, evidence: Option<Evidence>) {
     item.evidence.extend(evidence);
     item.evidence.drain(..item.evidence.len().saturating_sub(EVIDENCE));
 }

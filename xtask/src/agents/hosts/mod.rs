@@ -11,7 +11,7 @@ use std::fs;
 
 use serde::Deserialize;
 
-use super::place::Place;
+use super::place::TrialFolders;
 use super::scenario::By;
 use super::trial::Wiring;
 
@@ -84,7 +84,7 @@ impl Host {
     }
 
     /// How `punch run` starts it, without a terminal or over the Agent Client Protocol; none if it does not.
-    pub fn spec(self, by: By, place: &Place) -> Option<String> {
+    pub fn spec(self, by: By, place: &TrialFolders) -> Option<String> {
         let own = |arguments: &str| Some(format!("acp:{} {arguments}", self.name()));
         match (by, self) {
             (By::Headless, Self::Claude | Self::Codex) => Some(self.name().to_owned()),
@@ -162,7 +162,7 @@ impl Host {
 
 impl Conversation {
     /// Everything the agent has printed so far.
-    pub fn output(&self, place: &Place) -> String {
+    pub fn output(&self, place: &TrialFolders) -> String {
         let read = |name| fs::read(place.file(name)).unwrap_or_default();
         String::from_utf8_lossy(&[read(OUTPUT), read(ERRORS)].concat()).into_owned()
     }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Conversation, ERRORS, OUTPUT};
 use crate::agents::child::{Group, appended};
 use crate::agents::http;
-use crate::agents::place::Place;
+use crate::agents::place::TrialFolders;
 use crate::agents::trial::Wiring;
 use crate::process;
 
@@ -74,7 +74,7 @@ pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32,
 
 /// Puts the package of plugins where OpenCode would install it, which takes half a minute in a new home. If that does
 /// not work it does so itself.
-fn furnish(place: &Place) {
+fn furnish(place: &TrialFolders) {
     let folder = place.home.join(".config/opencode");
     for name in ["package.json", "package-lock.json"] {
         let _ = fs::copy(place.plugin.join(name), folder.join(name));

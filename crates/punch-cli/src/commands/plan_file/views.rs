@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use punch_core::plan_file::{Conflict, Field, Item, Merged, Side};
+use punch_core::plan_file::{Conflict, Field, Merged, PlanFileTodo, Side};
 use punch_core::text;
-use punch_engine::plan_file::{Link, Standing, Synced};
+use punch_engine::plan_file::{Link, PlanFileStatus, Synced};
 use serde_json::{Value, json};
 
 use crate::reply::Reply;
@@ -55,7 +55,7 @@ pub fn as_json(synced: &Synced) -> Value {
 }
 
 /// How a plan file stands to its plan.
-pub fn standing(standing: &Standing, now: i64) -> Reply {
+pub fn standing(standing: &PlanFileStatus, now: i64) -> Reply {
     let (link, merged) = (&standing.link, &standing.merged);
     let since = std::time::Duration::from_millis(now.saturating_sub(link.at).unsigned_abs());
     let mut lines = vec![
@@ -87,7 +87,7 @@ pub fn standing(standing: &Standing, now: i64) -> Reply {
     for (session, ids) in link.built_by.iter().take(NAMED) {
         lines.push(format!("built by {}: {}", text::neutral(session), named(ids)));
     }
-    let ids = |ids: &[Item]| ids.iter().map(|item| item.id.clone()).collect::<Vec<_>>();
+    let ids = |ids: &[PlanFileTodo]| ids.iter().map(|item| item.id.clone()).collect::<Vec<_>>();
     Reply::new(
         lines.join("\n"),
         json!({
@@ -108,8 +108,8 @@ pub fn unlinked(link: &Link) -> Reply {
 
 /// Todos that people changed, brought in or deleted.
 fn coming(merged: &Merged) -> usize {
-    let before: HashMap<&str, &Item> = merged.before.iter().map(|item| (item.id.as_str(), item)).collect();
-    let changed = |item: &&Item| before.get(item.id.as_str()) != Some(item);
+    let before: HashMap<&str, &PlanFileTodo> = merged.before.iter().map(|item| (item.id.as_str(), item)).collect();
+    let changed = |item: &&PlanFileTodo| before.get(item.id.as_str()) != Some(item);
     merged.after.iter().filter(changed).count() + merged.deleted.len()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{Copied, HostListUpdate, Row, Word, matching};
-use crate::dialect::list::{Item, List, diff};
+use crate::dialect::list::{List, ListItem, diff};
 use crate::{Dep, Edit, Keep, Op, Plan, Ref, Status, Todo, Uid};
 
 /// What the list of a host's own todo tool may change in the plan.
@@ -116,12 +116,12 @@ fn echo(rows: Vec<Row>, plan: &Plan) -> Step {
 }
 
 fn to_list(rows: &[Row]) -> List {
-    let item = |row: &Row| Item {
+    let item = |row: &Row| ListItem {
         uid: row.uid,
         content: row.content.clone(),
         active_form: row.active_form.clone(),
         status: row.status.status(),
-        ..Item::default()
+        ..ListItem::default()
     };
     List { phases: Vec::new(), items: rows.iter().map(item).collect() }
 }

@@ -1,7 +1,7 @@
 //! Between the plan and the list of phases.
 
 use super::list::{Phase, Task};
-use crate::dialect::list::{Item, List, NO_PHASE};
+use crate::dialect::list::{List, ListItem, NO_PHASE};
 use crate::{
     DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, PhaseUid, Plan, Policy, StartGate, Status, Todo,
 };
@@ -50,13 +50,13 @@ fn task(todo: &Todo) -> Task {
 
 /// The list for [`crate::dialect::list::diff`].
 pub fn to_list(phases: &[Phase]) -> List {
-    let item = |phase: usize, task: &Task| Item {
+    let item = |phase: usize, task: &Task| ListItem {
         uid: task.uid,
         content: task.content.clone(),
         status: task.status,
         phase: Some(phase),
         notes: Some(task.notes.clone()),
-        ..Item::default()
+        ..ListItem::default()
     };
     List {
         phases: phases.iter().map(|phase| (phase.uid, phase.name.clone())).collect(),

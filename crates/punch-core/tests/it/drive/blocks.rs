@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use punch_core::drive::{Cause, roots, select, survey};
 use punch_core::{Footprint, Plan, Status, Todo, Uid};
 use punch_testkit::batches::{batch, sequences};
-use punch_testkit::drive::{Item, State, blocking};
+use punch_testkit::drive::{DriveTodo, State, blocking};
 
 use crate::pair::Pair;
 
@@ -73,10 +73,10 @@ fn optional_todos_are_left_where_that_was_chosen() {
 }
 
 /// The words of the naive model for a plan.
-fn items(plan: &Plan) -> Vec<Item> {
+fn items(plan: &Plan) -> Vec<DriveTodo> {
     plan.live()
         .iter()
-        .map(|t| Item {
+        .map(|t| DriveTodo {
             id: t.id.clone(),
             blank: t.content.trim().is_empty(),
             reported: t.flags.reported,

@@ -1,14 +1,14 @@
 //! Single edits, each with the whole text before and after.
 
 use punch_core::Status;
-use punch_core::plan_file::{Item, PlanFile, Write};
+use punch_core::plan_file::{PlanFile, PlanFileTodo, Write};
 
 fn edited(text: &str, writes: &[Write]) -> String {
     PlanFile::read(text).unwrap().write(writes).unwrap()
 }
 
-fn item(id: &str, content: &str) -> Item {
-    Item { id: id.into(), content: content.into(), ..Item::default() }
+fn item(id: &str, content: &str) -> PlanFileTodo {
+    PlanFileTodo { id: id.into(), content: content.into(), ..PlanFileTodo::default() }
 }
 
 const PLAN: &str = "---\nname: A plan # of mine\nversion: 1.10\ntodos:\n  - id: a   # first\n    content: 'It''s one'\n    \
@@ -74,7 +74,7 @@ fn block_scalars_are_replaced_as_a_whole() {
 
 #[test]
 fn todos_are_added_at_the_end_of_the_list_however_it_is_written() {
-    let new = Item { dependencies: vec!["a".into()], ..item("t9", "New, one") };
+    let new = PlanFileTodo { dependencies: vec!["a".into()], ..item("t9", "New, one") };
     let add = |text: &str| edited(text, &[Write::Add(new.clone())]);
     assert_eq!(
         add(PLAN),

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_core::plan_file::{Field, Item, Known, Merged, Side, Write, merge, settled};
+use punch_core::plan_file::{Field, Known, Merged, PlanFileTodo, Side, Write, merge, settled};
 
-fn item(id: &str, content: &str, status: Status, dependencies: &[&str]) -> Item {
+fn item(id: &str, content: &str, status: Status, dependencies: &[&str]) -> PlanFileTodo {
     let dependencies = dependencies.iter().map(|id| (*id).to_owned()).collect();
-    Item { id: id.into(), content: content.into(), status, dependencies }
+    PlanFileTodo { id: id.into(), content: content.into(), status, dependencies }
 }
 
-fn agreed(items: &[Item]) -> Vec<Known> {
+fn agreed(items: &[PlanFileTodo]) -> Vec<Known> {
     items.iter().map(|item| Known { file: item.clone(), plan: item.clone() }).collect()
 }
 
 /// A naive file that takes writes.
-fn written(file: &[Item], writes: &[Write]) -> Vec<Item> {
+fn written(file: &[PlanFileTodo], writes: &[Write]) -> Vec<PlanFileTodo> {
     let mut file = file.to_vec();
     for write in writes {
         match write {
@@ -32,11 +32,12 @@ fn written(file: &[Item], writes: &[Write]) -> Vec<Item> {
 }
 
 /// A naive plan that takes what people want.
-fn taken(plan: &[Item], merged: &Merged) -> Vec<Item> {
-    let wanted: BTreeMap<&str, &Item> = merged.after.iter().map(|item| (item.id.as_str(), item)).collect();
+fn taken(plan: &[PlanFileTodo], merged: &Merged) -> Vec<PlanFileTodo> {
+    let wanted: BTreeMap<&str, &PlanFileTodo> = merged.after.iter().map(|item| (item.id.as_str(), item)).collect();
     let known: Vec<&str> = merged.before.iter().map(|item| item.id.as_str()).collect();
     let kept = plan.iter().filter(|item| wanted.contains_key(item.id.as_str()) || !known.contains(&item.id.as_str()));
-    let mut out: Vec<Item> = kept.map(|item| wanted.get(item.id.as_str()).map_or(item, |new| *new).clone()).collect();
+    let mut out: Vec<PlanFileTodo> =
+        kept.map(|item| wanted.get(item.id.as_str()).map_or(item, |new| *new).clone()).collect();
     let new = merged.after.iter().filter(|item| !known.contains(&item.id.as_str()));
     out.extend(new.cloned());
     out
@@ -147,9 +148,9 @@ fn fate() -> impl Strategy<Value = Fate> {
     (prop::bool::weighted(0.15), prop::option::of(0..3_u8), prop::option::of(status()), prop::option::of(0..3_u8))
 }
 
-fn changed(base: &[Item], fates: &[Fate]) -> Vec<Item> {
-    let change = |(item, fate): (&Item, &Fate)| {
-        (!fate.0).then(|| Item {
+fn changed(base: &[PlanFileTodo], fates: &[Fate]) -> Vec<PlanFileTodo> {
+    let change = |(item, fate): (&PlanFileTodo, &Fate)| {
+        (!fate.0).then(|| PlanFileTodo {
             id: item.id.clone(),
             content: fate.1.map_or(item.content.clone(), |n| format!("words {n}")),
             status: fate.2.unwrap_or(item.status),
@@ -166,7 +167,7 @@ proptest! {
         new_file in prop::collection::vec(status(), 0..3), new_plan in prop::collection::vec(status(), 0..3),
         turn in any::<prop::sample::Index>(),
     ) {
-        let base: Vec<Item> =
+        let base: Vec<PlanFileTodo> =
             todos.iter().enumerate().map(|(n, (s, ..))| item(&format!("t{n}"), &format!("base {n}"), *s, &[])).collect();
         let mut file = changed(&base, &todos.iter().map(|(_, fate, _)| *fate).collect::<Vec<_>>());
         let mut plan = changed(&base, &todos.iter().map(|(_, _, fate)| *fate).collect::<Vec<_>>());
@@ -179,7 +180,7 @@ proptest! {
         let known = agreed(&base);
         let merged = merge(&known, &file, &plan);
         let (file_after, plan_after) = (written(&file, &merged.writes), taken(&plan, &merged));
-        let find = |items: &[Item], id: &str| items.iter().find(|item| item.id == id).cloned();
+        let find = |items: &[PlanFileTodo], id: &str| items.iter().find(|item| item.id == id).cloned();
         let told = |id: &str, field| merged.conflicts.iter().any(|c| c.id == id && c.field == field);
         for old in &base {
             let (f, p) = (find(&file, &old.id), find(&plan, &old.id));
@@ -192,7 +193,7 @@ proptest! {
                     let one = |b: &str, f: &str, p: &str| if f == b { p.to_owned() } else { f.to_owned() };
                     prop_assert_eq!(&after_p.content, &one(&old.content, &f.content, &p.content));
                     prop_assert_eq!(after_p.status.name(), one(old.status.name(), f.status.name(), p.status.name()));
-                    let deps = |i: &Item| i.dependencies.join(",");
+                    let deps = |i: &PlanFileTodo| i.dependencies.join(",");
                     prop_assert_eq!(deps(&after_p), one(&deps(old), &deps(&f), &deps(&p)));
                     let both = |b: &str, f: &str, p: &str| f != b && p != b && f != p;
                     prop_assert_eq!(told(&old.id, Field::Content), both(&old.content, &f.content, &p.content));
@@ -221,7 +222,7 @@ proptest! {
         let again = merge(&settled(&known, &file_after, &plan_after, &[]), &file_after, &plan_after);
         prop_assert_eq!(&again.writes, &[]);
         prop_assert_eq!(&again.conflicts, &[]);
-        let sorted = |items: &[Item]| { let mut ids: Vec<Item> = items.to_vec(); ids.sort_by(|a, b| a.id.cmp(&b.id)); ids };
+        let sorted = |items: &[PlanFileTodo]| { let mut ids: Vec<PlanFileTodo> = items.to_vec(); ids.sort_by(|a, b| a.id.cmp(&b.id)); ids };
         prop_assert_eq!(sorted(&again.before), sorted(&again.after));
     }
 }
