@@ -59,14 +59,14 @@ pub struct Open {
 }
 
 /// What a project has to read. No store, or no plan in it, reads as an empty plan.
-pub enum Found {
+pub enum ProjectPlan {
     /// The plan that is meant.
     Plan(Open),
     /// There is none yet.
     Empty(Project),
 }
 
-impl Found {
+impl ProjectPlan {
     /// The plan, if there is one.
     pub fn plan(self) -> Option<Open> {
         match self {
@@ -160,19 +160,19 @@ impl Project {
     }
 
     /// Opens the store to read, if there is one with the plan that is meant.
-    pub fn read(self) -> Result<Found, Failure> {
+    pub fn read(self) -> Result<ProjectPlan, Failure> {
         let Some(engine) = self.engine()? else {
             if let Some(safety) = Safety::of(&self.location) {
                 safety.offer();
             }
             return match &self.choice().name {
                 Some(name) => Err(Failure::from(EngineError::UnknownPlan { name: name.clone(), near: Vec::new() })),
-                None => Ok(Found::Empty(self)),
+                None => Ok(ProjectPlan::Empty(self)),
             };
         };
         match engine.choose(&self.choice())? {
-            Some(plan) => Ok(Found::Plan(Open { engine, plan: plan.id, project: self })),
-            None => Ok(Found::Empty(self)),
+            Some(plan) => Ok(ProjectPlan::Plan(Open { engine, plan: plan.id, project: self })),
+            None => Ok(ProjectPlan::Empty(self)),
         }
     }
 

@@ -82,7 +82,7 @@ fn with_circles(plan: Policy) -> Policy {
 
 /// How an import goes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct How {
+pub struct ImportOptions {
     /// Archive what is there first.
     pub replace: bool,
     /// Keep circular dependencies suspended instead of refusing them.
@@ -99,7 +99,7 @@ impl Engine {
         request: &Request<'_>,
         format: Format,
         text: &str,
-        how: How,
+        how: ImportOptions,
     ) -> Result<Imported, EngineError> {
         let parsed = format.read(text)?;
         let (document, ignored) = (parsed.document, parsed.ignored);

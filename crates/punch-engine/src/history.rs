@@ -7,7 +7,7 @@ use crate::{Changed, Engine, EngineError, Request};
 
 /// One revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct RevisionEntry {
     /// Its number.
     pub revision: u64,
     /// When.
@@ -22,12 +22,12 @@ pub struct Entry {
 
 impl Engine {
     /// The last `limit` revisions, newest first.
-    pub fn history(&self, plan: PlanId, limit: u64) -> Result<Vec<Entry>, EngineError> {
+    pub fn history(&self, plan: PlanId, limit: u64) -> Result<Vec<RevisionEntry>, EngineError> {
         self.read(plan, |snapshot| last(snapshot, limit))
     }
 
     /// The last `limit` revisions in which something happened to a todo, newest first, with only those events.
-    pub fn history_of(&self, plan: PlanId, uid: Uid, limit: usize) -> Result<Vec<Entry>, EngineError> {
+    pub fn history_of(&self, plan: PlanId, uid: Uid, limit: usize) -> Result<Vec<RevisionEntry>, EngineError> {
         self.read(plan, |snapshot| {
             let (mut revision, pruned) = (snapshot.row()?.revision, snapshot.info()?.pruned);
             let mut entries = Vec::new();
@@ -38,7 +38,7 @@ impl Engine {
                 events.retain(|event| matches!(event.patch, Patch::Todo(of, _) if of == uid));
                 let came = events.iter().any(|event| event.kind == Kind::Added);
                 if let Some(first) = events.first() {
-                    entries.push(Entry { revision, at: first.at, by: first.by.clone(), events, fate });
+                    entries.push(RevisionEntry { revision, at: first.at, by: first.by.clone(), events, fate });
                 }
                 if came {
                     break;
@@ -84,14 +84,20 @@ pub(crate) fn seen_at(snapshot: &dyn Snapshot, revision: u64) -> Result<Plan, En
 }
 
 /// The last `limit` revisions of one moment, newest first.
-pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<Entry>, EngineError> {
+pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<RevisionEntry>, EngineError> {
     let since = snapshot.row()?.revision.saturating_sub(limit);
     let events = snapshot.events(since, usize::MAX)?;
     let mut standing = UndoWalk::default();
     let entry = |events: &[Event]| {
         let first = events.first()?;
         let fate = standing.visit(first.revision, events);
-        Some(Entry { revision: first.revision, at: first.at, by: first.by.clone(), events: events.to_vec(), fate })
+        Some(RevisionEntry {
+            revision: first.revision,
+            at: first.at,
+            by: first.by.clone(),
+            events: events.to_vec(),
+            fate,
+        })
     };
     Ok(events.chunk_by(|a, b| a.revision == b.revision).rev().filter_map(entry).collect())
 }

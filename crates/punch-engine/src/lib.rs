@@ -36,18 +36,20 @@ mod usage;
 mod verify;
 
 pub use assign::{Assignment, assignment_key};
-pub use checkpoint::{CheckpointError, Code, Differs, Judged, Restored, Restoring, Saved, Saving, Verification, Why};
+pub use checkpoint::{
+    CheckpointError, CheckpointReason, Code, Differs, Judged, Restored, Restoring, Saved, Saving, Verification,
+};
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell, used_by};
 pub use error::EngineError;
-pub use exchange::{Brings, How, Imported, plan_of, written};
+pub use exchange::{Brings, ImportOptions, Imported, plan_of, written};
 pub use expected_call::{UnnamedCall, UpcomingCall};
 pub use git::{
-    ELSEWHERE as GIT_ELSEWHERE, Git, GitCall, GitFolders, GitState, Verdict, finish as finish_git, git_link,
+    CommitVerdict, ELSEWHERE as GIT_ELSEWHERE, Git, GitCall, GitFolders, GitState, finish as finish_git, git_link,
     program as git_program, read_beginning,
 };
-pub use history::{Entry, at_revision};
+pub use history::{RevisionEntry, at_revision};
 pub use host::{
     DecisionRecord, Earlier, Find, Going, HostReport, Mark, Meter, Observed, Read, Reading, Spent, Switches, TurnStart,
     owner_of,
@@ -59,7 +61,7 @@ pub use plans::PlanEntry;
 pub use run::{Begin, Ended, RunBody, RunOutcome, RunRecord, SessionFile, Sum};
 pub use session::{Role, SessionState};
 pub use submit::{Changed, MakeOps, Request};
-pub use usage::{Taken, UsageReport, Used};
+pub use usage::{TodoUsage, UsageReport, Used};
 pub use verify::{
     Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree, words as command_line,
 };

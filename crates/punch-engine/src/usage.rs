@@ -24,7 +24,7 @@ pub struct Used {
 /// What a todo was estimated at and took.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Taken {
+pub struct TodoUsage {
     /// Its id.
     pub id: String,
     /// How it stands.
@@ -54,7 +54,7 @@ pub struct UsageReport {
     /// Usage by size; todos without a size are under null.
     pub by_complexity: Vec<(Option<Complexity>, Fit)>,
     /// Every todo of this plan with something reported, in list order.
-    pub todos: Vec<Taken>,
+    pub todos: Vec<TodoUsage>,
 }
 
 impl Engine {
@@ -119,12 +119,12 @@ impl Engine {
         })
     }
 
-    fn taken(&self, plan: PlanId) -> Result<Vec<Taken>, EngineError> {
+    fn taken(&self, plan: PlanId) -> Result<Vec<TodoUsage>, EngineError> {
         self.read(plan, |snapshot| taken(snapshot))
     }
 }
 
-fn taken(snapshot: &dyn Snapshot) -> Result<Vec<Taken>, EngineError> {
+fn taken(snapshot: &dyn Snapshot) -> Result<Vec<TodoUsage>, EngineError> {
     let mut sums: BTreeMap<Uid, (u64, u64, usize)> = BTreeMap::new();
     let mut usage = snapshot.usage(None)?;
     usage.sort_by_key(|usage| std::cmp::Reverse(usage.at));
@@ -144,7 +144,7 @@ fn taken(snapshot: &dyn Snapshot) -> Result<Vec<Taken>, EngineError> {
     let one = |todo: &Todo| {
         let (actual, ms, attempts) = sums.get(&todo.uid).copied().unwrap_or_default();
         let estimate = estimate(todo, 1.0);
-        Taken {
+        TodoUsage {
             id: todo.id.clone(),
             status: todo.status,
             estimated: estimate.tokens,
@@ -159,10 +159,10 @@ fn taken(snapshot: &dyn Snapshot) -> Result<Vec<Taken>, EngineError> {
 }
 
 /// Only what is over says what it takes, and only with tokens.
-fn is_finished(taken: &Taken) -> bool {
+fn is_finished(taken: &TodoUsage) -> bool {
     matches!(taken.status, Status::Completed | Status::Failed) && taken.actual > 0
 }
 
-fn sample(taken: &Taken) -> Sample {
+fn sample(taken: &TodoUsage) -> Sample {
     Sample { estimated: taken.estimated, actual: taken.actual, complexity: taken.complexity }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::Value;
 
 use super::history::Event;
-use super::journal::Record;
+use super::journal::JournalEntry;
 
 /// Name of the user in events. Everybody else is an agent.
 pub const USER: &str = "user";
@@ -29,7 +29,7 @@ struct Todo {
 
 /// Everything that is wrong with a history; empty if all promises were held. `lease` is how long claims lasted, in
 /// milliseconds.
-pub fn check(events: &[Event], records: &[Record], lease: i64) -> Vec<String> {
+pub fn check(events: &[Event], records: &[JournalEntry], lease: i64) -> Vec<String> {
     let mut faults = Vec::new();
     numbered(events, &mut faults);
     let replayed = replay(events, records, lease, &mut faults);
@@ -65,11 +65,11 @@ struct Replayed {
 
 /// Follows every todo through its history: fences grow, completions that were promised are there, and no agent changes
 /// the status of a todo under the live lease of another.
-fn replay(events: &[Event], records: &[Record], lease: i64, faults: &mut Vec<String>) -> Replayed {
+fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut Vec<String>) -> Replayed {
     let mut promised: BTreeMap<u64, Vec<(&str, &str)>> = BTreeMap::new();
     let mut tries: HashMap<(&str, &str), i64> = HashMap::new();
     for record in records {
-        if let Record::Done { by, id, acknowledged } = record {
+        if let JournalEntry::Done { by, id, acknowledged } = record {
             *tries.entry((by, id)).or_default() += 1;
             if let Some(revision) = acknowledged {
                 promised.entry(*revision).or_default().push((by, id));
@@ -161,7 +161,7 @@ fn follow(event: &Event, todo: &mut Todo, lease: i64) {
 }
 
 /// Added todos are there once if that was promised, once or not at all otherwise, and together.
-fn added(events: &[Event], records: &[Record], faults: &mut Vec<String>) {
+fn added(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
     let mut places: HashMap<&str, Vec<u64>> = HashMap::new();
     for event in events.iter().filter(|event| event.kind == "added") {
         if let Some(content) = event.field("content").and_then(Value::as_str) {
@@ -169,7 +169,7 @@ fn added(events: &[Event], records: &[Record], faults: &mut Vec<String>) {
         }
     }
     for record in records {
-        let Record::Add { by, contents, acknowledged } = record else { continue };
+        let JournalEntry::Add { by, contents, acknowledged } = record else { continue };
         let found: Vec<&[u64]> =
             contents.iter().map(|content| places.get(content.as_str()).map_or(&[][..], Vec::as_slice)).collect();
         if found.iter().any(|revisions| revisions.len() > 1) {
@@ -189,7 +189,7 @@ fn added(events: &[Event], records: &[Record], faults: &mut Vec<String>) {
 }
 
 /// Every promised fence belongs to one claim of that owner on that todo.
-fn claimed(events: &[Event], records: &[Record], replayed: &Replayed, faults: &mut Vec<String>) {
+fn claimed(events: &[Event], records: &[JournalEntry], replayed: &Replayed, faults: &mut Vec<String>) {
     let mut fences: HashMap<u64, &Event> = HashMap::new();
     for event in events {
         if let Some(fence) = event.field("fence").and_then(Value::as_u64) {
@@ -198,7 +198,7 @@ fn claimed(events: &[Event], records: &[Record], replayed: &Replayed, faults: &m
     }
     let mut given: BTreeSet<u64> = BTreeSet::new();
     for record in records {
-        let Record::Claim { by, id, fence } = record else { continue };
+        let JournalEntry::Claim { by, id, fence } = record else { continue };
         let event = fences.get(fence);
         let todo = event.and_then(|event| event.todo).and_then(|uid| replayed.todos.get(&uid));
         if event.is_none_or(|event| event.by != *by) || todo.is_none_or(|todo| todo.id != *id) {
@@ -211,13 +211,13 @@ fn claimed(events: &[Event], records: &[Record], replayed: &Replayed, faults: &m
 }
 
 /// Every promised undo is there, changed something, undid what it said, and what it could mean.
-fn undone(events: &[Event], records: &[Record], faults: &mut Vec<String>) {
+fn undone(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
     let mut first: BTreeMap<u64, &Event> = BTreeMap::new();
     for event in events {
         first.entry(event.revision).or_insert(event);
     }
     for record in records {
-        let Record::Undo { by, target, revision, own } = record else { continue };
+        let JournalEntry::Undo { by, target, revision, own } = record else { continue };
         let event = first.get(revision);
         if event.is_none_or(|event| event.by != *by || event.undoes != Some(*target)) {
             faults.push(format!("lost: the undo of revision {target} by {by} in revision {revision}"));
@@ -248,9 +248,9 @@ fn undone(events: &[Event], records: &[Record], faults: &mut Vec<String>) {
 }
 
 /// Items of a mirrored list are one todo each, unless an undo brought back an older one.
-fn listed(records: &[Record], replayed: &Replayed, faults: &mut Vec<String>) {
+fn listed(records: &[JournalEntry], replayed: &Replayed, faults: &mut Vec<String>) {
     for record in records {
-        let Record::Listed { contents } = record else { continue };
+        let JournalEntry::Listed { contents } = record else { continue };
         for content in contents {
             let todos = replayed.contents.get(content).into_iter().flatten().filter_map(|uid| replayed.todos.get(uid));
             let todos: Vec<&Todo> = todos.collect();

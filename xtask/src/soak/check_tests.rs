@@ -29,20 +29,20 @@ fn undo(revision: u64, by: &str, of: u64) -> Event {
     Event { undoes: Some(of), ..event(revision, "reverted", by, 1, &[("removed", json!(revision))]) }
 }
 
-fn add(by: &str, contents: &[&str], acknowledged: bool) -> Record {
-    Record::Add { by: by.into(), contents: contents.iter().map(|c| (*c).to_owned()).collect(), acknowledged }
+fn add(by: &str, contents: &[&str], acknowledged: bool) -> JournalEntry {
+    JournalEntry::Add { by: by.into(), contents: contents.iter().map(|c| (*c).to_owned()).collect(), acknowledged }
 }
 
-fn done(by: &str, acknowledged: Option<u64>) -> Record {
-    Record::Done { by: by.into(), id: "T-1".into(), acknowledged }
+fn done(by: &str, acknowledged: Option<u64>) -> JournalEntry {
+    JournalEntry::Done { by: by.into(), id: "T-1".into(), acknowledged }
 }
 
-fn claim(by: &str, fence: u64) -> Record {
-    Record::Claim { by: by.into(), id: "T-1".into(), fence }
+fn claim(by: &str, fence: u64) -> JournalEntry {
+    JournalEntry::Claim { by: by.into(), id: "T-1".into(), fence }
 }
 
 /// The only fault of a history begins like this.
-fn flags(events: &[Event], records: &[Record], word: &str) {
+fn flags(events: &[Event], records: &[JournalEntry], word: &str) {
     let faults = check(events, records, LEASE);
     assert!(matches!(faults.as_slice(), [one] if one.starts_with(word)), "{word}: {faults:?}");
 }
@@ -57,7 +57,7 @@ fn a_history_that_holds_every_promise_is_sound() {
         added(5, "w2", 2, "b"),
         Event { undoes: Some(5), todo: Some(2), ..undo(6, "w2", 5) },
     ];
-    let undone = Record::Undo { by: "w2".into(), target: 5, revision: 6, own: true };
+    let undone = JournalEntry::Undo { by: "w2".into(), target: 5, revision: 6, own: true };
     let records = [
         add("w1", &["a"], true),
         add("w2", &["b"], true),
@@ -76,7 +76,7 @@ fn an_acknowledged_write_that_is_missing_is_lost() {
     flags(&[added(1, "w1", 1, "a")], &[done("w1", Some(1))], "lost: w1 was told");
     flags(&[added(1, "w1", 1, "a")], &[done("w1", Some(2))], "lost: revision 2");
     flags(&[added(1, "w1", 1, "a")], &[claim("w1", 1)], "lost: the claim");
-    let undone = Record::Undo { by: "w1".into(), target: 1, revision: 2, own: true };
+    let undone = JournalEntry::Undo { by: "w1".into(), target: 1, revision: 2, own: true };
     flags(&[added(1, "w1", 1, "a")], &[undone], "lost: the undo");
 }
 
@@ -86,7 +86,7 @@ fn a_write_that_is_there_twice_or_in_part_is_named() {
     flags(&[added(1, "w1", 1, "a"), added(2, "w1", 2, "a")], &[add("w1", &["a"], false)], "doubled");
     flags(&[added(1, "w1", 1, "a")], &[add("w1", &["a", "b"], false)], "torn");
     flags(&[added(1, "w1", 1, "a"), added(2, "w1", 2, "b")], &[add("w1", &["a", "b"], true)], "torn");
-    let listed = Record::Listed { contents: vec!["a".into()] };
+    let listed = JournalEntry::Listed { contents: vec!["a".into()] };
     flags(&[added(1, "s", 1, "a"), added(2, "s", 2, "a")], &[listed], "doubled");
     let events = [
         added(1, "w1", 1, "a"),
@@ -113,7 +113,7 @@ fn an_undo_must_mean_what_stands_and_is_its_own() {
     flags(&events, &[], "revision 3 undid revision 1, which was undone already");
     let again = [added(1, "w1", 1, "a"), undo(2, "w1", 1), undo(3, "w1", 2), undo(4, "w1", 1), undo(5, "w1", 4)];
     assert_eq!(check(&again, &[], LEASE), Vec::<String>::new());
-    let undone = Record::Undo { by: "w2".into(), target: 1, revision: 2, own: true };
+    let undone = JournalEntry::Undo { by: "w2".into(), target: 1, revision: 2, own: true };
     flags(&[added(1, "w1", 1, "a"), undo(2, "w2", 1)], &[undone], "w2 undid revision 1");
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::LEASE;
 use super::check::USER;
-use super::journal::Record;
+use super::journal::JournalEntry;
 use super::writer::Writer;
 
 /// Adds, claims, completes and disturbs todos, its own and those of others.
@@ -63,7 +63,7 @@ pub fn undoes(writer: &mut Writer<'_>) -> Result<(), String> {
         let target = answer["undoRevision"].as_u64().or(change);
         if let (Some(target), Some(revision)) = (target, answer["revision"].as_u64()) {
             let by = writer.name.clone();
-            writer.shared.journal.add(Record::Undo { by, target, revision, own });
+            writer.shared.journal.add(JournalEntry::Undo { by, target, revision, own });
         }
     }
     Ok(())
@@ -105,7 +105,7 @@ fn claim(writer: &mut Writer<'_>) -> Result<(), String> {
     let Some(answer) = ended.answer else { return Ok(()) };
     let (Some(id), Some(fence)) = (answer["todo"]["id"].as_str(), answer["fence"].as_u64()) else { return Ok(()) };
     let id = id.to_owned();
-    writer.shared.journal.add(Record::Claim { by: writer.name.clone(), id: id.clone(), fence });
+    writer.shared.journal.add(JournalEntry::Claim { by: writer.name.clone(), id: id.clone(), fence });
     if writer.random.percent(60) {
         done(writer, id, Some(fence))?;
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::journal::Record;
+use super::journal::JournalEntry;
 use super::place;
 use super::writer::Writer;
 
@@ -42,7 +42,7 @@ pub fn mirrors(writer: &mut Writer<'_>) -> Result<(), String> {
                 damaged(writer, change)?;
             }
         }
-        writer.shared.journal.add(Record::Listed { contents: all });
+        writer.shared.journal.add(JournalEntry::Listed { contents: all });
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// One try of a writer.
 #[derive(Clone, Debug)]
-pub enum Record {
+pub enum JournalEntry {
     /// Todos of one write, each with a content that occurs nowhere else.
     Add {
         /// Who.
@@ -58,7 +58,7 @@ pub struct Journal {
 
 #[derive(Debug, Default)]
 struct Inner {
-    records: Vec<Record>,
+    records: Vec<JournalEntry>,
     actions: u64,
     killed: u64,
 }
@@ -69,7 +69,7 @@ impl Journal {
     }
 
     /// Adds a record.
-    pub fn add(&self, record: Record) {
+    pub fn add(&self, record: JournalEntry) {
         self.lock().records.push(record);
     }
 
@@ -81,7 +81,7 @@ impl Journal {
     }
 
     /// Everything that was recorded.
-    pub fn records(&self) -> Vec<Record> {
+    pub fn records(&self) -> Vec<JournalEntry> {
         self.lock().records.clone()
     }
 

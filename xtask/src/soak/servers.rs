@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::LEASE;
-use super::journal::Record;
+use super::journal::JournalEntry;
 use super::writer::Writer;
 
 /// Longer than anything takes that is not broken.
@@ -56,7 +56,7 @@ fn call(writer: &mut Writer<'_>, server: &mut Server, moment: Option<Duration>) 
             let Some(answer) = server.tool("todo_claim", &arguments, moment)? else { return Ok(()) };
             if let (Some(id), Some(fence)) = (answer["id"].as_str(), answer["fence"].as_u64()) {
                 let (by, id) = (writer.name.clone(), id.to_owned());
-                writer.shared.journal.add(Record::Claim { by, id, fence });
+                writer.shared.journal.add(JournalEntry::Claim { by, id, fence });
             }
         }
         60..80 => {

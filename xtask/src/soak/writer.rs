@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::journal::{Journal, Record};
+use super::journal::{Journal, JournalEntry};
 use super::place::{Ended, SoakPlan};
 use super::random::Random;
 
@@ -83,11 +83,11 @@ impl<'a> Writer<'a> {
 
     /// Records a try to add todos.
     pub fn added(&self, contents: Vec<String>, acknowledged: bool) {
-        self.shared.journal.add(Record::Add { by: self.name.clone(), contents, acknowledged });
+        self.shared.journal.add(JournalEntry::Add { by: self.name.clone(), contents, acknowledged });
     }
 
     /// Records a try to complete a todo.
     pub fn completed(&self, id: String, acknowledged: Option<u64>) {
-        self.shared.journal.add(Record::Done { by: self.name.clone(), id, acknowledged });
+        self.shared.journal.add(JournalEntry::Done { by: self.name.clone(), id, acknowledged });
     }
 }

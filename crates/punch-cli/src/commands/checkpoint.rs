@@ -8,7 +8,7 @@ use serde_json::json;
 use super::checkpoint_views as views;
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Found, Open, Project};
+use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -80,14 +80,14 @@ impl Checkpoint {
             return save(&project.write()?, note.as_deref());
         }
         let open = match (project.read()?, &self.what) {
-            (Found::Plan(open), _) => open,
-            (Found::Empty(_), What::List { .. }) => return Ok(views::list(&[])),
-            (Found::Empty(_), What::Prune { .. }) => return Ok(pruned(&[])),
-            (Found::Empty(_), What::Show { id, .. } | What::Diff { id } | What::Restore { id, .. }) => {
+            (ProjectPlan::Plan(open), _) => open,
+            (ProjectPlan::Empty(_), What::List { .. }) => return Ok(views::list(&[])),
+            (ProjectPlan::Empty(_), What::Prune { .. }) => return Ok(pruned(&[])),
+            (ProjectPlan::Empty(_), What::Show { id, .. } | What::Diff { id } | What::Restore { id, .. }) => {
                 let unknown = punch_engine::CheckpointError::Unknown { id: id.clone(), near: Vec::new() };
                 return Err(EngineError::from(unknown).into());
             }
-            (Found::Empty(_), What::Save { .. }) => return Ok(Reply::printed()),
+            (ProjectPlan::Empty(_), What::Save { .. }) => return Ok(Reply::printed()),
         };
         match self.what {
             What::Save { note } => save(&open, note.as_deref()),

@@ -2,7 +2,7 @@
 
 use punch_core::time::utc;
 use punch_core::{Status, text};
-use punch_engine::{Code, Differs, GitState, Judged, Restored, Saved, Verdict};
+use punch_engine::{Code, CommitVerdict, Differs, GitState, Judged, Restored, Saved};
 use serde_json::{Value, json};
 
 use crate::reply::Reply;
@@ -141,10 +141,10 @@ pub fn restored(restored: &Restored, code: &Code) -> String {
         None => format!("restored {}; nothing had to change", restored.saved.id),
     }];
     for (verdict, files_lost, why) in [
-        (Verdict::Valid, false, "the commit is in the history"),
-        (Verdict::Stale, false, "the commit is not in the history"),
-        (Verdict::Stale, true, "the files have lost what was done"),
-        (Verdict::Unknown, false, "nothing to judge by"),
+        (CommitVerdict::Valid, false, "the commit is in the history"),
+        (CommitVerdict::Stale, false, "the commit is not in the history"),
+        (CommitVerdict::Stale, true, "the files have lost what was done"),
+        (CommitVerdict::Unknown, false, "nothing to judge by"),
     ] {
         let is = |judged: &&Judged| (judged.verdict, judged.files_lost) == (verdict, files_lost);
         let ids: Vec<String> = restored.judged.iter().filter(is).map(|judged| judged.id.clone()).collect();

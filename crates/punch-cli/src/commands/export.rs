@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::import;
 use crate::failure::Failure;
-use crate::project::{Found, Project};
+use crate::project::{Project, ProjectPlan};
 use crate::reply::Reply;
 use crate::{files, output, task_folder};
 
@@ -44,8 +44,8 @@ impl Export {
         }
         let as_json = project.global.json;
         let plan = match project.read()? {
-            Found::Plan(open) => open.engine.whole(open.plan)?,
-            Found::Empty(_) => Plan::new(),
+            ProjectPlan::Plan(open) => open.engine.whole(open.plan)?,
+            ProjectPlan::Empty(_) => Plan::new(),
         };
         let name = self.format.name();
         let Some(Written { text: document, lost }) = punch_engine::written(self.format, &plan) else {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Found, Project};
+use crate::project::{Project, ProjectPlan};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -47,8 +47,8 @@ impl Graph {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let (glyphs, width, as_json) = (project.glyphs(), project.width(), project.global.json);
         let (plan, now) = match project.read()? {
-            Found::Plan(open) => (open.engine.whole(open.plan)?, open.engine.now()),
-            Found::Empty(_) => (Plan::new(), 0),
+            ProjectPlan::Plan(open) => (open.engine.whole(open.plan)?, open.engine.now()),
+            ProjectPlan::Empty(_) => (Plan::new(), 0),
         };
         let todos: Vec<&Todo> = plan.live().into_iter().filter(|t| self.all || t.status.is_open()).collect();
         if as_json {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use punch_core::format::{self, Format};
 use punch_core::{Status, Warning, text};
-use punch_engine::{Brings, How, Request};
+use punch_engine::{Brings, ImportOptions, Request};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ impl Import {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let (input, format) = self.input()?;
-        let how = How { replace: self.replace, circles: self.circles, dry_run: self.dry_run };
+        let how = ImportOptions { replace: self.replace, circles: self.circles, dry_run: self.dry_run };
         if self.replace && input.trim_start_matches('\u{feff}').trim().is_empty() {
             let message = "the input is empty; with --replace that would archive everything";
             return Err(Failure::usage(message, "check what was to be imported; `punch rm --all` archives everything"));

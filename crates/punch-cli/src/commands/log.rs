@@ -3,12 +3,12 @@
 use clap::Args;
 use punch_core::time::utc;
 use punch_core::{Change, Event, Footprint, Patch, Plan, text};
-use punch_engine::{Entry, TurnStart};
+use punch_engine::{RevisionEntry, TurnStart};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Found, Open, Project};
+use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::Reply;
 use crate::story::{self, Story};
 
@@ -44,9 +44,11 @@ impl Log {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let open = match (project.read()?, &self.todo) {
-            (Found::Plan(open), _) => open,
-            (Found::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
-            (Found::Empty(_), None) => return Ok(Reply::new("Nothing has happened yet.", json!({"revisions": []}))),
+            (ProjectPlan::Plan(open), _) => open,
+            (ProjectPlan::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
+            (ProjectPlan::Empty(_), None) => {
+                return Ok(Reply::new("Nothing has happened yet.", json!({"revisions": []})));
+            }
         };
         let turn = if self.turn { Some(self.turn_of(&open)?) } else { None };
         let entries = match &self.todo {
@@ -84,7 +86,7 @@ impl Log {
         let stories: Vec<Story> = entries.iter().map(|entry| Story::of(&entry.events)).collect();
         let names = names(&open, &story::footprint(stories.iter().flat_map(Story::names)))?;
         let width = entries.first().map_or(1, |entry| entry.revision.to_string().len());
-        let line = |(entry, story): (&Entry, &Story)| {
+        let line = |(entry, story): (&RevisionEntry, &Story)| {
             let by = text::neutral(&text::clip(&entry.by, 40)).into_owned();
             let undoes = entry.fate.undoes.map(|of| format!("undid {of}: ")).unwrap_or_default();
             let undone = entry.fate.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
@@ -133,12 +135,12 @@ fn names(open: &Open, footprint: &Footprint) -> Result<Plan, Failure> {
     Ok(if all { open.engine.whole(open.plan)? } else { open.engine.slice(open.plan, footprint)? })
 }
 
-fn footprint_of_all(entries: &[Entry]) -> Footprint {
+fn footprint_of_all(entries: &[RevisionEntry]) -> Footprint {
     let events = entries.iter().flat_map(|entry| &entry.events);
     story::footprint(events.filter_map(|e| if let Patch::Todo(uid, _) = e.patch { Some(uid) } else { None }))
 }
 
-fn revision(entry: &Entry, names: &Plan) -> Value {
+fn revision(entry: &RevisionEntry, names: &Plan) -> Value {
     let event = |event: &Event| {
         let (todo, fields): (_, Vec<&str>) = match &event.patch {
             Patch::Todo(uid, changes) => (names.get(*uid), changes.iter().map(Change::field).collect()),

@@ -143,7 +143,7 @@ impl Mcp {
         };
         let (worktree, tree) = (Some(project.worktree()), Some(project.tree()));
         let opened = ServedProject {
-            project: Box::new(Found { global, warning: Arc::default() }),
+            project: Box::new(StoreFinder { global, warning: Arc::default() }),
             settings,
             worktree,
             tree,
@@ -198,13 +198,13 @@ fn role(flag: Option<Role>, driven: Option<&SessionFile>, is_assigned: bool) -> 
 }
 
 /// Looks for the store anew whenever it is not open: it may appear while the server runs.
-struct Found {
+struct StoreFinder {
     global: Global,
     /// The loss that was found when the store was opened, until a call has reported it.
     warning: Arc<Mutex<Option<String>>>,
 }
 
-impl Source for Found {
+impl Source for StoreFinder {
     fn open(&self, create: bool) -> Result<Option<Engine>, Problem> {
         let open = || -> Result<Option<Engine>, Failure> {
             let mut project = Project::find(self.global.clone())?;

@@ -3,7 +3,7 @@
 use clap::Args;
 use punch_core::schedule::Fit;
 use punch_core::{Complexity, text};
-use punch_engine::{Taken, UsageReport};
+use punch_engine::{TodoUsage, UsageReport};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ fn told(found: &UsageReport, limit: usize) -> String {
     out.join("\n")
 }
 
-fn row(taken: &Taken) -> String {
+fn row(taken: &TodoUsage) -> String {
     #[expect(clippy::cast_precision_loss, reason = "two digits behind the point are shown")]
     let ratio = (taken.estimated > 0 && taken.actual > 0).then(|| taken.actual as f64 / taken.estimated as f64);
     // Nobody said how much it took, only that it was worked on.

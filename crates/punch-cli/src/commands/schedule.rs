@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::import::not_understood;
 use crate::failure::Failure;
-use crate::project::{Found, Project};
+use crate::project::{Project, ProjectPlan};
 use crate::reply::Reply;
 use crate::{environment, files, output};
 
@@ -71,8 +71,10 @@ impl Schedule {
                 (plan, now, 1.0)
             }
             None => match project.read()? {
-                Found::Plan(open) => (open.engine.whole(open.plan)?, open.engine.now(), open.engine.calibration()?),
-                Found::Empty(_) => (Plan::new(), 0, 1.0),
+                ProjectPlan::Plan(open) => {
+                    (open.engine.whole(open.plan)?, open.engine.now(), open.engine.calibration()?)
+                }
+                ProjectPlan::Empty(_) => (Plan::new(), 0, 1.0),
             },
         };
         let order = match self.policy {

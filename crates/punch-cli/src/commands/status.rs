@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::keep_going;
 use crate::failure::Failure;
-use crate::project::{Found, Project};
+use crate::project::{Project, ProjectPlan};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -29,8 +29,8 @@ impl Status {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let (glyphs, width) = (project.glyphs(), project.width());
         let (progress, todos, running, now, going) = match project.read()? {
-            Found::Empty(_) => (Progress::default(), Vec::new(), Vec::new(), 0, (Vec::new(), Vec::new())),
-            Found::Plan(open) => {
+            ProjectPlan::Empty(_) => (Progress::default(), Vec::new(), Vec::new(), 0, (Vec::new(), Vec::new())),
+            ProjectPlan::Plan(open) => {
                 let now = open.engine.now();
                 let (counts, todos, mut running) = open.engine.read(open.plan, |snapshot| {
                     let counts = snapshot.row()?.counts;

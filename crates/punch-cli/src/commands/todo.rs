@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::editor::Draft;
 use crate::failure::{Exit, Failure};
 use crate::files;
-use crate::project::{Found, Open, Project};
+use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -106,11 +106,11 @@ fn line(words: &[String]) -> String {
     }
 }
 
-fn look(project: Project) -> Result<(Found, Vec<Phase>), Failure> {
+fn look(project: Project) -> Result<(ProjectPlan, Vec<Phase>), Failure> {
     let found = project.read()?;
     let shown = match &found {
-        Found::Plan(open) => phases::project(&open.engine.whole(open.plan)?),
-        Found::Empty(_) => Vec::new(),
+        ProjectPlan::Plan(open) => phases::project(&open.engine.whole(open.plan)?),
+        ProjectPlan::Empty(_) => Vec::new(),
     };
     Ok((found, shown))
 }

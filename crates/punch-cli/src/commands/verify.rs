@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
 use crate::guard;
-use crate::project::{Found, Open, Project};
+use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
@@ -47,9 +47,9 @@ impl Verify {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let open = match project.read()? {
-            Found::Plan(open) => open,
-            Found::Empty(_) if self.todos.is_empty() => return Ok(again(&[], 0)),
-            Found::Empty(project) => project.open_named(&self.todos)?,
+            ProjectPlan::Plan(open) => open,
+            ProjectPlan::Empty(_) if self.todos.is_empty() => return Ok(again(&[], 0)),
+            ProjectPlan::Empty(project) => project.open_named(&self.todos)?,
         };
         if self.all || self.stale {
             let todos = open.engine.to_recheck(open.plan, &open.project.checker(), self.stale)?;

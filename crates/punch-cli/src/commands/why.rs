@@ -7,7 +7,7 @@ use punch_engine::EngineError;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::project::{Found, Project};
+use crate::project::{Project, ProjectPlan};
 use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
@@ -29,9 +29,9 @@ impl Why {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let open = match (project.read()?, &self.todo) {
-            (Found::Plan(open), _) => open,
-            (Found::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
-            (Found::Empty(_), None) => return Ok(all(&Plan::new(), 0)),
+            (ProjectPlan::Plan(open), _) => open,
+            (ProjectPlan::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
+            (ProjectPlan::Empty(_), None) => return Ok(all(&Plan::new(), 0)),
         };
         let now = open.engine.now();
         let uid = self.todo.as_deref().map(|given| open.engine.resolve(open.plan, given)).transpose()?;

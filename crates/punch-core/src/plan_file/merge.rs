@@ -13,7 +13,7 @@ use crate::Status;
 /// A todo on which both sides agreed: what each of them said then. They may differ where the file cannot carry what
 /// the plan has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
+pub struct AgreedTodo {
     /// In the file.
     pub file: PlanFileTodo,
     /// In the plan.
@@ -88,8 +88,8 @@ impl Merged {
 }
 
 /// Merges. `plan` are its live todos in list order.
-pub fn merge(base: &[Known], file: &[PlanFileTodo], plan: &[PlanFileTodo]) -> Merged {
-    let known: HashMap<&str, &Known> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
+pub fn merge(base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo]) -> Merged {
+    let known: HashMap<&str, &AgreedTodo> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
     let live: HashMap<&str, &PlanFileTodo> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
     let mut out = Merged::default();
     let mut seen: HashSet<&str> = file.iter().map(|item| item.id.as_str()).collect();
@@ -151,13 +151,13 @@ pub fn merge(base: &[Known], file: &[PlanFileTodo], plan: &[PlanFileTodo]) -> Me
 /// One todo that both sides have: as the plan has it, and as it should be there.
 fn both(
     at: usize,
-    known: Option<&Known>,
+    known: Option<&AgreedTodo>,
     theirs: &PlanFileTodo,
     ours: &PlanFileTodo,
     out: &mut Merged,
 ) -> (PlanFileTodo, PlanFileTodo) {
     let mut wanted = ours.clone();
-    let words = |known: Option<&Known>, of: fn(&PlanFileTodo) -> String| {
+    let words = |known: Option<&AgreedTodo>, of: fn(&PlanFileTodo) -> String| {
         let (f, p) = (of(theirs), of(ours));
         let (theirs_new, ours_new) = match known {
             Some(known) => (f != of(&known.file), p != of(&known.plan)),
@@ -238,16 +238,16 @@ impl<'a> Unnamed<'a> {
 
 /// What both sides agree on after a merge was carried out. `kept` are ids whose status people changed in a way that
 /// the plan refused: theirs stays a change that was not taken yet.
-pub fn settled(base: &[Known], file: &[PlanFileTodo], plan: &[PlanFileTodo], kept: &[String]) -> Vec<Known> {
-    let known: HashMap<&str, &Known> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
+pub fn settled(base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo], kept: &[String]) -> Vec<AgreedTodo> {
+    let known: HashMap<&str, &AgreedTodo> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
     let live: HashMap<&str, &PlanFileTodo> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
-    let mut out: Vec<Known> = Vec::with_capacity(file.len());
+    let mut out: Vec<AgreedTodo> = Vec::with_capacity(file.len());
     for item in file.iter().filter(|item| !item.id.is_empty()) {
         let old = known.get(item.id.as_str());
         let mut new = match (live.get(item.id.as_str()), old) {
-            (Some(ours), _) => Known { file: item.clone(), plan: (*ours).clone() },
+            (Some(ours), _) => AgreedTodo { file: item.clone(), plan: (*ours).clone() },
             // Archived in the plan: remembered, so that it does not come back.
-            (None, Some(old)) => Known { file: item.clone(), plan: old.plan.clone() },
+            (None, Some(old)) => AgreedTodo { file: item.clone(), plan: old.plan.clone() },
             (None, None) => continue,
         };
         if kept.contains(&item.id) {

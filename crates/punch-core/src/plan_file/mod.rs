@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::format::plan_file::front_matter;
 use crate::format::yaml;
 use crate::{Document, Format, Parsed, Plan, Record, Refusal, State, Status};
-pub use merge::{Conflict, Field, Known, Merged, Side, merge, settled};
+pub use merge::{AgreedTodo, Conflict, Field, Merged, Side, merge, settled};
 pub use write::Write;
 
 /// The largest plan file that is read, in bytes.

@@ -11,7 +11,7 @@ use super::jobs::{Jobs, OPTIONAL};
 use super::pick::Pick;
 use crate::Status;
 
-struct Work<'a> {
+struct ListScheduler<'a> {
     jobs: &'a Jobs<'a>,
     agents: &'a mut Agents,
     /// The longest remaining path of each, and the tokens of all that is not begun.
@@ -47,7 +47,7 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
     for (place, &job) in (0u32..).zip(&ranked) {
         rank[job as usize] = place;
     }
-    let mut work = Work {
+    let mut work = ListScheduler {
         ready: Pick::new(len),
         required: 0,
         waiting: (0..jobs.len()).map(|job| jobs.deps.row(job).len() as u32).collect(),
@@ -99,7 +99,7 @@ fn ranked(jobs: &Jobs<'_>, paths: &[u64], order: Order) -> Vec<u32> {
     ranked
 }
 
-impl Work<'_> {
+impl ListScheduler<'_> {
     fn offer(&mut self, job: u32) {
         let (rank, tokens, required) = (self.rank[job as usize], self.jobs.tokens[job as usize], !self.optional(job));
         let Some(set) = self.set(job) else {

@@ -11,7 +11,7 @@ const LABEL: usize = 80;
 
 /// What colours a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum NodeStyle {
     Ready,
     Blocked,
     Running,
@@ -19,7 +19,7 @@ enum Look {
     Dropped,
 }
 
-impl Look {
+impl NodeStyle {
     fn of(todo: &Todo, now: i64) -> Self {
         match todo.status_at(now) {
             Status::Pending if todo.is_blocked(now) => Self::Blocked,
@@ -79,7 +79,7 @@ pub fn dot(todos: &[&Todo], now: i64) -> String {
         "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n",
     );
     for todo in todos {
-        let (_, colour) = Look::of(todo, now).style();
+        let (_, colour) = NodeStyle::of(todo, now).style();
         let (id, content) = (dot_text(&todo.id), dot_text(&todo.content));
         let _ = writeln!(out, "  n{} [label=\"{id}\\n{content}\", fillcolor=\"{colour}\"];", todo.uid.0);
     }
@@ -104,11 +104,11 @@ pub fn dot(todos: &[&Todo], now: i64) -> String {
 /// These todos of the plan for Mermaid.
 pub fn mermaid(todos: &[&Todo], now: i64) -> String {
     let mut out = String::from("flowchart LR\n");
-    for (_, name, colour) in Look::ALL {
+    for (_, name, colour) in NodeStyle::ALL {
         let _ = writeln!(out, "  classDef {name} fill:{colour},stroke:#666,color:#000");
     }
     for todo in todos {
-        let (class, _) = Look::of(todo, now).style();
+        let (class, _) = NodeStyle::of(todo, now).style();
         let (id, content) = (mermaid_text(&todo.id), mermaid_text(&todo.content));
         let _ = writeln!(out, "  n{}[\"{id}: {content}\"]:::{class}", todo.uid.0);
     }

@@ -82,7 +82,7 @@ fn told(restored: &Restored, back: &[String]) -> String {
         let more = ids.len().saturating_sub(shown.len());
         format!("{}{}", shown.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() })
     };
-    let stale = restored.judged.iter().filter(|judged| judged.verdict == crate::Verdict::Stale);
+    let stale = restored.judged.iter().filter(|judged| judged.verdict == crate::CommitVerdict::Stale);
     let stale: Vec<String> = stale.map(|judged| judged.id.clone()).collect();
     if !stale.is_empty() {
         out.push(format!("Git does not vouch for them any more: {}", names(&stale)));

@@ -5,7 +5,7 @@ use punch_core::{Footprint, Plan};
 use punch_store::{Durability, SessionKey};
 
 use super::save::keep;
-use super::{Code, Saved, Saving, Why};
+use super::{CheckpointReason, Code, Saved, Saving};
 use crate::{Choice, Engine, EngineError, session};
 
 /// Percent of a context at which a checkpoint is made, once on every way up.
@@ -38,7 +38,7 @@ impl Engine {
             tx.load(&Footprint::everything(), &mut whole)?;
             let notes = format!("{level} % of the context of a session are used");
             let by = state.agent.clone().unwrap_or_else(|| key.session_id().to_owned());
-            let saving = Saving { why: Why::Context, by: &by, notes: Some(&notes) };
+            let saving = Saving { why: CheckpointReason::Context, by: &by, notes: Some(&notes) };
             keep(tx, &whole, now, code, &saving).map(Some)
         })
     }

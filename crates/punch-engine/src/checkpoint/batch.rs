@@ -8,7 +8,7 @@ use punch_store::{Durability, PlanId, Snapshot, Which};
 use serde::{Deserialize, Serialize};
 
 use super::save::keep;
-use super::{Code, Saved, Saving, Why};
+use super::{CheckpointReason, Code, Saved, Saving};
 use crate::config::Batches;
 use crate::{Engine, EngineError};
 
@@ -75,7 +75,7 @@ impl Engine {
             }
             let mut whole = Plan::slice(tx.row()?);
             tx.load(&Footprint::everything(), &mut whole)?;
-            keep(tx, &whole, now, code, &Saving { why: Why::Batch, by, notes: Some(&why) }).map(Some)
+            keep(tx, &whole, now, code, &Saving { why: CheckpointReason::Batch, by, notes: Some(&why) }).map(Some)
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::{Engine, EngineError};
 
 /// What is kept for one todo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct CompletedBlobs {
     /// Which completion it is about: its time.
     at: i64,
     /// The contents.
@@ -22,8 +22,8 @@ struct Kept {
 impl Engine {
     /// Keeps what the files of todos hold that were just completed.
     pub(super) fn keep_files(&self, plan: PlanId, git: &Git, named: &[Named]) -> Result<(), EngineError> {
-        let keep = |named: &Named| (named.uid, Kept { at: named.at, blobs: git.blobs(&named.files) });
-        let kept: Vec<(Uid, Kept)> = named.iter().map(keep).collect();
+        let keep = |named: &Named| (named.uid, CompletedBlobs { at: named.at, blobs: git.blobs(&named.files) });
+        let kept: Vec<(Uid, CompletedBlobs)> = named.iter().map(keep).collect();
         self.write(plan, Durability::Relaxed, |tx, _| {
             for (uid, kept) in &kept {
                 tx.put_setting(&name(plan, *uid), serde_json::to_string(kept).ok().as_deref())?;
@@ -40,8 +40,8 @@ impl Engine {
         todos: &BTreeSet<Uid>,
         until: i64,
     ) -> Result<BTreeSet<Uid>, EngineError> {
-        let kept: BTreeMap<Uid, Kept> = self.read(plan, |snapshot| {
-            let read = |uid: &Uid| -> Result<Option<(Uid, Kept)>, EngineError> {
+        let kept: BTreeMap<Uid, CompletedBlobs> = self.read(plan, |snapshot| {
+            let read = |uid: &Uid| -> Result<Option<(Uid, CompletedBlobs)>, EngineError> {
                 let kept = snapshot.setting(&name(plan, *uid))?;
                 Ok(kept.and_then(|kept| serde_json::from_str(&kept).ok()).map(|kept| (*uid, kept)))
             };

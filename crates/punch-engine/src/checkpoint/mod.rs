@@ -15,7 +15,7 @@ pub(crate) use after_commit::AfterCommit;
 pub use error::CheckpointError;
 pub use read::Differs;
 pub use restore::{Judged, Restored, Restoring};
-pub use save::{Saved, Saving, Verification, Why};
+pub use save::{CheckpointReason, Saved, Saving, Verification};
 
 use crate::git::{Git, GitState};
 use crate::verify::WorkTree;

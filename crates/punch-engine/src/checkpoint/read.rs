@@ -6,7 +6,7 @@ use punch_core::{Plan, Status, Uid, Work, text};
 use punch_store::{Durability, PlanId, Snapshot};
 use serde::Serialize;
 
-use super::{CheckpointError, Saved, Why};
+use super::{CheckpointError, CheckpointReason, Saved};
 use crate::{Engine, EngineError};
 
 /// A todo that stands elsewhere than at a checkpoint.
@@ -53,7 +53,7 @@ pub(super) fn find(snapshot: &dyn Snapshot, id: &str) -> Result<Saved, EngineErr
     let all = snapshot.checkpoints(1_000)?;
     if id == "latest" {
         let saved = all.iter().filter_map(|kept| Saved::read(kept).ok());
-        if let Some(saved) = saved.into_iter().find(|saved| saved.why != Why::Safety) {
+        if let Some(saved) = saved.into_iter().find(|saved| saved.why != CheckpointReason::Safety) {
             return Ok(saved);
         }
     }

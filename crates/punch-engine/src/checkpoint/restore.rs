@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::read::find;
 use super::save::keep;
-use super::{CheckpointError, Code, Saved, Saving, Why};
-use crate::git::Verdict;
+use super::{CheckpointError, CheckpointReason, Code, Saved, Saving};
+use crate::git::CommitVerdict;
 use crate::submit::apply_to_slice;
 use crate::{Changed, Engine, EngineError, Request};
 
@@ -28,7 +28,7 @@ pub struct Judged {
     /// Its id.
     pub id: String,
     /// What git says.
-    pub verdict: Verdict,
+    pub verdict: CommitVerdict,
     /// The commit that its completion was recorded with.
     pub commit: Option<String>,
     /// The commit does not speak against it, but its files have lost what was done.
@@ -90,7 +90,7 @@ impl Engine {
                 true => None,
                 false => {
                     let notes = format!("before the restore of {}", saved.id);
-                    let saving = Saving { why: Why::Safety, by: request.actor.by(), notes: Some(&notes) };
+                    let saving = Saving { why: CheckpointReason::Safety, by: request.actor.by(), notes: Some(&notes) };
                     Some(keep(tx, &before, now, code, &saving)?.id)
                 }
             };
@@ -116,7 +116,7 @@ fn in_place(saved: &Saved, code: &Code) -> Result<(), CheckpointError> {
     match &then.commit {
         Some(commit) if now.commit.as_ref() != Some(commit) => {
             let behind = git.judge(&BTreeSet::from([commit.clone()]));
-            if behind.get(commit) == Some(&Verdict::Valid) {
+            if behind.get(commit) == Some(&CommitVerdict::Valid) {
                 return Ok(());
             }
             let commit = commit.get(..12).unwrap_or(commit);
@@ -144,15 +144,16 @@ fn commits(whole: &Plan, saved: &Saved) -> BTreeSet<String> {
 fn judge(
     whole: &Plan,
     saved: &Saved,
-    verdicts: &BTreeMap<String, Verdict>,
+    verdicts: &BTreeMap<String, CommitVerdict>,
     lost: &BTreeSet<Uid>,
 ) -> BTreeMap<Uid, Judged> {
     let one = |(todo, _): (&Todo, &Work)| {
         let commit = commit_of(todo, saved);
-        let verdict = commit.as_ref().and_then(|commit| verdicts.get(commit)).copied().unwrap_or(Verdict::Unknown);
+        let verdict =
+            commit.as_ref().and_then(|commit| verdicts.get(commit)).copied().unwrap_or(CommitVerdict::Unknown);
         // A commit may be there, and what it brought taken back since.
-        let files_lost = verdict != Verdict::Stale && lost.contains(&todo.uid);
-        let verdict = if files_lost { Verdict::Stale } else { verdict };
+        let files_lost = verdict != CommitVerdict::Stale && lost.contains(&todo.uid);
+        let verdict = if files_lost { CommitVerdict::Stale } else { verdict };
         (todo.uid, Judged { id: todo.id.clone(), verdict, commit, files_lost })
     };
     completed(whole, saved).map(one).collect()
@@ -160,7 +161,7 @@ fn judge(
 
 /// Where every todo of the checkpoint goes.
 fn targets(whole: &Plan, saved: &Saved, judged: &BTreeMap<Uid, Judged>, reopen: bool) -> BTreeMap<Uid, Work> {
-    let lost = |uid: &Uid| judged.get(uid).is_some_and(|judged| judged.verdict == Verdict::Stale);
+    let lost = |uid: &Uid| judged.get(uid).is_some_and(|judged| judged.verdict == CommitVerdict::Stale);
     let live = saved.work.iter().filter(|(uid, _)| whole.get(*uid).is_some_and(Todo::is_live));
     let one = |(uid, work): &(Uid, Work)| {
         let mut work = work.clone();

@@ -17,7 +17,7 @@ const AUTOMATIC: usize = 20;
 /// Why a checkpoint was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum CheckpointReason {
     /// Somebody asked for it.
     #[default]
     Asked,
@@ -33,7 +33,7 @@ pub enum Why {
 #[derive(Clone, Debug, Default)]
 pub struct Saving<'a> {
     /// Why.
-    pub why: Why,
+    pub why: CheckpointReason,
     /// Who.
     pub by: &'a str,
     /// A remark.
@@ -60,7 +60,7 @@ pub struct Saved {
     /// When.
     pub at: i64,
     /// Why.
-    pub why: Why,
+    pub why: CheckpointReason,
     /// Who.
     pub by: String,
     /// The name of the plan.
@@ -121,7 +121,7 @@ pub(super) fn keep(
     };
     let body = serde_json::to_string(&saved).unwrap_or_default();
     tx.put_checkpoint(&Checkpoint { id: saved.id.clone(), at: now, body })?;
-    if saving.why != Why::Asked {
+    if saving.why != CheckpointReason::Asked {
         forget_automatic(tx)?;
     }
     Ok(saved)
@@ -146,7 +146,7 @@ fn free(tx: &dyn Tx, now: i64) -> Result<String, EngineError> {
 fn forget_automatic(tx: &mut dyn Tx) -> Result<(), EngineError> {
     let mut automatic = 0;
     for kept in tx.checkpoints(usize::MAX)? {
-        if Saved::read(&kept).is_ok_and(|saved| saved.why != Why::Asked) {
+        if Saved::read(&kept).is_ok_and(|saved| saved.why != CheckpointReason::Asked) {
             automatic += 1;
             if automatic > AUTOMATIC {
                 tx.forget_checkpoint(&kept.id)?;

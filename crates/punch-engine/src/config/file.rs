@@ -11,7 +11,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::{
     ConfigError, SettingOrigin,
-    key::{self, Known},
+    key::{self, KnownSetting},
     scalar::Scalar,
 };
 use punch_store::platform;
@@ -24,13 +24,13 @@ const MAX_DEPTH: usize = 4;
 
 /// A value with the line it stands in.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct FileValue {
     pub scalar: Scalar,
     pub line: usize,
 }
 
 /// The settings of a file by name; none if there is no file. Everything in it is known and well-formed.
-pub(super) fn load(path: &Path) -> Result<BTreeMap<String, Entry>, ConfigError> {
+pub(super) fn load(path: &Path) -> Result<BTreeMap<String, FileValue>, ConfigError> {
     match read(path)? {
         Some(text) => checked(path, &text),
         None => Ok(BTreeMap::new()),
@@ -38,9 +38,9 @@ pub(super) fn load(path: &Path) -> Result<BTreeMap<String, Entry>, ConfigError> 
 }
 
 /// The settings in a text, all known and well-formed; `path` is for messages.
-pub(super) fn checked(path: &Path, text: &str) -> Result<BTreeMap<String, Entry>, ConfigError> {
+pub(super) fn checked(path: &Path, text: &str) -> Result<BTreeMap<String, FileValue>, ConfigError> {
     let entries = parse(path, text)?;
-    let mut in_order: Vec<(&String, &Entry)> = entries.iter().collect();
+    let mut in_order: Vec<(&String, &FileValue)> = entries.iter().collect();
     in_order.sort_by_key(|(_, entry)| entry.line);
     for (name, entry) in in_order {
         check(name, &entry.scalar, || SettingOrigin::File { path: path.to_owned(), line: entry.line })?;
@@ -54,7 +54,7 @@ pub(super) fn check(
     scalar: &Scalar,
     place: impl FnOnce() -> SettingOrigin,
 ) -> Result<Option<String>, ConfigError> {
-    let Some(Known { key, .. }) = key::lookup(name) else {
+    let Some(KnownSetting { key, .. }) = key::lookup(name) else {
         if key::is_section(name) && !matches!(scalar, Scalar::Loose(_)) {
             let expected = format!("a section, as in `[{name}]`");
             return Err(ConfigError::BadValue {
@@ -104,7 +104,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
 }
 
 /// Every value of a text by dotted name, known or not.
-pub(super) fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Entry>, ConfigError> {
+pub(super) fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, FileValue>, ConfigError> {
     let document = document(path, text)?;
     let mut out = BTreeMap::new();
     collect(document.as_table(), "", 1, text, &mut out);
@@ -121,7 +121,7 @@ pub(super) fn document<'t>(path: &Path, text: &'t str) -> Result<Document<&'t st
 }
 
 /// Goes no deeper than names do: below that everything is unknown, and depth is the file's choice.
-fn collect(table: &dyn TableLike, above: &str, depth: usize, text: &str, out: &mut BTreeMap<String, Entry>) {
+fn collect(table: &dyn TableLike, above: &str, depth: usize, text: &str, out: &mut BTreeMap<String, FileValue>) {
     for (part, item) in table.iter() {
         // `"view.ascii"` in quotes is one part and no known name.
         let part_name = if part.contains('.') || part.is_empty() { format!("{part:?}") } else { part.to_owned() };
@@ -139,7 +139,7 @@ fn collect(table: &dyn TableLike, above: &str, depth: usize, text: &str, out: &m
                     Item::ArrayOfTables(_) => Scalar::Other("an array of tables"),
                     Item::Table(_) | Item::None => Scalar::Other("a table"),
                 };
-                out.insert(name, Entry { scalar, line });
+                out.insert(name, FileValue { scalar, line });
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use punch_core::text;
 
-use super::load::{Found, Layer};
+use super::load::{Layer, LocatedValue};
 use super::scalar::Scalar;
 use super::{Authority, Key, SettingOrigin};
 use crate::verify::Consents;
@@ -46,7 +46,7 @@ impl Ignored {
 /// Takes settings out of a source that need an approval and have none. `weaker` is what counts without it.
 pub(super) fn unapproved(
     layer: &mut Layer,
-    weaker: impl Fn(&str) -> Option<Found>,
+    weaker: impl Fn(&str) -> Option<LocatedValue>,
     approvals: Option<&Consents>,
 ) -> Vec<Ignored> {
     let mut out = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn unapproved(
         let Some(key) = Key::named(name) else { return true };
         let Authority::Approval { rank } = key.authority else { return true };
         let value = (key.check)(&found.scalar).flatten().unwrap_or_default();
-        let strict = |found: &Found| rank.and_then(|rank| rank(found.scalar.text()?));
+        let strict = |found: &LocatedValue| rank.and_then(|rank| rank(found.scalar.text()?));
         let needed = weaker(name).as_ref().map_or_else(|| rank.and_then(|rank| rank(key.default)), strict);
         let tightens = strict(found).zip(needed).is_some_and(|(given, needed)| given >= needed);
         let without = weaker(name).map_or_else(|| Scalar::Loose(key.default.to_owned()), |found| found.scalar);

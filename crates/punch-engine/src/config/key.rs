@@ -74,20 +74,20 @@ impl Key {
 
 /// A name that stands for a setting, perhaps of one agent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
+pub(super) struct KnownSetting<'a> {
     pub key: &'static Key,
     pub agent: Option<&'a str>,
 }
 
 /// The setting with that name.
-pub(super) fn lookup(name: &str) -> Option<Known<'_>> {
+pub(super) fn lookup(name: &str) -> Option<KnownSetting<'_>> {
     let plain = |name: &str| KEYS.iter().find(|key| key.name == name);
     if let Some(key) = plain(name) {
-        return Some(Known { key, agent: None });
+        return Some(KnownSetting { key, agent: None });
     }
     let (agent, rest) = name.strip_prefix("agents.")?.split_once('.')?;
     let key = plain(rest).filter(|key| key.per_agent() && is_agent(agent))?;
-    Some(Known { key, agent: Some(agent) })
+    Some(KnownSetting { key, agent: Some(agent) })
 }
 
 /// Whether settings, or further sections, can stand below that name.

@@ -11,7 +11,7 @@ use super::{
     ConfigError, KEYS, SettingOrigin, Settings, Source, Sourced,
     file::{self, check},
     ignored::{Ignored, unapproved},
-    key::{self, Known},
+    key::{self, KnownSetting},
     scalar::Scalar,
     setting::{Range, Setting},
 };
@@ -108,7 +108,7 @@ impl Config {
 
     /// One setting by name.
     pub fn get(&self, name: &str) -> Result<Shown, ConfigError> {
-        let row = key::lookup(name).and_then(|Known { key, agent }| {
+        let row = key::lookup(name).and_then(|KnownSetting { key, agent }| {
             let settings = agent.map_or(&self.settings, |agent| self.for_agent(agent));
             settings.rows().into_iter().find(|row| row.key == key.name)
         });
@@ -121,11 +121,11 @@ impl Config {
 }
 
 /// What one source says.
-pub(super) type Layer = BTreeMap<String, Found>;
+pub(super) type Layer = BTreeMap<String, LocatedValue>;
 
 /// A value with where it was written.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct LocatedValue {
     pub scalar: Scalar,
     pub source: Source,
     pub place: SettingOrigin,
@@ -134,9 +134,9 @@ pub(super) struct Found {
 /// What a file says.
 fn layer(path: Option<&PathBuf>, source: fn(PathBuf) -> Source) -> Result<Layer, ConfigError> {
     let Some(path) = path else { return Ok(Layer::new()) };
-    let entry = |(name, entry): (String, file::Entry)| {
+    let entry = |(name, entry): (String, file::FileValue)| {
         let place = SettingOrigin::File { path: path.clone(), line: entry.line };
-        (name, Found { scalar: entry.scalar, source: source(path.clone()), place })
+        (name, LocatedValue { scalar: entry.scalar, source: source(path.clone()), place })
     };
     Ok(file::load(path)?.into_iter().map(entry).collect())
 }
@@ -146,9 +146,9 @@ pub(super) fn resolve<T: Setting>(
     name: &str,
     default: &str,
     range: Range,
-    find: &dyn Fn(&str) -> Option<Found>,
+    find: &dyn Fn(&str) -> Option<LocatedValue>,
 ) -> Result<Sourced<T>, ConfigError> {
-    let found = find(name).unwrap_or_else(|| Found {
+    let found = find(name).unwrap_or_else(|| LocatedValue {
         scalar: Scalar::Loose(default.to_owned()),
         source: Source::Default,
         place: SettingOrigin::Default,
@@ -164,7 +164,7 @@ pub(super) fn resolve<T: Setting>(
     }
 }
 
-fn find(layers: &[Layer], agent: Option<&str>, name: &str) -> Option<Found> {
+fn find(layers: &[Layer], agent: Option<&str>, name: &str) -> Option<LocatedValue> {
     let own = agent.and_then(|agent| key::of_agent(agent, name));
     layers.iter().find_map(|layer| own.as_ref().and_then(|own| layer.get(own)).or_else(|| layer.get(name))).cloned()
 }
@@ -174,7 +174,7 @@ fn flags(given: &[(String, String)]) -> Result<Layer, ConfigError> {
     for (name, text) in given {
         let scalar = Scalar::Loose(text.clone());
         check(name, &scalar, || SettingOrigin::Flag)?;
-        out.insert(name.clone(), Found { scalar, source: Source::Flag, place: SettingOrigin::Flag });
+        out.insert(name.clone(), LocatedValue { scalar, source: Source::Flag, place: SettingOrigin::Flag });
     }
     Ok(out)
 }
@@ -196,7 +196,7 @@ fn env(given: &[(String, OsString)]) -> Result<Layer, ConfigError> {
         let scalar = Scalar::Loose(text.to_owned());
         check(&name, &scalar, || place.clone())?;
         // The short name comes first and stays.
-        out.entry(name).or_insert(Found { scalar, source: Source::Env(variable), place });
+        out.entry(name).or_insert(LocatedValue { scalar, source: Source::Env(variable), place });
     }
     Ok(out)
 }

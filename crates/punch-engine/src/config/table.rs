@@ -9,7 +9,7 @@ use punch_core::{
 
 use super::{
     Authority, Batches, Color, ConfigError, Key, Permission, Plans, Shown, Source, Sourced, Subagents,
-    load::{Found, resolve},
+    load::{LocatedValue, resolve},
     scalar::Scalar,
     setting::Setting,
 };
@@ -35,7 +35,7 @@ macro_rules! settings {
 
         impl Settings {
             /// Asks for every key; what is not found has its default.
-            pub(super) fn resolve(find: &dyn Fn(&str) -> Option<Found>) -> Result<Self, ConfigError> {
+            pub(super) fn resolve(find: &dyn Fn(&str) -> Option<LocatedValue>) -> Result<Self, ConfigError> {
                 Ok(Self { $($field: resolve::<$type>($name, $default, $range, find)?,)* })
             }
 

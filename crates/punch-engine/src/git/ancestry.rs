@@ -9,7 +9,7 @@ use super::{ANSWER, Git};
 /// What git says about a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum CommitVerdict {
     /// The commit is the head, or behind it.
     Valid,
     /// It is not: rebased, amended, reset, or on another branch.
@@ -18,7 +18,7 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl CommitVerdict {
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,18 +31,18 @@ impl Verdict {
 
 impl Git {
     /// Judges commits against the head as it is, all of them with a few questions.
-    pub fn judge(&self, commits: &BTreeSet<String>) -> BTreeMap<String, Verdict> {
+    pub fn judge(&self, commits: &BTreeSet<String>) -> BTreeMap<String, CommitVerdict> {
         // Names go to git on lines of their own: nothing else may.
         let plain = |name: &&String| matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let names: BTreeSet<&str> = commits.iter().filter(plain).map(String::as_str).collect();
         if names.is_empty() {
             return BTreeMap::new();
         }
-        let missing = if self.is_shallow() { Verdict::Unknown } else { Verdict::Stale };
+        let missing = if self.is_shallow() { CommitVerdict::Unknown } else { CommitVerdict::Stale };
         let Some(known) = self.known(&names) else { return BTreeMap::new() };
         let Some(beside) = self.not_behind_head(&known) else { return BTreeMap::new() };
         let verdict = |name: &str| match known.contains(name) && !beside.contains(name) {
-            true => Verdict::Valid,
+            true => CommitVerdict::Valid,
             false => missing,
         };
         names.into_iter().map(|name| (name.to_owned(), verdict(name))).collect()

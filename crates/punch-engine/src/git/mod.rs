@@ -11,7 +11,7 @@ mod status;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use ancestry::Verdict;
+pub use ancestry::CommitVerdict;
 pub use blobs::Blobs;
 use call::read_all;
 pub use call::{ELSEWHERE, GitCall, finish, program, read_beginning};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use punch_core::drive::{Cover, READ, estimate, quote};
 use punch_core::{Actor, Event, Footprint, Kind, Patch, Plan, Todo, Uid};
 
-use super::listen::{Listener, Who};
+use super::listen::{Listener, PlanSession};
 use crate::call::names::Names;
 use crate::{EngineError, Role};
 
@@ -21,7 +21,7 @@ pub(super) type TodoChanges = BTreeMap<Uid, Vec<Kind>>;
 
 impl Listener<'_> {
     /// Tells the agent what the user changed since that was last reported (seed 001: an edit by the user is on purpose).
-    pub(super) fn report_user_changes(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
+    pub(super) fn report_user_changes(&self, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
         let kinds = self.take_up_user_todos(who)?;
         who.state.drive.told = self.snapshot.row()?.revision;
         let head = "A person changed the plan since you last saw it, on purpose: work with it as it is, do not rebuild \
@@ -30,7 +30,7 @@ impl Listener<'_> {
     }
 
     /// Everything that a conversation forgot when it was wound back.
-    pub(super) fn since_rewind(&self, who: &Who, since: u64) -> Result<Option<String>, EngineError> {
+    pub(super) fn since_rewind(&self, who: &PlanSession, since: u64) -> Result<Option<String>, EngineError> {
         let head =
             "The conversation went back to an earlier point, the plan did not: work with it as it is now. Since then:";
         let kinds = self.changes(since, &|_| true)?;
@@ -40,7 +40,7 @@ impl Listener<'_> {
     /// A session that answers for a list also answers for open todos that the user added while it worked. Leaving them
     /// out of its next list removes nothing: it may never have seen them. Returns what the user did that is not reported
     /// yet.
-    pub(super) fn take_up_user_todos(&self, who: &mut Who) -> Result<TodoChanges, EngineError> {
+    pub(super) fn take_up_user_todos(&self, who: &mut PlanSession) -> Result<TodoChanges, EngineError> {
         let kinds = self.user_changes(who.state.reported())?;
         if kinds.is_empty() {
             who.state.drive.told = self.snapshot.row()?.revision;
@@ -87,7 +87,7 @@ impl Listener<'_> {
         Ok(kinds)
     }
 
-    fn described(&self, who: &Who, kinds: &TodoChanges, head: &str) -> Result<Option<String>, EngineError> {
+    fn described(&self, who: &PlanSession, kinds: &TodoChanges, head: &str) -> Result<Option<String>, EngineError> {
         if kinds.is_empty() {
             return Ok(None);
         }

@@ -5,7 +5,7 @@ use punch_core::drive::{Cover, Facts, Offers, Roots, Selected, UNPROVEN, Unprove
 use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid, VerifyMode};
 use punch_store::{ReadyMark, Snapshot, Which};
 
-use super::listen::{Listener, RUNNING, Who};
+use super::listen::{Listener, PlanSession, RUNNING};
 use crate::call::is_mirrored;
 use crate::{EngineError, offers};
 
@@ -24,9 +24,9 @@ const EVENTS: usize = 4_096;
 
 impl Listener<'_> {
     /// The facts for a session; `whole` asks for what stands in the way too.
-    pub(super) fn facts(&self, who: &Who, whole: bool) -> Result<Facts, EngineError> {
+    pub(super) fn facts(&self, who: &PlanSession, whole: bool) -> Result<Facts, EngineError> {
         let cover = who.cover();
-        let looked = Look {
+        let looked = FactQuery {
             snapshot: self.snapshot,
             cover: &cover,
             owner: &who.owner,
@@ -58,7 +58,7 @@ impl Listener<'_> {
     }
 
     /// Forgets refused completions of todos that no longer wait for their check.
-    pub(super) fn forget_proven(&self, who: &mut Who) -> Result<(), EngineError> {
+    pub(super) fn forget_proven(&self, who: &mut PlanSession) -> Result<(), EngineError> {
         let part = self.part(&who.state.unproven)?;
         who.state.unproven.retain(|uid| part.get(*uid).is_some_and(|todo| Unproven::of(todo, false).is_some()));
         Ok(())
@@ -76,7 +76,7 @@ impl Listener<'_> {
 }
 
 /// A question about a plan.
-pub(crate) struct Look<'a> {
+pub(crate) struct FactQuery<'a> {
     pub snapshot: &'a dyn Snapshot,
     pub cover: &'a Cover,
     pub owner: &'a str,
@@ -84,7 +84,7 @@ pub(crate) struct Look<'a> {
     pub now: i64,
 }
 
-impl Look<'_> {
+impl FactQuery<'_> {
     pub fn facts(&self, seen: u64, whole: bool) -> Result<Facts, EngineError> {
         let row = self.snapshot.row()?;
         let running = match row.counts.in_progress {

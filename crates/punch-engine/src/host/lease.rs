@@ -3,12 +3,12 @@
 
 use punch_core::Todo;
 
-use super::listen::{Listener, ReportOutcome, Who};
+use super::listen::{Listener, PlanSession, ReportOutcome};
 use crate::EngineError;
 use crate::claim::is_due;
 
 impl Listener<'_> {
-    pub(super) fn renew(&self, who: &Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+    pub(super) fn renew(&self, who: &PlanSession, heard: &mut ReportOutcome) -> Result<(), EngineError> {
         let lease = self.settings.lease_ms();
         let running = self.running()?;
         if running.is_empty() || !who.bound() {

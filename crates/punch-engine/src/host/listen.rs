@@ -74,13 +74,13 @@ impl ReportOutcome {
 }
 
 /// The session as the plan knows it.
-pub(super) struct Who {
+pub(super) struct PlanSession {
     pub state: SessionState,
     pub owner: String,
     pub foreign: bool,
 }
 
-impl Who {
+impl PlanSession {
     pub fn bound(&self) -> bool {
         !self.foreign && self.state.bound
     }
@@ -118,7 +118,7 @@ impl Listener<'_> {
     ) -> Result<ReportOutcome, EngineError> {
         let differs = known.is_some();
         let mut who = match known {
-            Some(state) => Who { state, owner: owner_of(&self.report.key, self.settings), foreign: false },
+            Some(state) => PlanSession { state, owner: owner_of(&self.report.key, self.settings), foreign: false },
             None => self.who()?,
         };
         let before = who.state.clone();
@@ -190,15 +190,15 @@ impl Listener<'_> {
         Ok(heard)
     }
 
-    pub(super) fn who(&self) -> Result<Who, EngineError> {
+    pub(super) fn who(&self) -> Result<PlanSession, EngineError> {
         let found = self.snapshot.session(&self.report.key)?;
         let foreign = found.as_ref().and_then(|session| session.plan).is_some_and(|plan| plan != self.plan.id);
         let state =
             if foreign { SessionState::default() } else { found.as_ref().map(session::read).unwrap_or_default() };
-        Ok(Who { state, owner: owner_of(&self.report.key, self.settings), foreign })
+        Ok(PlanSession { state, owner: owner_of(&self.report.key, self.settings), foreign })
     }
 
-    fn started(&self, how: Start, who: &mut Who) -> Result<Option<String>, EngineError> {
+    fn started(&self, how: Start, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
         who.state.restart(how);
         if self.report.key.subagent().is_some() && who.state.role != Role::Worker {
             return Ok(None);
@@ -224,7 +224,7 @@ impl Listener<'_> {
     }
 
     /// A message of a person: a turn begins, and what happened meanwhile is told.
-    fn prompted(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
+    fn prompted(&self, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
         let revision = self.snapshot.row()?.revision;
         who.state.drive.begin_turn(self.report.turn.as_deref(), revision, self.now);
         if !who.bound() {
@@ -239,7 +239,7 @@ impl Listener<'_> {
     }
 
     /// What a conversation does not know any more that was wound back.
-    fn wound_back(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
+    fn wound_back(&self, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
         let unplaced = self.report.turn.as_deref().is_some_and(|turn| who.state.drive.is_unplaced(turn));
         if !who.bound() || !unplaced || !self.report.places() {
             return Ok(None);
@@ -251,12 +251,12 @@ impl Listener<'_> {
     }
 
     /// A runner drives this agent, and this is not the runner that asks.
-    pub(super) fn is_driven(&self, who: &Who) -> bool {
+    pub(super) fn is_driven(&self, who: &PlanSession) -> bool {
         WorkerId::of(&who.owner).is_some() && !self.report.by_runner
     }
 
     /// A subagent to which nothing was assigned may read its parent's list.
-    fn keep_out(&self, tool: &str, who: &Who) -> Option<String> {
+    fn keep_out(&self, tool: &str, who: &PlanSession) -> Option<String> {
         let reads = tool.ends_with("_read") || tool.ends_with("Read");
         let free = self.report.key.subagent().is_none() || who.state.role == Role::Worker;
         (!free && !reads).then(|| {
@@ -268,7 +268,7 @@ impl Listener<'_> {
 
     /// A conversation ends: no one works on what it has in progress. A runner does this for its own agents. Where a
     /// flag gives several conversations one name, only the list of this one is meant.
-    fn give_back(&self, who: &Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+    fn give_back(&self, who: &PlanSession, heard: &mut ReportOutcome) -> Result<(), EngineError> {
         if !who.bound() || self.is_driven(who) || self.report.key.subagent().is_some() {
             return Ok(());
         }
@@ -283,7 +283,7 @@ impl Listener<'_> {
 
     /// The session whose call a server is to expect, if it cannot know whose the call is. A subagent to which nothing was
     /// assigned reads as its main agent.
-    fn expects(&self, who: &Who, refused: bool) -> Result<Option<SessionKey>, EngineError> {
+    fn expects(&self, who: &PlanSession, refused: bool) -> Result<Option<SessionKey>, EngineError> {
         let Some(call) = self.report.upcoming.as_ref().filter(|_| !refused) else { return Ok(None) };
         let key = &self.report.key;
         if key.subagent().is_none() || who.state.role == Role::Worker {
@@ -294,7 +294,7 @@ impl Listener<'_> {
         Ok(expected_call::is_needed(self.snapshot, &main, &state, call)?.then_some(main))
     }
 
-    fn remind(&self, who: &mut Who, before: &SessionState) -> Result<Option<String>, EngineError> {
+    fn remind(&self, who: &mut PlanSession, before: &SessionState) -> Result<Option<String>, EngineError> {
         let rules = self.settings.reminding();
         let bound = who.bound();
         if !self.counts_tools(who) {
@@ -313,14 +313,14 @@ impl Listener<'_> {
     }
 
     /// Uses of tools are counted for this session: reminders may follow from them.
-    pub(super) fn counts_tools(&self, who: &Who) -> bool {
+    pub(super) fn counts_tools(&self, who: &PlanSession) -> bool {
         let counters = &who.state.drive;
         let over = !self.settings.reminding().enabled || counters.hushed || (!who.bound() && counters.introduced);
         !over && !self.is_driven(who) && self.report.key.subagent().is_none()
     }
 
     /// A tool that does work while the session has a todo in progress touches the plan.
-    fn count_work(&self, who: &mut Who) -> Result<(), EngineError> {
+    fn count_work(&self, who: &mut PlanSession) -> Result<(), EngineError> {
         let works = match &self.report.event {
             HostEvent::ToolEnded { tool } | HostEvent::ToolFailed { tool, .. } => tool.works(),
             _ => false,
@@ -344,7 +344,7 @@ impl Listener<'_> {
         tool: &str,
         kind: ToolKind,
         interrupted: bool,
-        who: &mut Who,
+        who: &mut PlanSession,
     ) -> Result<Option<String>, EngineError> {
         let rules = self.settings.reminding();
         if interrupted || !who.bound() {
@@ -374,7 +374,7 @@ impl Listener<'_> {
     }
 
     /// The todo that the session has in progress.
-    pub(super) fn current(&self, who: &Who) -> Result<Option<Todo>, EngineError> {
+    pub(super) fn current(&self, who: &PlanSession) -> Result<Option<Todo>, EngineError> {
         let running = self.running()?;
         let mine = |t: &Todo| t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress;
         let scope = match who.cover() {
@@ -386,7 +386,12 @@ impl Listener<'_> {
     }
 
     /// A report that is remembered with the todo it came in.
-    pub(super) fn noted(&self, what: &str, error: Option<&str>, who: &Who) -> Result<Option<String>, EngineError> {
+    pub(super) fn noted(
+        &self,
+        what: &str,
+        error: Option<&str>,
+        who: &PlanSession,
+    ) -> Result<Option<String>, EngineError> {
         if !who.bound() {
             return Ok(None);
         }

@@ -4,7 +4,7 @@ use punch_core::drive::{self, Cover};
 use punch_core::{Footprint, Kind, Plan, Todo, Uid};
 use punch_store::Which;
 
-use super::listen::{Listener, Who};
+use super::listen::{Listener, PlanSession};
 use crate::call::names::Names;
 use crate::{EngineError, offers};
 
@@ -13,7 +13,7 @@ const LINES: usize = 120;
 
 impl Listener<'_> {
     /// The session's open todos; from now on they are what it was shown (rules 8, 9).
-    pub(super) fn put_back(&self, who: &mut Who) -> Result<Option<String>, EngineError> {
+    pub(super) fn put_back(&self, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
         let row = self.snapshot.row()?;
         let changes = self.take_up_user_todos(who)?;
         let cover = who.cover();

@@ -5,7 +5,7 @@ use punch_core::drive::{Cover, HostEvent};
 use punch_core::{Footprint, Plan, Status, Todo, Uid, WorkerId};
 use punch_store::{SessionKey, Spent};
 
-use super::listen::{Listener, ReportOutcome, Who};
+use super::listen::{Listener, PlanSession, ReportOutcome};
 use super::meter::{Mark, Meter, Reading, Running, share};
 use crate::{EngineError, Role, SessionState, session};
 
@@ -20,7 +20,7 @@ pub(super) struct Measured {
 
 impl Listener<'_> {
     /// From where on the conversation has to be read now; `None` while nothing has to be entered.
-    pub(super) fn due(&self, who: &Who) -> Result<Option<Mark>, EngineError> {
+    pub(super) fn due(&self, who: &PlanSession) -> Result<Option<Mark>, EngineError> {
         if who.foreign || self.is_runners(who) {
             return Ok(None);
         }
@@ -41,7 +41,7 @@ impl Listener<'_> {
     pub(super) fn enter(
         &self,
         measured: &Measured,
-        who: &mut Who,
+        who: &mut PlanSession,
         heard: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
         if self.due(who)?.is_none() {
@@ -55,7 +55,12 @@ impl Listener<'_> {
         }
     }
 
-    fn enter_own(&self, measured: &Measured, who: &mut Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+    fn enter_own(
+        &self,
+        measured: &Measured,
+        who: &mut PlanSession,
+        heard: &mut ReportOutcome,
+    ) -> Result<(), EngineError> {
         let works = self.works_on(who)?;
         let meter = &mut who.state.meter;
         let grown = advance(&mut meter.mark, measured);
@@ -92,7 +97,7 @@ impl Listener<'_> {
         &self,
         name: &str,
         measured: &Measured,
-        who: &Who,
+        who: &PlanSession,
         heard: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
         let Some(mut main) = self.main()? else { return Ok(()) };
@@ -143,11 +148,11 @@ impl Listener<'_> {
     }
 
     /// What agents of a runner use is entered by the runner.
-    fn is_runners(&self, who: &Who) -> bool {
+    fn is_runners(&self, who: &PlanSession) -> bool {
         self.report.by_runner || WorkerId::of(&who.owner).is_some()
     }
 
-    fn works_on(&self, who: &Who) -> Result<Vec<Todo>, EngineError> {
+    fn works_on(&self, who: &PlanSession) -> Result<Vec<Todo>, EngineError> {
         let scope = match who.cover() {
             Cover::List(scope) => scope,
             Cover::Plan => Vec::new(),

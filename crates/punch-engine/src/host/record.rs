@@ -10,7 +10,7 @@ use crate::{Engine, EngineError};
 
 /// One decision with what it follows from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct StoredDecision {
     pub agent: String,
     pub plan: String,
     pub revision: u64,
@@ -48,7 +48,7 @@ impl Engine {
         Ok(kept
             .into_iter()
             .map(|kept| {
-                let record = serde_json::from_str::<Record>(&kept.body).ok();
+                let record = serde_json::from_str::<StoredDecision>(&kept.body).ok();
                 let line: Value = serde_json::from_str(&kept.body).unwrap_or_default();
                 DecisionRecord {
                     key: kept.key,

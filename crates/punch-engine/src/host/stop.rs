@@ -2,13 +2,13 @@
 
 use punch_core::drive::{Decision, Effect, Facts, Input, Reason, Scene, decide, early};
 
-use super::listen::{Listener, ReportOutcome, Who};
-use super::record::Record;
+use super::listen::{Listener, PlanSession, ReportOutcome};
+use super::record::StoredDecision;
 use crate::EngineError;
 use crate::call::names::Names;
 
 impl Listener<'_> {
-    pub(super) fn stop(&self, who: &mut Who, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+    pub(super) fn stop(&self, who: &mut PlanSession, heard: &mut ReportOutcome) -> Result<(), EngineError> {
         let key = &self.report.key;
         if self.is_driven(who) {
             // The runner decides when the turn is over; a hook that decides too would count twice.
@@ -56,20 +56,25 @@ impl Listener<'_> {
         let next = next.map(|next| self.snapshot.find(&next.id)).transpose()?.flatten();
         heard.sent = Some((who.owner.clone(), next.map(|todo| todo.uid)));
         let revision = self.snapshot.row()?.revision;
-        let record =
-            Record { agent: self.report.agent.clone(), plan: self.plan.name.clone(), revision, input, decision };
+        let record = StoredDecision {
+            agent: self.report.agent.clone(),
+            plan: self.plan.name.clone(),
+            revision,
+            input,
+            decision,
+        };
         heard.record = serde_json::to_string(&record).ok();
         Ok(())
     }
 
     /// No one counts what the session's tools do, and it has a todo in progress on which they may have worked.
-    fn is_unobserved(&self, who: &Who) -> Result<bool, EngineError> {
+    fn is_unobserved(&self, who: &PlanSession) -> Result<bool, EngineError> {
         let matters = who.state.drive.untouched && who.state.drive.total > 0 && !self.counts_tools(who);
         Ok(matters && self.current(who)?.is_some())
     }
 
     /// The last decision, if it is so new that it still holds.
-    fn recent(&self) -> Result<Option<Record>, EngineError> {
+    fn recent(&self) -> Result<Option<StoredDecision>, EngineError> {
         let interval = i64::try_from(self.settings.keep_going_check_interval_ms.value).unwrap_or(i64::MAX);
         if interval == 0 {
             return Ok(None);
@@ -78,13 +83,13 @@ impl Listener<'_> {
         let revision = self.snapshot.row()?.revision;
         let fresh = |at: i64| (0..interval).contains(&self.now.saturating_sub(at));
         let last = last.first().filter(|last| fresh(last.at));
-        let last = last.and_then(|last| serde_json::from_str::<Record>(&last.body).ok());
+        let last = last.and_then(|last| serde_json::from_str::<StoredDecision>(&last.body).ok());
         Ok(last.filter(|last| last.revision == revision && last.input.event == self.report.event))
     }
 }
 
 /// The todo to continue with, as the conversation calls it.
-fn in_its_names(facts: &mut Facts, who: &Who) {
+fn in_its_names(facts: &mut Facts, who: &PlanSession) {
     if who.state.names.is_empty() {
         return;
     }

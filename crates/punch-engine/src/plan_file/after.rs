@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use punch_core::plan_file::{Known, Write};
+use punch_core::plan_file::{AgreedTodo, Write};
 use punch_core::{Footprint, Plan, Status};
 use punch_store::PlanId;
 
@@ -39,7 +39,7 @@ impl Engine {
             return Ok((HashMap::new(), link.revision));
         }
         let now: Plan = self.slice(plan, &Footprint { ids, ..Footprint::default() })?;
-        let status = |known: &Known| {
+        let status = |known: &AgreedTodo| {
             let todo = now.by_id(&known.plan.id).filter(|todo| todo.status != known.plan.status)?;
             Some((todo.id.clone(), todo.status))
         };

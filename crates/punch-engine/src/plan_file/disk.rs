@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What tells at a glance whether a file is still the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
+pub struct FileStamp {
     /// When it was written, in nanoseconds since the epoch.
     pub modified: u64,
     /// Its size in bytes.
@@ -25,10 +25,10 @@ pub struct Look {
 }
 
 /// A look at the file, without opening it. `None` if there is none.
-pub fn look(path: &Path) -> Option<Look> {
+pub fn look(path: &Path) -> Option<FileStamp> {
     let found = fs::symlink_metadata(path).ok()?;
     let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    Some(Look { modified: u64::try_from(modified.as_nanos()).unwrap_or(u64::MAX), size: found.len() })
+    Some(FileStamp { modified: u64::try_from(modified.as_nanos()).unwrap_or(u64::MAX), size: found.len() })
 }
 
 /// The text of a plan file.

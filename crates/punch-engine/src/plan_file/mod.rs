@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use punch_core::Uid;
-use punch_core::plan_file::{Conflict, Known, Merged, PlanFile, items_of, merge};
+use punch_core::plan_file::{AgreedTodo, Conflict, Merged, PlanFile, items_of, merge};
 use punch_store::{Durability, PlanId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Engine, EngineError, Request};
-pub use disk::{Look, look};
+pub use disk::{FileStamp, look};
 pub use error::FileError;
-pub use sync::{How, Synced};
+pub use sync::{SyncOptions, Synced};
 
 /// Conflicts that are remembered.
 const REMEMBERED: usize = 20;
@@ -43,11 +43,11 @@ pub struct Link {
     /// When, in milliseconds since the epoch.
     pub at: i64,
     /// How the file looked then.
-    pub look: Option<Look>,
+    pub look: Option<FileStamp>,
     /// Where both had changed one thing, the newest last.
     pub conflicts: Vec<Conflict>,
     /// What both said.
-    pub base: Vec<Known>,
+    pub base: Vec<AgreedTodo>,
 }
 
 /// A plan file compared with its plan; nothing was changed.
@@ -100,7 +100,7 @@ impl Engine {
         plan: PlanId,
         request: &Request<'_>,
         path: &Path,
-        how: How,
+        how: SyncOptions,
     ) -> Result<Synced, EngineError> {
         if let Some(link) = self.plan_file(plan)?.filter(|link| link.path != path) {
             return Err(FileError::Linked(link.path).into());
@@ -145,7 +145,7 @@ impl Engine {
     pub fn to_build(&self, plan: PlanId) -> Result<Vec<Uid>, EngineError> {
         let link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
         let whole = self.whole(plan)?;
-        let todo = |known: &Known| whole.by_id(&known.file.id).filter(|todo| todo.status.is_open());
+        let todo = |known: &AgreedTodo| whole.by_id(&known.file.id).filter(|todo| todo.status.is_open());
         Ok(link.base.iter().filter_map(todo).map(|todo| todo.uid).collect())
     }
 

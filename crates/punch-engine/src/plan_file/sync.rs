@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use punch_core::plan_file::{Conflict, PlanFile, PlanFileTodo, Write, items_of, merge, settled};
 use punch_store::PlanId;
 
-use super::{FileError, Link, disk, take::Taken, understood};
+use super::{FileError, Link, disk, take::TakenChanges, understood};
 use crate::checkpoint::AfterCommit;
 use crate::locate::head_commit;
 use crate::{Engine, EngineError, Request};
@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 5;
 
 /// What a sync does beyond bringing changes over.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct How {
+pub struct SyncOptions {
     /// Puts todos of the plan that the file lacks into the file.
     pub add: bool,
 }
@@ -57,7 +57,7 @@ impl Synced {
 
 impl Engine {
     /// Brings a plan and its file together.
-    pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: How) -> Result<Synced, EngineError> {
+    pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: SyncOptions) -> Result<Synced, EngineError> {
         let mut after = AfterCommit::default();
         // What somebody ticked off is done at this commit, as far as anybody knows (rule 32).
         let here = || {
@@ -75,7 +75,7 @@ impl Engine {
         &self,
         plan: PlanId,
         request: &Request<'_>,
-        how: How,
+        how: SyncOptions,
         after_commit: &mut AfterCommit,
     ) -> Result<Synced, EngineError> {
         let path = self.plan_file(plan)?.ok_or(FileError::NotLinked)?.path;
@@ -112,7 +112,7 @@ impl Engine {
         let back = || -> Result<(), EngineError> {
             let Some(link) = self.plan_file(plan)? else { return Ok(()) };
             if disk::look(&link.path) != link.look {
-                self.sync_plan_file(plan, request, How::default())?;
+                self.sync_plan_file(plan, request, SyncOptions::default())?;
             }
             Ok(())
         };
@@ -127,7 +127,7 @@ impl Engine {
         plan: PlanId,
         link: &mut Link,
         file: &PlanFile<'_>,
-        (before, how): (&str, How),
+        (before, how): (&str, SyncOptions),
         out: &mut Synced,
     ) -> Result<bool, EngineError> {
         let whole = self.whole(plan)?;
@@ -156,7 +156,7 @@ impl Engine {
 }
 
 impl Synced {
-    fn take(&mut self, taken: Taken) {
+    fn take(&mut self, taken: TakenChanges) {
         self.added.extend(taken.added);
         self.changed.extend(taken.changed);
         self.archived.extend(taken.archived);

@@ -13,7 +13,7 @@ use crate::{Changed, Engine, EngineError, Request};
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct TakenChanges {
     /// Ids of what is new.
     pub added: Vec<String>,
     /// Ids of what changed.
@@ -33,8 +33,8 @@ impl Engine {
         file: &PlanFile<'_>,
         merged: &Merged,
         after_commit: &mut AfterCommit,
-    ) -> Result<Taken, EngineError> {
-        let mut taken = Taken::default();
+    ) -> Result<TakenChanges, EngineError> {
+        let mut taken = TakenChanges::default();
         let phases: Vec<Option<&str>> = merged.places.iter().map(|at| file.phase(*at)).collect();
         let wish = Wish { before: &merged.before, after: &merged.after, phases: &phases, conflicts: &merged.conflicts };
         if wish.is_empty() {
@@ -129,7 +129,7 @@ impl Wish<'_> {
     }
 }
 
-impl Taken {
+impl TakenChanges {
     fn count(&mut self, changed: &Changed) {
         let plan = &changed.plan;
         let id = |uid: &Uid| plan.get(*uid).map(|todo| todo.id.clone());

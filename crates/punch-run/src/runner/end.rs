@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use punch_core::drive::roots;
 use punch_core::{Plan, Status, Todo, Uid};
-use punch_engine::{Code, Ended, RunOutcome, Saving, Why, WorkTree};
+use punch_engine::{CheckpointReason, Code, Ended, RunOutcome, Saving, WorkTree};
 
 use super::plan_cache::PlanCache;
 use super::seat::Seat;
@@ -107,7 +107,7 @@ impl Runner<'_, '_> {
     pub(super) fn checkpoint(&self, notes: &str) {
         let tree = WorkTree { root: self.world.root.clone(), git: None, consents: None };
         let (code, actor) = (Code::look(&tree), self.actor(None));
-        let saving = Saving { why: Why::Batch, by: actor.by(), notes: Some(notes) };
+        let saving = Saving { why: CheckpointReason::Batch, by: actor.by(), notes: Some(notes) };
         if let Err(error) = self.world.engine.checkpoint(self.world.plan, &code, &saving) {
             self.remark(format!("no checkpoint: {}", error.message()));
         }

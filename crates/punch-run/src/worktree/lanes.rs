@@ -12,9 +12,9 @@ use punch_store::platform;
 use super::WorktreeError;
 use super::git::{Git, failure};
 use super::lane::{self, Lane};
-use super::look::Look;
+use super::look::LaneState;
 use super::name::{branch_of, lane_part, mark_of, part, result_branch};
-use super::refs::{Known, Refs};
+use super::refs::{KnownRef, Refs};
 use super::repair::remove_half_made;
 
 /// Number of alternative names tried for a lane whose name is taken.
@@ -166,7 +166,7 @@ impl Lanes {
     pub fn refresh(&self, lane: &Lane) -> Result<bool, WorktreeError> {
         let tip = self.tip(&mut self.turn())?;
         let git = self.lane_git(lane)?;
-        let look = Look::at(&git)?;
+        let look = LaneState::at(&git)?;
         let Some(head) = look.head else { return Ok(false) };
         if head == tip {
             return Ok(true);
@@ -227,7 +227,7 @@ impl Lanes {
     }
 
     /// Deletes a branch and its mark, unless it is checked out or was moved. Returns whether it did.
-    pub(super) fn drop_branch(&self, branch: &str, found: &Known) -> Result<bool, WorktreeError> {
+    pub(super) fn drop_branch(&self, branch: &str, found: &KnownRef) -> Result<bool, WorktreeError> {
         if found.tree.is_some() {
             return Ok(false);
         }

@@ -7,7 +7,7 @@ use super::submodule::foreign_submodules;
 
 /// The state in which an agent left its lane.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct LaneState {
     /// The current commit; `None` if the branch has none yet.
     pub head: Option<String>,
     /// The current branch, or what git prints without one.
@@ -25,7 +25,7 @@ pub(super) struct Look {
     pub foreign: Vec<String>,
 }
 
-impl Look {
+impl LaneState {
     /// Reads the state of the lane in which this git works.
     pub fn at(git: &Git) -> Result<Self, WorktreeError> {
         // For the status of a submodule git runs in that repository, with its configuration.
@@ -49,8 +49,8 @@ impl Look {
     }
 }
 
-fn read(answer: &str) -> Look {
-    let mut look = Look::default();
+fn read(answer: &str) -> LaneState {
+    let mut look = LaneState::default();
     for entry in answer.split('\0') {
         match entry.split_once(' ') {
             Some(("#", header)) => match header.split_once(' ') {
@@ -90,12 +90,12 @@ mod tests {
 
     #[test]
     fn the_answer_of_git_is_read_with_any_path() {
-        assert_eq!(read(""), Look::default());
+        assert_eq!(read(""), LaneState::default());
         let answer = "# branch.oid abc\0# branch.head punch/7/a\0\
             1 .M N... 100644 100644 100644 1 1 with space\nand line\0\
             1 .M SCMU 160000 160000 160000 1 1 lib\0\
             u UU N... 100644 100644 100644 100644 1 2 3 both sides\0? new\0";
-        let wanted = Look {
+        let wanted = LaneState {
             head: Some("abc".into()),
             branch: "punch/7/a".into(),
             changed: true,
@@ -106,9 +106,9 @@ mod tests {
         };
         assert_eq!(read(answer), wanted);
         let plain = read("# branch.oid (initial)\0# branch.head (detached)\0? new file\0");
-        assert_eq!(plain, Look { branch: "(detached)".into(), changed: true, ..Look::default() });
+        assert_eq!(plain, LaneState { branch: "(detached)".into(), changed: true, ..LaneState::default() });
         assert!(read("? inside/\0").nests);
         assert!(!read("1 D. N... 100644 000000 000000 1 1 x\0").nests);
-        assert_eq!(read("1 x\0u y\0#\0# z"), Look { changed: true, ..Look::default() });
+        assert_eq!(read("1 x\0u y\0#\0# z"), LaneState { changed: true, ..LaneState::default() });
     }
 }

@@ -10,7 +10,7 @@ const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(parent)%00%(worktr
 
 /// A ref that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct KnownRef {
     /// The full name of the ref.
     name: String,
     /// The commit of the ref.
@@ -23,11 +23,11 @@ pub(super) struct Known {
 
 /// The requested refs that exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Refs(Vec<Known>);
+pub(super) struct Refs(Vec<KnownRef>);
 
 impl Refs {
     /// Returns the ref with this full name.
-    pub fn get(&self, name: &str) -> Option<&Known> {
+    pub fn get(&self, name: &str) -> Option<&KnownRef> {
         self.0.iter().find(|known| known.name == name)
     }
 
@@ -37,7 +37,7 @@ impl Refs {
     }
 }
 
-impl Known {
+impl KnownRef {
     /// Returns true if that commit is a parent of this one. If not, it may still be an older ancestor.
     pub fn follows(&self, commit: &str) -> bool {
         self.parents.iter().any(|parent| parent == commit)
@@ -67,7 +67,7 @@ fn read(answer: &str) -> Refs {
     while let (Some(name), Some(commit), Some(parents), Some(tree)) =
         (fields.next(), fields.next(), fields.next(), fields.next())
     {
-        out.push(Known {
+        out.push(KnownRef {
             name: name.trim_start_matches('\n').to_owned(),
             commit: commit.to_owned(),
             parents: parents.split(' ').filter(|parent| !parent.is_empty()).map(str::to_owned).collect(),
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn refs_are_read_with_any_path_of_a_work_tree() {
-        let known = |name: &str, parents: &[&str], tree: Option<&str>| Known {
+        let known = |name: &str, parents: &[&str], tree: Option<&str>| KnownRef {
             name: name.into(),
             commit: "c".into(),
             parents: parents.iter().map(|parent| (*parent).to_owned()).collect(),

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::git::{Git, failure};
-use super::look::Look;
+use super::look::LaneState;
 use super::merge::Merge;
 use super::name::mark_of;
 use super::refs::Refs;
@@ -137,7 +137,7 @@ impl Lanes {
         message: &str,
     ) -> Result<Result<Refs, (HeldReason, Vec<String>)>, WorktreeError> {
         let folder = git.folders().map(|folders| folders.own.clone()).ok_or_else(|| lane.gone())?;
-        let look = Look::at(git)?;
+        let look = LaneState::at(git)?;
         if !look.foreign.is_empty() {
             return Ok(Err((HeldReason::Nested, look.foreign)));
         }
@@ -256,7 +256,7 @@ fn nested(git: &Git) -> Result<Vec<String>, WorktreeError> {
 }
 
 /// Returns submodules with uncommitted files, or with commits that no remote has.
-fn submodule_work(git: &Git, look: &Look) -> Vec<String> {
+fn submodule_work(git: &Git, look: &LaneState) -> Vec<String> {
     let is_lost = |(flags, path): &&([u8; 3], String)| {
         let [commit, modified, untracked] = *flags;
         let inside = git.in_submodule(&git.root().join(path));

@@ -26,7 +26,7 @@ pub struct MemoryStore {
 
 #[derive(Clone, Debug, Default)]
 struct State {
-    plans: BTreeMap<PlanId, Arc<Kept>>,
+    plans: BTreeMap<PlanId, Arc<StoredPlan>>,
     sessions: BTreeMap<SessionKey, Session>,
     decisions: BTreeMap<(SessionKey, u64), Decision>,
     settings: BTreeMap<String, String>,
@@ -34,7 +34,7 @@ struct State {
 
 /// Everything about one plan. The plan in it is whole.
 #[derive(Clone, Debug)]
-struct Kept {
+struct StoredPlan {
     info: PlanInfo,
     plan: Plan,
     events: BTreeMap<u64, Vec<Event>>,
@@ -61,11 +61,11 @@ impl MemoryStore {
 }
 
 impl State {
-    fn kept(&self, plan: PlanId) -> Result<&Kept, StoreError> {
+    fn kept(&self, plan: PlanId) -> Result<&StoredPlan, StoreError> {
         self.plans.get(&plan).map(Arc::as_ref).ok_or(StoreError::UnknownPlan { plan })
     }
 
-    fn kept_mut(&mut self, plan: PlanId) -> Result<&mut Kept, StoreError> {
+    fn kept_mut(&mut self, plan: PlanId) -> Result<&mut StoredPlan, StoreError> {
         self.plans.get_mut(&plan).map(Arc::make_mut).ok_or(StoreError::UnknownPlan { plan })
     }
 
@@ -115,7 +115,7 @@ impl Store for MemoryStore {
         state.name_is_free(name, None)?;
         let id = PlanId(state.plans.keys().next_back().map_or(1, |last| last.0 + 1));
         let info = PlanInfo { id, name: name.to_owned(), created_at: now, archived: None, revision: 0, pruned: 0 };
-        let kept = Kept {
+        let kept = StoredPlan {
             info,
             plan: Plan::new(),
             events: BTreeMap::new(),

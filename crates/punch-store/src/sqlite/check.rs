@@ -7,7 +7,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, params};
 
 use super::todo::{COLUMNS, held_until, relink};
-use super::{Done, SqliteStore, content_index, fail};
+use super::{SqliteStore, WriteOutcome, content_index, fail};
 use crate::{Catalogue, Durability, PlanId, StoreError};
 
 impl SqliteStore {
@@ -109,7 +109,7 @@ impl SqliteStore {
                 }
                 view.mark_content_numbers_current()?;
             }
-            Ok(Done { answer: (), wrote: true, plan: None })
+            Ok(WriteOutcome { answer: (), wrote: true, plan: None })
         })
     }
 }

@@ -52,7 +52,7 @@ pub(super) struct PlanMark {
 
 /// What is known outside the log about the commits of one store file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct CommitRecord {
     /// The number of the file in its file system. A copied folder brings its record along, but that record speaks of the
     /// original file and may be newer than the copied log.
     file: u64,
@@ -90,7 +90,7 @@ impl Counter {
     }
 }
 
-impl Record {
+impl CommitRecord {
     /// Reads the record from an open `store.lock`. `None` if there is none, if it is damaged, or if it is about another
     /// file than `number`: then nothing is known.
     pub fn read(mut lock: &File, number: u64) -> Option<Self> {
@@ -212,11 +212,11 @@ impl Record {
 
 /// What the store behind `conn` has lost. `record` must have been read before the first look at the store: a commit may
 /// follow at any time, and its record with it.
-pub(super) fn lost(conn: &Connection, path: &Path, record: Option<Record>) -> Option<LostWrites> {
-    let exceeded = |record: &Record| Counter::read(conn).is_ok_and(|counter| record.exceeds(&counter));
+pub(super) fn lost(conn: &Connection, path: &Path, record: Option<CommitRecord>) -> Option<LostWrites> {
+    let exceeded = |record: &CommitRecord| Counter::read(conn).is_ok_and(|counter| record.exceeds(&counter));
     record.filter(exceeded)?;
     // A restore in between explains the difference, and has removed the record before it began.
-    let record = Record::beside(path)?;
+    let record = CommitRecord::beside(path)?;
     let counter = Counter::read(conn).ok().filter(|counter| record.exceeds(counter))?;
     record.compare(conn, &counter).ok()?
 }
@@ -225,7 +225,7 @@ pub(super) fn lost(conn: &Connection, path: &Path, record: Option<Record>) -> Op
 pub(super) fn refuse(
     conn: &Connection,
     path: &Path,
-    record: Option<&Record>,
+    record: Option<&CommitRecord>,
     counter: &Counter,
 ) -> Result<(), StoreError> {
     let Some(record) = record.filter(|record| record.exceeds(counter)) else { return Ok(()) };
@@ -277,22 +277,22 @@ mod tests {
             at in any::<prop::sample::Index>(),
         ) {
             let (file, synced, latest, boot) = numbers;
-            let record = Record { file, store: "0123456789abcdef".repeat(2), synced, latest, boot, plans };
+            let record = CommitRecord { file, store: "0123456789abcdef".repeat(2), synced, latest, boot, plans };
             let lock = tempfile::tempfile().unwrap();
             record.write(&lock).unwrap();
-            let found = Record::read(&lock, file).unwrap();
-            let outside = |record: &Record| Record { plans: Vec::new(), ..record.clone() };
+            let found = CommitRecord::read(&lock, file).unwrap();
+            let outside = |record: &CommitRecord| CommitRecord { plans: Vec::new(), ..record.clone() };
             prop_assert_eq!(outside(&found), outside(&record));
             for (found, mark) in found.plans.iter().zip(&record.plans) {
                 prop_assert_eq!((found.id, found.revision), (mark.id, mark.revision));
             }
             prop_assert_eq!(found.plans.len(), record.plans.len());
-            prop_assert_eq!(Record::read(&lock, file.wrapping_add(1)), None);
+            prop_assert_eq!(CommitRecord::read(&lock, file.wrapping_add(1)), None);
             prop_assert_eq!(lock.metadata().unwrap().len(), BYTES as u64);
             let mut text = record.to_text().into_bytes();
             let at = at.index(text.len());
             text[at] ^= 1;
-            prop_assert_eq!(std::str::from_utf8(&text).ok().and_then(Record::parse), None);
+            prop_assert_eq!(std::str::from_utf8(&text).ok().and_then(CommitRecord::parse), None);
         }
     }
 
@@ -300,20 +300,20 @@ mod tests {
     fn a_file_with_other_content_is_left_alone() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"a letter").unwrap();
-        assert!(Record::default().write(&file).is_err());
-        assert!(Record::forget(&file).is_err());
-        assert_eq!(Record::read(&file, 0), None);
+        assert!(CommitRecord::default().write(&file).is_err());
+        assert!(CommitRecord::forget(&file).is_err());
+        assert_eq!(CommitRecord::read(&file, 0), None);
         assert_eq!(file.metadata().unwrap().len(), 8);
     }
 
     #[test]
     fn commits_that_were_not_synced_count_until_the_system_restarts() {
         let counter = |commits| Counter { commits, store: None };
-        let record = Record { synced: 3, latest: 5, boot: platform::boot(), ..Record::default() };
+        let record = CommitRecord { synced: 3, latest: 5, boot: platform::boot(), ..CommitRecord::default() };
         assert!(record.exceeds(&counter(2)));
         assert_eq!(record.exceeds(&counter(4)), platform::boot() != 0);
         assert!(!record.exceeds(&counter(5)));
-        let restarted = Record { boot: platform::boot().wrapping_add(1), ..record };
+        let restarted = CommitRecord { boot: platform::boot().wrapping_add(1), ..record };
         assert!(restarted.exceeds(&counter(2)));
         assert!(!restarted.exceeds(&counter(3)), "a power loss may undo what was not synced");
     }

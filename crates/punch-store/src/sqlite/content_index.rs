@@ -47,7 +47,7 @@ pub(super) fn find(view: &View<'_>, contents: &BTreeSet<String>) -> Result<Vec<T
 /// content that could be found.
 pub(super) fn refresh(view: &View<'_>) -> Result<(), StoreError> {
     #[derive(Deserialize)]
-    struct Said {
+    struct TodoContent {
         #[serde(default)]
         content: String,
     }
@@ -59,7 +59,7 @@ pub(super) fn refresh(view: &View<'_>) -> Result<(), StoreError> {
         let mut rows = statement.query([view.plan.0])?;
         let mut wrong = Vec::new();
         while let Some(row) = rows.next()? {
-            let Ok(Said { content }) = serde_json::from_str(row.get_ref(2)?.as_str()?) else { continue };
+            let Ok(TodoContent { content }) = serde_json::from_str(row.get_ref(2)?.as_str()?) else { continue };
             let said = number(&content);
             if row.get::<_, Option<i64>>(1)? != Some(said.into()) {
                 wrong.push((row.get(0)?, said));

@@ -31,7 +31,7 @@ use rusqlite::{Connection, params};
 pub use tools::{StoreInfo, name_of, restore, revisions_in};
 
 use crate::{Catalogue, Changes, Durability, LostWrites, PlanId, Snapshot, Store, StoreError, Tx};
-use commits::{Counter, PlanMark, Record};
+use commits::{CommitRecord, Counter, PlanMark};
 use connection::Pool;
 use lock::Turn;
 use todo::Unknown;
@@ -63,7 +63,7 @@ pub struct SqliteStore {
 }
 
 /// What the body of a write transaction has done.
-struct Done<T> {
+struct WriteOutcome<T> {
     answer: T,
     wrote: bool,
     /// The plan that it wrote to, as it is now.
@@ -134,7 +134,7 @@ impl SqliteStore {
     pub fn accept_loss(&mut self) -> Result<Option<LostWrites>, StoreError> {
         let lost = self.lost.take();
         if lost.is_some() {
-            let record = Record::beside(self.path()).map_or(0, |record| record.latest());
+            let record = CommitRecord::beside(self.path()).map_or(0, |record| record.latest());
             self.count_from(record)?;
         }
         self.pool.lost = false;
@@ -143,14 +143,16 @@ impl SqliteStore {
 
     /// Records the store as it is, with a counter above `number`.
     fn count_from(&self, number: u64) -> Result<(), StoreError> {
-        self.transact(Durability::Full, Loss::Accept(number), |_| Ok(Done { answer: (), wrote: true, plan: None }))
+        self.transact(Durability::Full, Loss::Accept(number), |_| {
+            Ok(WriteOutcome { answer: (), wrote: true, plan: None })
+        })
     }
 
     /// Runs `body` in a write transaction, committed if it answers `Ok`.
     fn commit<T>(
         &self,
         durability: Durability,
-        body: impl FnOnce(&Connection) -> Result<Done<T>, StoreError>,
+        body: impl FnOnce(&Connection) -> Result<WriteOutcome<T>, StoreError>,
     ) -> Result<T, StoreError> {
         self.transact(durability, Loss::Refuse, body)
     }
@@ -159,7 +161,7 @@ impl SqliteStore {
         &self,
         durability: Durability,
         loss: Loss,
-        body: impl FnOnce(&Connection) -> Result<Done<T>, StoreError>,
+        body: impl FnOnce(&Connection) -> Result<WriteOutcome<T>, StoreError>,
     ) -> Result<T, StoreError> {
         if let Some(obstacle) = &self.obstacle {
             return Err(obstacle.clone());
@@ -182,7 +184,7 @@ impl SqliteStore {
         })();
         drop(turn);
         self.pool.give(connection);
-        let Done { answer, wrote, .. } = done?;
+        let WriteOutcome { answer, wrote, .. } = done?;
         if wrote {
             self.watch.committed();
         }
@@ -197,12 +199,12 @@ impl SqliteStore {
         turn: &Turn,
         durability: Durability,
         loss: Loss,
-        body: impl FnOnce(&Connection) -> Result<Done<T>, StoreError>,
-    ) -> Result<Done<T>, StoreError> {
+        body: impl FnOnce(&Connection) -> Result<WriteOutcome<T>, StoreError>,
+    ) -> Result<WriteOutcome<T>, StoreError> {
         let failed = |e: rusqlite::Error| fail::sql(self.path(), "be written", &e);
         let number = self.pool.number();
         let counter = Counter::read(conn).map_err(failed)?;
-        let record = Record::read(&turn.file, number);
+        let record = CommitRecord::read(&turn.file, number);
         let (record, at_least) = match loss {
             Loss::Refuse => {
                 commits::refuse(conn, self.path(), record.as_ref(), &counter)?;
@@ -218,7 +220,7 @@ impl SqliteStore {
         run(conn, "COMMIT").map_err(failed)?;
         if let Some(counter) = counter {
             // Without a record the write is as safe as before, only its loss would go unnoticed.
-            let _ = Record::after(record, number, &counter, durability, done.plan.take()).write(&turn.file);
+            let _ = CommitRecord::after(record, number, &counter, durability, done.plan.take()).write(&turn.file);
         }
         Ok(done)
     }
@@ -261,7 +263,7 @@ impl Store for SqliteStore {
             let mut view = self.view(conn, plan);
             view.plan_row()?;
             body(&mut view)?;
-            Ok(Done { answer: (), wrote: view.changed.get(), plan: view.mark() })
+            Ok(WriteOutcome { answer: (), wrote: view.changed.get(), plan: view.mark() })
         })
     }
 
@@ -293,7 +295,7 @@ impl Store for SqliteStore {
             view.execute("make a plan", sql, params![name, now, row])?;
             let id = conn.last_insert_rowid();
             let mark = PlanMark { id, revision: 0, name: name.to_owned() };
-            Ok(Done { answer: PlanId(id), wrote: true, plan: Some(mark) })
+            Ok(WriteOutcome { answer: PlanId(id), wrote: true, plan: Some(mark) })
         })
     }
 

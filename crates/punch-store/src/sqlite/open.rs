@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::commits::Record;
+use super::commits::CommitRecord;
 use super::connection::{self, Access, StoreConnection};
 use super::lock::Turn;
 use super::schema::{self, MIGRATIONS, SchemaAge};
@@ -46,7 +46,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
         }
     }
     let usage_note = UsageNote::enter(&path);
-    let record = Record::beside(&path);
+    let record = CommitRecord::beside(&path);
     let log_mismatch = usage_note.as_ref().is_some_and(UsageNote::log_mismatch);
     let Looked { mut connection, standing, access, obstacle } = look(&path, wait)?;
     if log_mismatch {
@@ -173,7 +173,7 @@ fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
     // The log of a store that is gone would be taken for the log of this one.
     remove_companions(path).map_err(|e| fail::io(path, "clear what an earlier one left", &e))?;
     // So would its record, if the new file got the number of the old one.
-    let _ = Record::forget(&turn.file);
+    let _ = CommitRecord::forget(&turn.file);
     let placed = file.sync_all().and_then(|()| fs::rename(&fresh, path));
     placed.and_then(|()| sync_folder(path)).map_err(|e| fail::io(path, "put it into place", &e))
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 
-use super::commits::Record;
+use super::commits::CommitRecord;
 use super::connection::{Access, StoreConnection};
 use super::lock::Turn;
 use super::usage_note::UsageNote;
@@ -111,9 +111,9 @@ pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> 
         SqliteStore::open(path, OpenMode::Create)?;
     }
     let path = &fs::canonicalize(path).map_err(|e| fail::io(path, "find it", &e))?;
-    let commits = Record::beside(path).map_or(0, |record| record.latest());
+    let commits = CommitRecord::beside(path).map_or(0, |record| record.latest());
     let turn = Turn::take(path, Instant::now() + WAIT)?;
-    let _ = Record::forget(&turn.file);
+    let _ = CommitRecord::forget(&turn.file);
     match overwrite(&source.conn, path) {
         Ok(()) => {
             drop(turn);

@@ -6,7 +6,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use punch_engine::plan_file::{FileError, How};
+use punch_engine::plan_file::{FileError, SyncOptions};
 use punch_engine::{EngineError, Request};
 use serde_json::json;
 
@@ -72,7 +72,7 @@ impl PlanFile {
             What::Link { file, add } => {
                 let path = absolute(&file)?;
                 let open = project.write()?;
-                let synced = open.engine.link_plan_file(open.plan, &request(&open), &path, How { add })?;
+                let synced = open.engine.link_plan_file(open.plan, &request(&open), &path, SyncOptions { add })?;
                 Ok(views::synced(&synced))
             }
             What::Status => {
@@ -82,10 +82,10 @@ impl PlanFile {
             }
             What::Sync { add, watch: false } => {
                 let open = linked(project)?;
-                let synced = open.engine.sync_plan_file(open.plan, &request(&open), How { add })?;
+                let synced = open.engine.sync_plan_file(open.plan, &request(&open), SyncOptions { add })?;
                 Ok(views::synced(&synced))
             }
-            What::Sync { add, watch: true } => watch::run(&linked(project)?, How { add }),
+            What::Sync { add, watch: true } => watch::run(&linked(project)?, SyncOptions { add }),
             What::Build { to } => build(&linked(project)?, &to),
             What::Unlink => {
                 let open = linked(project)?;
@@ -97,7 +97,7 @@ impl PlanFile {
 
 /// What people just wrote counts; what is completed or cancelled does not.
 fn build(open: &Open, to: &To) -> Result<Reply, Failure> {
-    open.engine.sync_plan_file(open.plan, &request(open), How::default())?;
+    open.engine.sync_plan_file(open.plan, &request(open), SyncOptions::default())?;
     let todos = open.engine.to_build(open.plan)?;
     if todos.is_empty() {
         return Ok(Reply::new("Nothing in the plan file is left to be done.", json!({"ids": []})));

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use punch_engine::plan_file::{FileError, How, Look, look};
+use punch_engine::plan_file::{FileError, FileStamp, SyncOptions, look};
 use punch_engine::{EngineError, Request};
 
 use super::{request, views};
@@ -19,7 +19,7 @@ const EVERY: Duration = Duration::from_millis(150);
 const AWAY: u32 = 7;
 
 /// Syncs until the process is ended, or the plan is unlinked.
-pub fn run(open: &Open, how: How) -> Result<Reply, Failure> {
+pub fn run(open: &Open, how: SyncOptions) -> Result<Reply, Failure> {
     let mut changes = open.engine.store().changes();
     let mut lines = open.project.global.json.then(JsonLines::stdout);
     let request: Request<'_> = request(open);
@@ -75,9 +75,9 @@ enum Act {
 /// What was seen so far.
 struct Watch {
     /// How the file looked in the last step.
-    last: Option<Look>,
+    last: Option<FileStamp>,
     /// How it looked when it was last taken care of.
-    handled: Option<Look>,
+    handled: Option<FileStamp>,
     /// The plan changed since.
     behind: bool,
     away: u32,
@@ -91,7 +91,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    fn step(&mut self, seen: Option<Look>, woken: bool) -> Act {
+    fn step(&mut self, seen: Option<FileStamp>, woken: bool) -> Act {
         self.behind |= woken;
         let still = seen == self.last;
         self.last = seen;
@@ -118,8 +118,8 @@ impl Watch {
 mod tests {
     use super::*;
 
-    fn at(modified: u64) -> Option<Look> {
-        Some(Look { modified, size: 1 })
+    fn at(modified: u64) -> Option<FileStamp> {
+        Some(FileStamp { modified, size: 1 })
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::call::{NewPhase, PhaseOp, Target};
 use super::list::{Phase, Task};
 use super::normal::{Completed, completions, normalise};
-use super::work::{Slot, Work};
+use super::work::{PhaseDraft, Slot};
 use crate::{Status, text};
 
 /// What a batch did.
@@ -21,7 +21,7 @@ pub struct Answer {
 
 /// Runs a batch. An op that fails does not stop the ones after it.
 pub fn step(phases: &[Phase], ops: &[PhaseOp]) -> Answer {
-    let mut work = Work::new(phases.to_vec());
+    let mut work = PhaseDraft::new(phases.to_vec());
     let errors: Vec<String> = ops.iter().filter_map(|op| run(&mut work, op).err()).collect();
     let mut after = work.into_phases();
     normalise(&mut after);
@@ -29,10 +29,10 @@ pub fn step(phases: &[Phase], ops: &[PhaseOp]) -> Answer {
     Answer { phases: after, is_error: !errors.is_empty(), errors, completed }
 }
 
-fn run(work: &mut Work, op: &PhaseOp) -> Result<(), String> {
+fn run(work: &mut PhaseDraft, op: &PhaseOp) -> Result<(), String> {
     match op {
         PhaseOp::Init { list } => {
-            *work = Work::new(list.iter().flatten().map(new_phase).collect());
+            *work = PhaseDraft::new(list.iter().flatten().map(new_phase).collect());
             list.as_ref().map(|_| ()).ok_or_else(|| "Missing list for init operation".to_owned())
         }
         PhaseOp::Start { task } => find(work, task.as_deref()).map(|slot| work.start(slot)),
@@ -62,7 +62,7 @@ fn new_phase(phase: &NewPhase) -> Phase {
     Phase { uid: None, name: phase.name.clone(), tasks }
 }
 
-fn mark(work: &mut Work, target: &Target, status: Status) -> Result<(), String> {
+fn mark(work: &mut PhaseDraft, target: &Target, status: Status) -> Result<(), String> {
     let slots = match target {
         Target::Task(content) => vec![find(work, Some(content))?],
         Target::Phase(name) => work.slots(Some(find_phase(work, name)?)),
@@ -75,7 +75,7 @@ fn mark(work: &mut Work, target: &Target, status: Status) -> Result<(), String> 
 }
 
 /// The phase is made before the items are looked at, and the first duplicate ends the op: earlier items stay.
-fn append(work: &mut Work, phase: Option<&str>, items: Option<&[String]>) -> Result<(), String> {
+fn append(work: &mut PhaseDraft, phase: Option<&str>, items: Option<&[String]>) -> Result<(), String> {
     let name = phase.ok_or("Missing phase name for append operation")?;
     let items = items.ok_or("Missing items for append operation")?;
     let phase = work.phase(name).unwrap_or_else(|| work.add_phase(name.to_owned(), None));
@@ -88,11 +88,11 @@ fn append(work: &mut Work, phase: Option<&str>, items: Option<&[String]>) -> Res
     Ok(())
 }
 
-fn find_phase(work: &Work, name: &str) -> Result<usize, String> {
+fn find_phase(work: &PhaseDraft, name: &str) -> Result<usize, String> {
     work.phase(name).ok_or_else(|| format!("Phase \"{name}\" not found"))
 }
 
-fn find(work: &mut Work, content: Option<&str>) -> Result<Slot, String> {
+fn find(work: &mut PhaseDraft, content: Option<&str>) -> Result<Slot, String> {
     let content = content.ok_or("Missing task content")?;
     work.find(content).ok_or_else(|| {
         let hint = if looks_like_id(content) {

@@ -16,7 +16,7 @@ struct Section {
 
 /// The working list of one batch.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct PhaseDraft {
     sections: Vec<Section>,
     tasks: Vec<Option<Task>>,
     // Slots in list order; removed ones leave when a lookup meets them.
@@ -28,7 +28,7 @@ pub(super) struct Work {
     live: usize,
 }
 
-impl Work {
+impl PhaseDraft {
     pub(super) fn new(phases: Vec<Phase>) -> Self {
         let mut work = Self::default();
         for phase in phases {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Capped, Look, shown};
+use super::{Capped, PlanAtTime, shown};
 use crate::files::Prefix;
 use crate::text::{clip, neutral};
 use crate::{Dep, Plan, Todo, Uid};
@@ -48,7 +48,7 @@ pub struct Conflicts {
 /// Conflicts among the open todos. A pair with an order between them is none: they never run at once, and one that
 /// had to wait for a todo that depends on it would wait for ever.
 pub fn conflicts(plan: &Plan, now: i64) -> Conflicts {
-    let look = Look { plan, now };
+    let look = PlanAtTime { plan, now };
     let mut open: Vec<&Todo> = plan.all().filter(|t| t.is_live() && look.state(t).open()).collect();
     open.sort_by_key(|t| (t.effective_priority(), t.position, t.uid));
     let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
@@ -59,7 +59,7 @@ pub fn conflicts(plan: &Plan, now: i64) -> Conflicts {
 
 /// Conflicts of one todo with any other, found without comparing the others.
 pub fn conflicts_of(plan: &Plan, uid: Uid, now: i64) -> Conflicts {
-    let look = Look { plan, now };
+    let look = PlanAtTime { plan, now };
     let is_open = |t: &&Todo| t.is_live() && look.state(t).open();
     let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
     let Some(todo) = plan.get(uid).filter(is_open) else { return search.found };

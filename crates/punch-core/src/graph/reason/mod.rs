@@ -12,7 +12,7 @@ use std::collections::HashSet;
 pub use conflict::{Clash, Conflict, Conflicts, conflicts, conflicts_of};
 pub use standstill::{Root, Standstill, standstill};
 pub use unblock::{Unblocks, unblocks};
-pub use why::{Blocker, Cause, Standing, Why, why};
+pub use why::{Blocker, Cause, Explanation, Readiness, why};
 
 use super::NodeState;
 use crate::text::{clip, neutral};
@@ -66,12 +66,12 @@ fn shown(id: &str) -> String {
 
 /// A plan at a time, under its own policy.
 #[derive(Clone, Copy)]
-struct Look<'a> {
+struct PlanAtTime<'a> {
     plan: &'a Plan,
     now: i64,
 }
 
-impl<'a> Look<'a> {
+impl<'a> PlanAtTime<'a> {
     fn state(self, todo: &Todo) -> NodeState {
         NodeState::of(todo, self.plan.row.policy.cancelled_dep, self.now)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Blocker, Capped, Cause, Look, shown, unblocks};
+use super::{Blocker, Capped, Cause, PlanAtTime, shown, unblocks};
 use crate::{HoldKind, Plan, Status, Todo};
 
 /// One beginning of waiting.
@@ -28,7 +28,7 @@ pub struct Standstill {
 }
 
 /// A root before it is known which ones are listed, with what sorts it.
-struct Found<'a> {
+struct RankedRoot<'a> {
     rank: u8,
     todo: &'a Todo,
     blocker: Blocker,
@@ -36,12 +36,12 @@ struct Found<'a> {
 
 /// Looks at everything open.
 pub fn standstill(plan: &Plan, now: i64) -> Standstill {
-    let look = Look { plan, now };
+    let look = PlanAtTime { plan, now };
     let mut open: Vec<&Todo> = plan.all().filter(|t| t.is_live() && look.state(t).open()).collect();
     open.sort_by_key(|t| (t.effective_priority(), t.position, t.uid));
     let mut out = Standstill { open: open.len(), ..Standstill::default() };
     let mut named: HashSet<(String, Cause)> = HashSet::new();
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<RankedRoot<'_>> = Vec::new();
     for todo in open {
         let mut waits = false;
         for (dep, target) in look.unmet(todo) {
@@ -54,7 +54,7 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
                 Cause::Ready | Cause::Running | Cause::Held | Cause::Waiting => continue,
             };
             if named.insert((blocker.id.clone(), blocker.cause)) {
-                found.push(Found { rank, todo: target.unwrap_or(todo), blocker });
+                found.push(RankedRoot { rank, todo: target.unwrap_or(todo), blocker });
             }
         }
         let status = todo.status_at(now);
@@ -62,7 +62,7 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
             let reason = todo.hold_at(now).map(|hold| hold.reason.clone());
             let (id, waiting) = (todo.id.clone(), todo.id.clone());
             let blocker = Blocker { id, uid: Some(todo.uid), status: Some(status), cause, reason, waiting };
-            found.push(Found { rank, todo, blocker });
+            found.push(RankedRoot { rank, todo, blocker });
         };
         match (status, todo.hold_at(now)) {
             (Status::InProgress, _) if !waits => {
@@ -76,7 +76,7 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
         }
     }
     found.sort_by_key(|root| (root.rank, root.todo.effective_priority(), root.todo.position, root.todo.uid));
-    for (at, Found { blocker, .. }) in found.into_iter().enumerate() {
+    for (at, RankedRoot { blocker, .. }) in found.into_iter().enumerate() {
         // Walking the plan is worth it only for what will be shown.
         let waiting = if at < super::LISTED { waiting(plan, &blocker, now) } else { 0 };
         out.roots.push(Root { blocker, waiting });

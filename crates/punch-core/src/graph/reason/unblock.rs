@@ -1,6 +1,6 @@
 //! What finishing a todo sets free.
 
-use super::{Capped, Look, shown, walk};
+use super::{Capped, PlanAtTime, shown, walk};
 use crate::{Plan, Uid};
 
 /// The answer of [`unblocks`].
@@ -16,7 +16,7 @@ pub struct Unblocks {
 
 /// What becomes ready if the todo is completed now; nothing if the plan does not have it.
 pub fn unblocks(plan: &Plan, uid: Uid, now: i64) -> Option<Unblocks> {
-    let look = Look { plan, now };
+    let look = PlanAtTime { plan, now };
     let todo = plan.get(uid)?;
     let mut out = Unblocks { id: todo.id.clone(), ready: Capped::default(), waiting: 0 };
     if !todo.is_live() || look.state(todo).satisfied() {

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::{Capped, Look, shown, walk};
+use super::{Capped, PlanAtTime, shown, walk};
 use crate::text::{clip, neutral};
 use crate::{Dep, Hold, Plan, Status, Todo, Uid};
 
 /// Where a todo stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Readiness {
     /// Can be started.
     Ready,
     /// Nothing unmet, but it is held.
@@ -25,7 +25,7 @@ pub enum Standing {
     Closed,
 }
 
-impl Standing {
+impl Readiness {
     /// In a word.
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,13 +93,13 @@ pub struct Blocker {
 
 /// The answer of [`why`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Why {
+pub struct Explanation {
     /// The todo asked about.
     pub id: String,
     /// The status a reader sees.
     pub status: Status,
     /// Where it stands.
-    pub standing: Standing,
+    pub standing: Readiness,
     /// What holds the todo itself.
     pub hold: Option<Hold>,
     /// Its own unmet dependencies, in their order.
@@ -109,13 +109,13 @@ pub struct Why {
 }
 
 /// Explains a todo; nothing if the plan does not have it.
-pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Why> {
-    let look = Look { plan, now };
+pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Explanation> {
+    let look = PlanAtTime { plan, now };
     let todo = plan.get(uid)?;
-    let mut out = Why {
+    let mut out = Explanation {
         id: todo.id.clone(),
         status: todo.status_at(now),
-        standing: Standing::Closed,
+        standing: Readiness::Closed,
         hold: todo.hold_at(now).cloned(),
         waits_for: Capped::default(),
         roots: Capped::default(),
@@ -130,12 +130,12 @@ pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Why> {
         out.waits_for.push(blocker);
     }
     out.standing = match (out.status, out.waits_for.total > 0) {
-        (Status::InProgress, true) => Standing::Stalled,
-        (Status::InProgress, false) => Standing::Running,
-        (_, true) if dropped => Standing::Stuck,
-        (_, true) => Standing::Blocked,
-        (_, false) if out.hold.is_some() => Standing::Held,
-        (_, false) => Standing::Ready,
+        (Status::InProgress, true) => Readiness::Stalled,
+        (Status::InProgress, false) => Readiness::Running,
+        (_, true) if dropped => Readiness::Stuck,
+        (_, true) => Readiness::Blocked,
+        (_, false) if out.hold.is_some() => Readiness::Held,
+        (_, false) => Readiness::Ready,
     };
     let mut named = HashSet::new();
     walk(todo, |todo, next| {
@@ -153,7 +153,7 @@ pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Why> {
     Some(out)
 }
 
-impl<'a> Look<'a> {
+impl<'a> PlanAtTime<'a> {
     pub(super) fn blocker(self, waiting: &Todo, dep: &Dep, target: Option<&'a Todo>) -> Blocker {
         let hold = target.and_then(|t| t.hold_at(self.now));
         let status = target.map(|t| t.status_at(self.now));
@@ -203,11 +203,11 @@ impl Blocker {
     }
 }
 
-impl Why {
+impl Explanation {
     /// A line or three, safe to print.
     pub fn text(&self) -> String {
         let standing = match self.standing {
-            Standing::Closed => self.status.name(),
+            Readiness::Closed => self.status.name(),
             standing => standing.name(),
         };
         let mut out = format!("{} is {standing}", shown(&self.id));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use punch_core::apply::derive;
-use punch_core::graph::reason::{Cause, Clash, Standing, conflicts, unblocks, why};
+use punch_core::graph::reason::{Cause, Clash, Readiness, conflicts, unblocks, why};
 use punch_core::{CancelledDep, Dep, Hold, HoldKind, Plan, Status, Todo, Uid};
 
 const NOW: i64 = 1_000;
@@ -42,7 +42,7 @@ fn with(mut todo: Todo, change: impl FnOnce(&mut Todo)) -> Todo {
 fn a_chain_begins_with_its_first_todo() {
     let plan = plan(vec![todo(1, &[]), todo(2, &[1]), todo(3, &[2])]);
     let Some(answer) = why(&plan, Uid(3), NOW) else { panic!("it is there") };
-    assert_eq!(answer.standing, Standing::Blocked);
+    assert_eq!(answer.standing, Readiness::Blocked);
     assert_eq!(answer.text(), "T-3 is blocked\nwaits for 1: T-2 (waits itself)\nbegins with 1: T-1 (ready)");
     assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is ready".to_owned()));
     assert_eq!(why(&plan, Uid(9), NOW), None);
@@ -66,13 +66,13 @@ fn every_kind_of_waiting_is_named() {
         with(todo(8, &[]), |t| t.status = Status::Completed),
     ]);
     let standing = |uid| why(&plan, Uid(uid), NOW).map(|w| w.standing);
-    assert_eq!(standing(2), Some(Standing::Running));
-    assert_eq!(standing(4), Some(Standing::Blocked));
-    assert_eq!(standing(6), Some(Standing::Stalled));
-    assert_eq!(standing(7), Some(Standing::Held));
+    assert_eq!(standing(2), Some(Readiness::Running));
+    assert_eq!(standing(4), Some(Readiness::Blocked));
+    assert_eq!(standing(6), Some(Readiness::Stalled));
+    assert_eq!(standing(7), Some(Readiness::Held));
     assert_eq!(why(&plan, Uid(8), NOW).map(|w| w.text()), Some("T-8 is completed".to_owned()));
     let Some(answer) = why(&plan, Uid(5), NOW) else { panic!("it is there") };
-    assert_eq!(answer.standing, Standing::Stuck);
+    assert_eq!(answer.standing, Readiness::Stuck);
     let causes: Vec<Cause> = answer.waits_for.list.iter().map(|b| b.cause).collect();
     assert_eq!(causes, [Cause::Dropped, Cause::Running, Cause::Held, Cause::Waiting]);
     assert_eq!(
@@ -91,7 +91,7 @@ fn every_kind_of_waiting_is_named() {
 fn a_satisfied_policy_lets_go() {
     let todos = vec![with(todo(1, &[]), |t| t.status = Status::Failed), todo(2, &[1])];
     let satisfied = plan_under(CancelledDep::Satisfy, todos);
-    assert_eq!(why(&satisfied, Uid(2), NOW).map(|w| w.standing), Some(Standing::Ready));
+    assert_eq!(why(&satisfied, Uid(2), NOW).map(|w| w.standing), Some(Readiness::Ready));
 }
 
 #[test]
@@ -178,8 +178,8 @@ proptest! {
         for t in plan.all() {
             let Some(answer) = why(&plan, t.uid, NOW) else { panic!("it is there") };
             let open = matches!(t.status, Status::Pending | Status::InProgress);
-            prop_assert_eq!(answer.standing == Standing::Ready, t.is_ready(NOW));
-            prop_assert_eq!(answer.standing == Standing::Stalled, t.is_stalled(NOW));
+            prop_assert_eq!(answer.standing == Readiness::Ready, t.is_ready(NOW));
+            prop_assert_eq!(answer.standing == Readiness::Stalled, t.is_stalled(NOW));
             if open {
                 prop_assert_eq!(answer.waits_for.total, t.derived.unmet as usize);
                 // Whatever waits has a beginning, and no beginning is only waiting.

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_core::plan_file::{Field, Known, Merged, PlanFileTodo, Side, Write, merge, settled};
+use punch_core::plan_file::{AgreedTodo, Field, Merged, PlanFileTodo, Side, Write, merge, settled};
 
 fn item(id: &str, content: &str, status: Status, dependencies: &[&str]) -> PlanFileTodo {
     let dependencies = dependencies.iter().map(|id| (*id).to_owned()).collect();
     PlanFileTodo { id: id.into(), content: content.into(), status, dependencies }
 }
 
-fn agreed(items: &[PlanFileTodo]) -> Vec<Known> {
-    items.iter().map(|item| Known { file: item.clone(), plan: item.clone() }).collect()
+fn agreed(items: &[PlanFileTodo]) -> Vec<AgreedTodo> {
+    items.iter().map(|item| AgreedTodo { file: item.clone(), plan: item.clone() }).collect()
 }
 
 /// A naive file that takes writes.

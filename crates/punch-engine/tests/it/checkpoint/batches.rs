@@ -3,8 +3,8 @@
 use punch_core::drive::HostEvent;
 use punch_core::{Op, Ref};
 use punch_engine::config::{Config, Inputs};
-use punch_engine::plan_file::How;
-use punch_engine::{Choice, HostReport, Request, Saved, Why};
+use punch_engine::plan_file::SyncOptions;
+use punch_engine::{CheckpointReason, Choice, HostReport, Request, Saved};
 use punch_store::SessionKey;
 
 use super::World;
@@ -52,7 +52,7 @@ fn the_last_of_a_batch_leaves_one_checkpoint() {
     world.give("s", &["T-1", "T-2"]);
     assert_eq!(world.closing("given", done("T-1")), None);
     let saved = world.closing("given", done("T-2")).unwrap();
-    assert_eq!((saved.why, saved.by.as_str(), saved.todos.completed.len()), (Why::Batch, "t", 2));
+    assert_eq!((saved.why, saved.by.as_str(), saved.todos.completed.len()), (CheckpointReason::Batch, "t", 2));
     assert!(saved.git.is_some_and(|git| git.commit.is_some()));
     assert_eq!(world.closing("given", done("T-3")), None, "nobody was given it as a batch");
 }
@@ -122,7 +122,7 @@ fn of_a_file() -> (World, std::path::PathBuf) {
     let path = world.sandbox.path("p").join("a.plan.md");
     let todo = |id: &str| format!("  - id: {id}\n    content: {id}\n    status: pending\n");
     std::fs::write(&path, format!("---\nname: x\ntodos:\n{}{}---\n", todo("a"), todo("b"))).unwrap();
-    world.engine.link_plan_file(world.plan, &Request::by("user", None), &path, How::default()).unwrap();
+    world.engine.link_plan_file(world.plan, &Request::by("user", None), &path, SyncOptions::default()).unwrap();
     world.give("s", &["a", "b"]);
     (world, path)
 }
@@ -140,15 +140,15 @@ fn a_plan_file_that_closes_the_last_of_a_batch_leaves_a_checkpoint() {
     let settings = Config::load(&Inputs::default()).unwrap().settings;
     let tree = world.tree();
     let request = Request { settings: Some(&settings), tree: Some(&tree.root), ..Request::by("user", None) };
-    let synced = world.engine.sync_plan_file(world.plan, &request, How::default()).unwrap();
+    let synced = world.engine.sync_plan_file(world.plan, &request, SyncOptions::default()).unwrap();
     assert_eq!(synced.changed, ["a", "b"]);
     let saved = world.news().unwrap();
-    assert_eq!((saved.why, saved.todos.completed.len()), (Why::Batch, 2));
+    assert_eq!((saved.why, saved.todos.completed.len()), (CheckpointReason::Batch, 2));
     let commit = saved.git.and_then(|git| git.commit);
     assert!(commit.is_some());
     let done = world.engine.read(world.plan, |s| Ok(s.find("a")?)).unwrap().unwrap();
     assert_eq!(done.evidence.last().and_then(|evidence| evidence.commit.clone()), commit, "a restore can judge it");
-    world.engine.sync_plan_file(world.plan, &request, How::default()).unwrap();
+    world.engine.sync_plan_file(world.plan, &request, SyncOptions::default()).unwrap();
     assert_eq!(world.news(), None);
 }
 
@@ -172,6 +172,6 @@ fn a_plan_file_that_an_agent_is_told_of_leaves_one_too() {
     };
     world.engine.observe(&moment, &settings).unwrap();
     let saved = world.news().unwrap();
-    assert_eq!((saved.why, saved.by.as_str()), (Why::Batch, "user"));
+    assert_eq!((saved.why, saved.by.as_str()), (CheckpointReason::Batch, "user"));
     assert!(saved.git.is_some_and(|git| git.commit.is_some()));
 }

@@ -1,7 +1,7 @@
 //! Restores against every way in which a history can change.
 
 use punch_core::Status;
-use punch_engine::{Restoring, Verdict};
+use punch_engine::{CommitVerdict, Restoring};
 
 use super::{ANYWAY, GENTLY, World, verdicts};
 use crate::sandbox::Sandbox;
@@ -152,7 +152,7 @@ fn without_git_everything_is_unknown_and_stays() {
     let saved = world.save();
     assert_eq!(saved.git, None);
     let restored = world.restore(&saved.id, GENTLY).unwrap();
-    assert_eq!(restored.judged[0].verdict, Verdict::Unknown);
+    assert_eq!(restored.judged[0].verdict, CommitVerdict::Unknown);
     assert_eq!(world.status("T-1"), Status::Completed);
 }
 

@@ -1,7 +1,7 @@
 //! What a checkpoint holds of a plan.
 
 use punch_core::{Hold, HoldKind, Op, Ref};
-use punch_engine::{Saving, Why};
+use punch_engine::{CheckpointReason, Saving};
 
 use super::World;
 
@@ -67,7 +67,7 @@ fn old_ones_are_forgotten_on_demand_and_automatic_ones_by_themselves() {
     let code = punch_engine::Code::default();
     let asked = world.save().id;
     for _ in 0..30 {
-        let saving = Saving { why: Why::Context, by: "t", notes: None };
+        let saving = Saving { why: CheckpointReason::Context, by: "t", notes: None };
         world.engine.checkpoint(world.plan, &code, &saving).unwrap();
     }
     let all = world.engine.checkpoints(world.plan, 100).unwrap();

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use punch_engine::plan_file::{FileError, How};
+use punch_engine::plan_file::{FileError, SyncOptions};
 use punch_engine::{EngineError, Request};
 
 use super::{FILE, World, linked, unlinked};
 
 fn refused(world: &World) -> EngineError {
     let request = Request::by("user", None);
-    let refused = world.engine.link_plan_file(world.plan, &request, &world.path, How::default()).unwrap_err();
+    let refused = world.engine.link_plan_file(world.plan, &request, &world.path, SyncOptions::default()).unwrap_err();
     assert_eq!(world.engine.plan_file(world.plan).unwrap(), None);
     assert!(world.todos().is_empty());
     assert!(!refused.hint().is_empty());
@@ -81,11 +81,14 @@ fn one_file_belongs_to_one_plan_and_one_plan_has_one_file() {
     let world = linked(FILE);
     let request = Request::by("user", None);
     let other = world.engine.create_plan("other").unwrap();
-    let taken = world.engine.link_plan_file(other, &request, &world.path, How::default()).unwrap_err();
+    let taken = world.engine.link_plan_file(other, &request, &world.path, SyncOptions::default()).unwrap_err();
     assert_eq!(taken.code(), "plan_file_taken");
     let second = world.path.with_file_name("second.plan.md");
     fs::write(&second, FILE).unwrap();
-    let linked = world.engine.link_plan_file(world.plan, &request, &second, How::default()).unwrap_err();
+    let linked = world.engine.link_plan_file(world.plan, &request, &second, SyncOptions::default()).unwrap_err();
     assert_eq!(linked.code(), "plan_file_linked");
-    assert_eq!(world.engine.sync_plan_file(other, &request, How::default()).unwrap_err().code(), "no_plan_file");
+    assert_eq!(
+        world.engine.sync_plan_file(other, &request, SyncOptions::default()).unwrap_err().code(),
+        "no_plan_file"
+    );
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use punch_core::{Op, Ref};
-use punch_engine::plan_file::{How, Synced, look};
+use punch_engine::plan_file::{SyncOptions, Synced, look};
 use punch_engine::{Choice, Engine, EngineError, News, Request};
 use punch_store::{MemoryStore, PlanId};
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ pub const FILE: &str = "---\nname: Plan # ours\noverview: 'x'\ntodos:\n  - id: a
 /// A plan that is linked to a file with this text.
 pub fn linked(text: &str) -> World {
     let world = unlinked(text);
-    world.engine.link_plan_file(world.plan, &Request::by("user", None), &world.path, How::default()).unwrap();
+    world.engine.link_plan_file(world.plan, &Request::by("user", None), &world.path, SyncOptions::default()).unwrap();
     world
 }
 
@@ -69,7 +69,7 @@ impl World {
     }
 
     pub fn try_sync(&self) -> Result<Synced, EngineError> {
-        self.engine.sync_plan_file(self.plan, &Request::by("user", None), How::default())
+        self.engine.sync_plan_file(self.plan, &Request::by("user", None), SyncOptions::default())
     }
 
     /// Id, content and status of everything, in list order.

@@ -4,7 +4,7 @@ use punch_core::drive::{HostEvent, Start};
 use punch_core::{Edit, Keep, Op};
 use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
-use punch_engine::plan_file::How;
+use punch_engine::plan_file::SyncOptions;
 use punch_engine::{Choice, HostReport, Request};
 use punch_store::SessionKey;
 use serde_json::json;
@@ -53,7 +53,7 @@ fn todos_that_the_file_lacks_are_added_only_on_request() {
     let world = linked(FILE);
     world.ask(&[super::super::host::add("Third")]);
     world.untouched(|| assert_eq!(world.sync().absent, ["T-1"]));
-    world.engine.sync_plan_file(world.plan, &Request::by("user", None), How { add: true }).unwrap();
+    world.engine.sync_plan_file(world.plan, &Request::by("user", None), SyncOptions { add: true }).unwrap();
     let new = "    dependencies: [a]\n  - id: T-1\n    content: Third\n    status: pending\n";
     assert_eq!(world.text(), FILE.replace("    dependencies: [a]\n", new));
     world.ask(&[done("T-1")]);
@@ -70,7 +70,7 @@ fn a_status_that_is_refused_stays_in_the_file_and_the_rest_comes_in() {
     world.edit("Second", "Second, really");
     // A user may end the claim; an agent that synchronises the file may not.
     let agent = Request::by("claude", Some("other"));
-    let sync = || world.engine.sync_plan_file(world.plan, &agent, How::default()).unwrap();
+    let sync = || world.engine.sync_plan_file(world.plan, &agent, SyncOptions::default()).unwrap();
     let synced = sync();
     assert_eq!(synced.refused.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["a"]);
     assert_eq!(world.todos(), ["a First in_progress", "b Second, really pending"]);
