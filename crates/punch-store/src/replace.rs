@@ -74,7 +74,8 @@ pub fn replace_file(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     Replacement::new(path, content, mode)?.commit()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 

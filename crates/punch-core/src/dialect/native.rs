@@ -55,6 +55,10 @@ pub struct Call {
 }
 
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every step is an op, so a box would only add an allocation to each"
+)]
 enum Step {
     Op(Op),
     Replace(Vec<Replacement>),

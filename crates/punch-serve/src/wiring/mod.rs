@@ -18,6 +18,6 @@ mod wrong;
 pub use history::{Disconnected, History, OtherEntries, connect, disconnect};
 pub use lines::listed as listed_lines;
 pub use patch::{Patch, changes};
-pub use plugin::{marketplace, plugin, plugin_files};
+pub use plugin::plugin;
 pub use target::{Edit, Wired};
 pub use wrong::Wrong;

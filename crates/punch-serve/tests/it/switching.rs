@@ -330,7 +330,7 @@ proptest! {
     ) {
         let project = shared();
         let mut windows: Vec<Window<'_>> =
-            HOSTS.iter().enumerate().map(|(n, host)| Window::open(&project, *host, &format!("w{n}"), &format!("s{n}-0"))).collect();
+            HOSTS.iter().enumerate().map(|(n, host)| Window::open(&project, host, &format!("w{n}"), &format!("s{n}-0"))).collect();
         let mut known: Vec<Vec<String>> = windows.iter().map(|window| vec![window.current.clone()]).collect();
         for (n, (at, step)) in steps.into_iter().enumerate() {
             let window = &mut windows[at];

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::agents::agent;
 use proptest::prelude::*;
-use punch_agents::settings::{self, Content, Level, Program, Roots, Target};
-use punch_agents::{AGENTS, Adapter};
-use punch_serve::wiring::{Edit as _, Patch, Wired, changes, marketplace, plugin, plugin_files};
+use punch_agents::settings::{self, Content, Level, PluginSource, Program, Roots, Target};
+use punch_agents::{AGENTS, Adapter, marketplace};
+use punch_serve::guide::standing;
+use punch_serve::wiring::{Edit as _, Patch, Wired, changes, plugin};
 use serde_json::{Map, Value, json};
 
 pub fn roots() -> Roots {
@@ -419,10 +420,11 @@ fn opencode_keeps_the_file_that_it_has() {
 fn the_marketplace_in_the_repository_is_the_one_that_is_installed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let program = Program("punch".to_owned());
-    let gemini = plugin_files(agent("gemini"), &roots(), &program)
-        .into_iter()
-        .map(|(path, text)| (format!("plugins/gemini/{path}"), text));
-    for (path, wanted) in marketplace(&roots(), &program).into_iter().chain(gemini) {
+    let roots = roots();
+    let source = PluginSource { roots: &roots, program: &program, guide: &standing };
+    let gemini = agent("gemini").settings.plugin.as_ref().unwrap();
+    let gemini = (gemini.files)(&source).into_iter().map(|(path, text)| (format!("plugins/gemini/{path}"), text));
+    for (path, wanted) in marketplace::files(&source).into_iter().chain(gemini) {
         let path = root.join(path);
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
