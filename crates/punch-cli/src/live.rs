@@ -38,11 +38,11 @@ impl Live {
     }
 
     /// Changes the n-th line, counted from 1.
-    pub fn set(&mut self, n: usize, said: &str) {
+    pub fn set(&mut self, n: usize, message: &str) {
         let mark = format!("[{n}] ");
-        let said = said.strip_prefix(&mark).unwrap_or(said);
+        let message = message.strip_prefix(&mark).unwrap_or(message);
         if let Some(line) = n.checked_sub(1).and_then(|at| self.lines.get_mut(at)) {
-            *line = format!("{mark}{}", text::neutral(&text::clip(said, 400)));
+            *line = format!("{mark}{}", text::neutral(&text::clip(message, 400)));
         }
     }
 
@@ -62,15 +62,15 @@ impl Live {
     }
 
     /// Puts a line above them that stays.
-    pub fn above(&mut self, said: &str, size: Size) -> String {
+    pub fn above(&mut self, message: &str, size: Size) -> String {
         if !self.asking {
-            return format!("{}{}\n{}", self.clear(size), safe(said), self.put(size));
+            return format!("{}{}\n{}", self.clear(size), safe(message), self.put(size));
         }
         if self.later.len() == WAITING {
             self.later.pop_front();
             self.left_out += 1;
         }
-        self.later.push_back(said.to_owned());
+        self.later.push_back(message.to_owned());
         self.draw(size)
     }
 
@@ -89,8 +89,8 @@ impl Live {
         if std::mem::take(&mut self.left_out) > 0 {
             out.push_str("…\n");
         }
-        for said in self.later.drain(..) {
-            out.push_str(&safe(&said));
+        for message in self.later.drain(..) {
+            out.push_str(&safe(&message));
             out.push('\n');
         }
         out.push_str(&self.put(size));

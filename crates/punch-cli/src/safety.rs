@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn spans_and_sizes_are_told_roughly() {
-        let told = |seconds| ago(Duration::from_secs(seconds));
-        assert_eq!(told(59), "a moment ago");
-        assert_eq!(told(60), "1 minute ago");
-        assert_eq!(told(7_300), "2 hours ago");
-        assert_eq!(told(86_400 * 3), "3 days ago");
+        let age = |seconds| ago(Duration::from_secs(seconds));
+        assert_eq!(age(59), "a moment ago");
+        assert_eq!(age(60), "1 minute ago");
+        assert_eq!(age(7_300), "2 hours ago");
+        assert_eq!(age(86_400 * 3), "3 days ago");
         assert_eq!(bytes(1_023), "1023 bytes");
         assert_eq!(bytes(1_536), "1.5 KB");
         assert_eq!(bytes(3 << 20), "3.0 MB");

@@ -73,12 +73,13 @@ impl Identity {
         let mut take = |key: &str| arguments.remove(key).and_then(|value| value.as_str().and_then(name));
         let (given, subagent, plan) = (take("session"), take("subagent"), take("plan"));
         let noted = |key: &str| meta.get(key).and_then(Value::as_str).and_then(name);
-        let said = || given.or_else(|| noted("threadId")).or_else(|| noted("sessionId")).or_else(|| self.in_file());
+        let conversation =
+            || given.or_else(|| noted("threadId")).or_else(|| noted("sessionId")).or_else(|| self.in_file());
         let key = |host: String| SessionKey::new(host, subagent.as_deref());
         let session = match &self.fixed {
             // A subagent has no todos of its own: naming one would be a way out of the role as well.
             Some(fixed) => Some(SessionKey::new(fixed.clone(), None)),
-            None => said().map(key),
+            None => conversation().map(key),
         };
         Who {
             session,

@@ -31,12 +31,12 @@ impl ServiceThread {
     pub fn start(service: Arc<dyn ToolService>, log: Log) -> std::io::Result<Self> {
         let (jobs, queue) = channel::<Job>();
         let waiting = Arc::<AtomicUsize>::default();
-        let (own, ours, said) = (service.clone(), waiting.clone(), log.clone());
+        let (own, ours, thread_log) = (service.clone(), waiting.clone(), log.clone());
         thread::Builder::new().name("tool calls".into()).spawn(move || {
             while let Ok(job) = queue.recv() {
                 // A bug in one call must not take the others with it.
                 if catch_unwind(AssertUnwindSafe(|| job(&*own))).is_err() {
-                    said.say(BUG);
+                    thread_log.say(BUG);
                 }
                 ours.fetch_sub(1, Ordering::Release);
             }

@@ -32,17 +32,17 @@ impl Watch {
         F: Future<Output = bool>,
     {
         let mut ticks = self.ticks();
-        let Some(mut seen) = self.changed(None, &end).await.map(|(revision, _)| revision) else { return };
+        let Some(mut last_revision) = self.changed(None, &end).await.map(|(revision, _)| revision) else { return };
         loop {
             tokio::select! {
                 () = end.cancelled() => return,
                 more = ticks.changed() => if more.is_err() { return },
             }
-            let Some((revision, ids)) = self.changed(Some(seen), &end).await else { continue };
-            if revision == seen {
+            let Some((revision, ids)) = self.changed(Some(last_revision), &end).await else { continue };
+            if revision == last_revision {
                 continue;
             }
-            seen = revision;
+            last_revision = revision;
             for (n, reading) in readings.iter().enumerate() {
                 let changed = match (reading, &ids) {
                     (PlanResource::Plan, _) | (_, None) => true,

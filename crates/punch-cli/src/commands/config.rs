@@ -82,14 +82,14 @@ impl Config {
                     approve(&global, &location, &key)?;
                 }
                 let known = environment::config(&global, &location).ok().and_then(|c| c.get(&key).ok());
-                Ok(told(&path, &key, known, "set", true))
+                Ok(change_reply(&path, &key, known, "set", true))
             }
             Action::Unset { key, user } => {
                 guarded(&key)?;
                 let (path, scope) = file(&location, user)?;
                 let there = path.parent().is_some_and(std::path::Path::is_dir) && unset(&path, scope, &key)?;
                 let known = environment::config(&global, &location).ok().and_then(|c| c.get(&key).ok());
-                Ok(told(&path, &key, known, "unset", there))
+                Ok(change_reply(&path, &key, known, "unset", there))
             }
         }
     }
@@ -147,9 +147,9 @@ fn get(global: &Global, location: &Location, key: &str) -> Result<Reply, Failure
     Ok(Reply::new(plain, as_json(&row)))
 }
 
-fn told(path: &std::path::Path, key: &str, known: Option<Shown>, verb: &str, changed: bool) -> Reply {
+fn change_reply(path: &std::path::Path, key: &str, known: Option<Shown>, verb: &str, changed: bool) -> Reply {
     let (file, key_shown) = (path.display().to_string(), text::neutral(key));
-    let mut said = match changed {
+    let mut message = match changed {
         true => format!("`{key_shown}` is {verb} in `{}`", text::neutral(&file)),
         false => format!("`{key_shown}` was not set in `{}`", text::neutral(&file)),
     };
@@ -160,11 +160,11 @@ fn told(path: &std::path::Path, key: &str, known: Option<Shown>, verb: &str, cha
         Source::Default => false,
     });
     if let Some(row) = louder {
-        said.push_str(&format!("\nnote: in use is {}", text::neutral(&row.to_string())));
+        message.push_str(&format!("\nnote: in use is {}", text::neutral(&row.to_string())));
     }
     let mut json = json!({"file": file, "changed": changed});
     json["setting"] = known.as_ref().map_or(Value::Null, as_json);
-    Reply::new(said, json)
+    Reply::new(message, json)
 }
 
 fn file(location: &Location, user: bool) -> Result<(PathBuf, Scope), Failure> {

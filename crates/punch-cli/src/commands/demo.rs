@@ -153,7 +153,7 @@ impl Demo {
                 Git(arguments) => {
                     if has_git {
                         let done = place.ask_git(arguments)?;
-                        say(&done.told())?;
+                        say(&done.transcript())?;
                         if let Some(wrong) = done.unexpected(0) {
                             output::remark(&format!("note: {wrong}"));
                             exit = Exit::Bug;
@@ -175,7 +175,7 @@ impl Demo {
                 continue;
             }
             let done = place.punch(&arguments, global)?;
-            say(&done.told())?;
+            say(&done.transcript())?;
             if let Some(wrong) = done.unexpected(expected) {
                 output::remark(&format!("note: {wrong}"));
                 exit = Exit::Bug;
@@ -205,7 +205,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    fn told(&self) -> String {
+    fn transcript(&self) -> String {
         format!("$ {}\n{}{}", self.line, self.stdout, self.stderr)
     }
 

@@ -102,8 +102,8 @@ pub fn play(
         let answer: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
         let pushed = answer["hookSpecificOutput"]["additionalContext"].as_str().or_else(|| answer["reason"].as_str());
         match (pushed, answer["systemMessage"].as_str()) {
-            (Some(text), _) => say(&told(text, continued || !actor.in_full))?,
-            (None, Some(text)) => say(&told(text.trim_start_matches("punch: "), false))?,
+            (Some(text), _) => say(&shown(text, continued || !actor.in_full))?,
+            (None, Some(text)) => say(&shown(text.trim_start_matches("punch: "), false))?,
             (None, None) => say("punch:  nothing is left; it may stop.\n")?,
         }
         let wrong = (pushed.is_some() != early)
@@ -116,7 +116,7 @@ pub fn play(
 }
 
 /// What the hook says, set off from the rest: all of it, or the first line.
-fn told(text: &str, briefly: bool) -> String {
+fn shown(text: &str, briefly: bool) -> String {
     let mut lines = text.lines();
     let mut out = format!("punch:  {}\n", lines.next().unwrap_or_default());
     if !briefly {

@@ -50,7 +50,7 @@ impl Doctor {
             Ok(location) => {
                 let config = environment::config(&global, &location);
                 if let Err(failure) = &config {
-                    report.say("settings", Severity::Note, told(failure));
+                    report.say("settings", Severity::Note, failure_text(failure));
                 }
                 if let Err(failure) = self.examine(&location, &mut report) {
                     report.obstacle("store", &failure);
@@ -60,9 +60,9 @@ impl Doctor {
             }
             Err(error) => report.obstacle("place", &error.into()),
         }
-        let (agents, told) = doctor_agents::report(&global);
+        let (agents, agents_json) = doctor_agents::report(&global);
         report.findings.extend(agents);
-        Ok(report.reply(store, &told))
+        Ok(report.reply(store, &agents_json))
     }
 
     fn examine(&self, location: &Location, report: &mut Report) -> Result<(), Failure> {
@@ -96,7 +96,7 @@ impl Doctor {
         if wrong.is_empty() {
             return Ok(Finding::new(what, Severity::Ok, "pages, references, columns and edges are sound"));
         }
-        let told = |wrong: &[String]| {
+        let summary = |wrong: &[String]| {
             let more = wrong.len().saturating_sub(5);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             format!("{}{more}", wrong.iter().take(5).cloned().collect::<Vec<_>>().join("; "))
@@ -105,12 +105,12 @@ impl Doctor {
             store.rebuild()?;
             let left = store.check()?;
             if left.is_empty() {
-                return Ok(Finding::new(what, Severity::Repaired, told(&wrong)));
+                return Ok(Finding::new(what, Severity::Repaired, summary(&wrong)));
             }
-            return Ok(Finding::new(what, Severity::Damaged, told(&left)));
+            return Ok(Finding::new(what, Severity::Damaged, summary(&left)));
         }
         let hint = "`punch doctor --repair` writes columns and edges again";
-        Ok(Finding::new(what, Severity::Damaged, format!("{}; {hint}", told(&wrong))))
+        Ok(Finding::new(what, Severity::Damaged, format!("{}; {hint}", summary(&wrong))))
     }
 }
 
@@ -124,7 +124,7 @@ impl Report {
         let damaged = failure.code() == "store_damaged";
         let severity = if damaged { Severity::Damaged } else { Severity::Note };
         self.exit = Exit::Unavailable;
-        self.say(what, severity, told(failure));
+        self.say(what, severity, failure_text(failure));
     }
 
     fn reply(self, store: Option<String>, agents: &Value) -> Reply {
@@ -140,7 +140,7 @@ impl Report {
     }
 }
 
-fn told(failure: &Failure) -> String {
+fn failure_text(failure: &Failure) -> String {
     failure.text().map(|(message, hint)| format!("{message}\n{hint}")).unwrap_or_default()
 }
 

@@ -197,10 +197,10 @@ impl Wires {
                 return Err(Refusal::Invalid { at: "--drop-needs".into(), what }.into());
             }
         }
-        let kept = deps.into_iter().map(|dep| match dep {
+        let remaining = deps.into_iter().map(|dep| match dep {
             Dep::Dangling(id) => Ref::Id(id),
             Dep::On(to) | Dep::Suspended(to) => Ref::Uid(to),
         });
-        Ok(Some(kept.chain(self.add.iter().copied().map(Ref::Uid)).collect()))
+        Ok(Some(remaining.chain(self.add.iter().copied().map(Ref::Uid)).collect()))
     }
 }

@@ -41,7 +41,7 @@ pub fn run(project: Project, again: Option<&Path>) -> Result<Reply, Failure> {
     match edited {
         Ok(changed) => {
             draft.close();
-            Ok(told(changed.as_ref()))
+            Ok(reply(changed.as_ref()))
         }
         Err(failure) => {
             draft.keep("punch edit --again");
@@ -86,7 +86,7 @@ fn submit(open: &Open, before: &Document, after: &Document) -> Result<Changed, F
     Ok(changed)
 }
 
-fn told(changed: Option<&Changed>) -> Reply {
+fn reply(changed: Option<&Changed>) -> Reply {
     let rows: &[Todo] = changed.map_or(&[], |c| &c.outcome.rows);
     let added: Vec<&str> = changed
         .iter()

@@ -67,18 +67,18 @@ impl Init {
         let shown = (text::neutral(&path), text::neutral(&plan));
         let made = format!("{verb} the store `{}` with the plan `{}`.\nIt lies {}.", shown.0, shown.1, kind.why());
         let mut json = json!({"store": path, "kind": kind.name(), "plan": plan, "created": created});
-        let mut said = format!("{made}\n{NEXT}");
+        let mut message = format!("{made}\n{NEXT}");
         if !self.no_agents {
             let offered = init_agents::offer(&project.global, self.yes);
-            said = match offered.text.starts_with("  ") {
-                true => format!("{said}\n{}", offered.text),
+            message = match offered.text.starts_with("  ") {
+                true => format!("{message}\n{}", offered.text),
                 false => format!("{made}\n{}\n{NEXT}", offered.text).replace("\n\n", "\n"),
             };
             if !offered.json.is_null() {
                 json["agents"] = offered.json;
             }
         }
-        Ok(Reply::new(said, json))
+        Ok(Reply::new(message, json))
     }
 
     fn place(&self, global: &Global) -> Result<Location, Failure> {

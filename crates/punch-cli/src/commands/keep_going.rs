@@ -91,8 +91,8 @@ fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Resul
     }];
     if let Some(key) = key.filter(|_| switches.session != Switch::On) {
         let word = word(switches.session);
-        let seen = engine.find_session(key.session_id())?.is_some();
-        let remark = if seen { "" } else { " No such session has been seen yet." };
+        let known = engine.find_session(key.session_id())?.is_some();
+        let remark = if known { "" } else { " No such session has been seen yet." };
         lines.push(format!("For session {} it is {word}.{remark}", text::clip(&text::neutral(key.session_id()), 80)));
     }
     let going = engine.going()?;

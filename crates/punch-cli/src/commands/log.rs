@@ -90,8 +90,8 @@ impl Log {
             let by = text::neutral(&text::clip(&entry.by, 40)).into_owned();
             let undoes = entry.fate.undoes.map(|of| format!("undid {of}: ")).unwrap_or_default();
             let undone = entry.fate.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
-            let told = story.tell(&names);
-            format!("{:>width$}  {}  {by}  {undoes}{told}{undone}", entry.revision, utc(entry.at))
+            let changes = story.tell(&names);
+            format!("{:>width$}  {}  {by}  {undoes}{changes}{undone}", entry.revision, utc(entry.at))
         };
         let lines: Vec<String> = entries.iter().zip(&stories).map(line).collect();
         let older = entries.last().map_or(0, |entry| entry.revision.saturating_sub(1));

@@ -74,7 +74,7 @@ impl Plan {
                 return Err(EngineError::UnknownPlan { name: name.clone(), near: Vec::new() }.into());
             }
         };
-        let (id, said) = match what {
+        let (id, outcome) = match what {
             What::List => return list(&engine, &project),
             What::New { name, no_use } => {
                 let id = engine.create_plan(&name)?;
@@ -106,7 +106,7 @@ impl Plan {
         let Some(entry) = entries.iter().find(|entry| entry.info.id == id) else {
             return Err(EngineError::UnknownPlan { name: id.0.to_string(), near: Vec::new() }.into());
         };
-        let text = format!("`{}` {said}", text::neutral(&entry.info.name));
+        let text = format!("`{}` {outcome}", text::neutral(&entry.info.name));
         Ok(Reply::new(text, json!({"plan": record(entry, used)})).after_write())
     }
 }

@@ -34,11 +34,11 @@ impl Report {
             return Ok(Reply::new("Nothing was reported yet.", json!({"calibration": 1.0, "todos": []})));
         };
         let found = open.engine.usage_report(open.plan)?;
-        Ok(Reply::new(told(&found, self.limit), as_json(&found)))
+        Ok(Reply::new(as_text(&found, self.limit), as_json(&found)))
     }
 }
 
-fn told(found: &UsageReport, limit: usize) -> String {
+fn as_text(found: &UsageReport, limit: usize) -> String {
     if found.todos.is_empty() {
         return "Nothing was reported yet. `punch usage T-1 --tokens N` does.".into();
     }

@@ -131,10 +131,10 @@ fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {
     if before > 0 {
         lines.push(format!("… {before} earlier events; --limit N shows more"));
     }
-    lines.extend(events.iter().filter_map(|event| told(event, &names)));
+    lines.extend(events.iter().filter_map(|event| event_line(event, &names)));
     lines.push(String::new());
     lines.extend(by_todo(&ledger, &names));
-    let told: Vec<Value> = events
+    let rows: Vec<Value> = events
         .iter()
         .map(|event| {
             let todo = of(event).and_then(|uid| names.get(uid)).map(|todo| todo.id.as_str());
@@ -142,7 +142,7 @@ fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {
         })
         .collect();
     let mut json = as_json(&run, &sum);
-    json["events"] = json!(told);
+    json["events"] = json!(rows);
     json["ledger"] = ledger.iter().map(|spent| entry(spent, &names)).collect();
     Ok(Reply::new(lines.join("\n"), json))
 }
@@ -154,7 +154,7 @@ fn of(event: &Event) -> Option<Uid> {
     }
 }
 
-fn told(event: &Event, names: &Plan) -> Option<String> {
+fn event_line(event: &Event, names: &Plan) -> Option<String> {
     let todo = names.get(of(event)?)?;
     let (id, content) = (neutral(&todo.id, 40), neutral(&todo.content, 80));
     let kind = if event.kind.name() == "flagged" { "reported" } else { event.kind.name() };

@@ -86,8 +86,8 @@ pub fn fields(plan: &Plan, todo: &Todo, now: i64) -> String {
     for line in &output[output.len().saturating_sub(OUTPUT)..] {
         put("output", Some(plain(line)));
     }
-    let said = todo.evidence.iter().rev().filter(|evidence| Some(*evidence) != check);
-    for evidence in said.take(3) {
+    let statements = todo.evidence.iter().rev().filter(|evidence| Some(*evidence) != check);
+    for evidence in statements.take(3) {
         put("evidence", evidence.text.as_deref().map(plain));
     }
     lines.join("\n")

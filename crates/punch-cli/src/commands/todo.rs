@@ -72,15 +72,17 @@ impl Todo {
         match phases::run(&shown, &line) {
             phases::Reply::Effect(Effect::Export { path, markdown }) => {
                 files::replace(Path::new(&path), &markdown)?;
-                Ok(told(phases::exported(&path), false, &shown, None))
+                Ok(list_reply(phases::exported(&path), false, &shown, None))
             }
             phases::Reply::Effect(Effect::Import { path }) => {
                 let file = files::read(Path::new(&path))?;
                 change(&place.write()?, None, &|now| phases::finish_import(now, &path, &file))
             }
-            phases::Reply::Said(said) if said.phases == shown => Ok(told(said.output, said.refused, &shown, None)),
+            phases::Reply::Said(outcome) if outcome.phases == shown => {
+                Ok(list_reply(outcome.output, outcome.refused, &shown, None))
+            }
             phases::Reply::Said(_) => change(&place.write()?, None, &|now| match phases::run(now, &line) {
-                phases::Reply::Said(said) => said,
+                phases::Reply::Said(outcome) => outcome,
                 // The same line asks for a file always or never.
                 phases::Reply::Effect(_) => Said { output: String::new(), phases: now.to_vec(), refused: true },
             }),
@@ -118,7 +120,7 @@ fn look(project: Project) -> Result<(ProjectPlan, Vec<Phase>), Failure> {
 /// Runs one step on the list as it is in the transaction. Lists that were read from a text carry no handles: with
 /// `base`, the list the person was shown, or for a whole new list, they are matched by content.
 fn change(open: &Open, base: Option<&[Phase]>, step: &dyn Fn(&[Phase]) -> Said) -> Result<Reply, Failure> {
-    let mut said = None;
+    let mut outcome = None;
     let commit = open.project.tree().commit();
     // This format keeps one task in progress all by itself: nobody claims it by that.
     let actor = open.project.actor().without_claims();
@@ -132,12 +134,12 @@ fn change(open: &Open, base: Option<&[Phase]>, step: &dyn Fn(&[Phase]) -> Said) 
         if new.items.iter().all(|item| item.uid.is_none()) {
             list::match_list(&mut new, &base);
         }
-        said = Some((next.output, next.refused));
+        outcome = Some((next.output, next.refused));
         Ok(list::diff(&base, &new, plan))
     };
     let changed = open.engine.submit_with(open.plan, &request, &Footprint::everything(), &mut ask)?;
-    let (output, refused) = said.unwrap_or_default();
-    Ok(told(output, refused, &phases::project(&changed.plan), Some(changed.outcome.plan.revision)))
+    let (output, refused) = outcome.unwrap_or_default();
+    Ok(list_reply(output, refused, &phases::project(&changed.plan), Some(changed.outcome.plan.revision)))
 }
 
 fn edit(project: Project) -> Result<Reply, Failure> {
@@ -146,7 +148,7 @@ fn edit(project: Project) -> Result<Reply, Failure> {
     let draft = Draft::new("todo.md", &text, &phases::phases_to_json(&shown).to_string())?;
     let edited = draft.edit().and_then(|written| {
         if written == text {
-            return Ok(told("Todos unchanged.".to_owned(), false, &shown, None));
+            return Ok(list_reply("Todos unchanged.".to_owned(), false, &shown, None));
         }
         let reading = phases::read(&written);
         let tasks: usize = reading.phases.iter().map(|phase| phase.tasks.len()).sum();
@@ -168,7 +170,7 @@ fn edit(project: Project) -> Result<Reply, Failure> {
     edited
 }
 
-fn told(output: String, refused: bool, phases: &[Phase], revision: Option<u64>) -> Reply {
+fn list_reply(output: String, refused: bool, phases: &[Phase], revision: Option<u64>) -> Reply {
     // The words are the dialect's; what tasks hold must still not reach the terminal raw.
     let safe: Vec<String> = output.split('\n').map(|line| text::neutral(line).into_owned()).collect();
     let json = json!({"output": output, "phases": phases::phases_to_json(phases), "revision": revision});

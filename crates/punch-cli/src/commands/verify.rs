@@ -133,14 +133,14 @@ fn each(open: &Open, todos: &[Todo], fence: Option<u64>) -> Result<Reply, Engine
             }),
         };
         rows.push(match checked {
-            Ok((word, passed, evidence)) => told(todo, word, passed, evidence.as_ref()),
+            Ok((word, passed, evidence)) => result_row(todo, word, passed, evidence.as_ref()),
             Err(EngineError::Store(error)) => return Err(error.into()),
             Err(error) => {
                 let message = error.message();
                 let first = message.lines().next().unwrap_or_default().to_owned();
                 let passed = if error.code() == "verify_failed" { json!(false) } else { Value::Null };
-                let told = json!({"code": error.code(), "message": message, "hint": error.hint()});
-                let row = json!({"id": todo.id, "passed": passed, "error": told});
+                let details = json!({"code": error.code(), "message": message, "hint": error.hint()});
+                let row = json!({"id": todo.id, "passed": passed, "error": details});
                 (format!("unknown  {}  {first}", text::neutral(&todo.id)), row, false)
             }
         });
@@ -148,7 +148,7 @@ fn each(open: &Open, todos: &[Todo], fence: Option<u64>) -> Result<Reply, Engine
     Ok(again(&rows, todos.len()))
 }
 
-fn told(todo: &Todo, word: &str, passed: bool, evidence: Option<&Evidence>) -> (String, Value, bool) {
+fn result_row(todo: &Todo, word: &str, passed: bool, evidence: Option<&Evidence>) -> (String, Value, bool) {
     let content = text::clip(&text::neutral(&todo.content), 100).into_owned();
     let row = json!({
         "id": todo.id,

@@ -41,22 +41,22 @@ impl WhyStop {
             None => None,
             Some(given) => Some(open.engine.find_session(given)?.ok_or_else(|| unknown(given))?),
         };
-        let told = open.engine.decisions(key.as_ref(), LOOKED_AT)?;
-        let decided = |told: &&DecisionRecord| told.decided.is_some();
-        let own = |told: &&DecisionRecord| decided(told) && !told.is_nobodys();
-        let Some(found) = told.iter().find(own).or_else(|| told.iter().find(decided)) else { return Ok(none()) };
+        let records = open.engine.decisions(key.as_ref(), LOOKED_AT)?;
+        let decided = |record: &&DecisionRecord| record.decided.is_some();
+        let own = |record: &&DecisionRecord| decided(record) && !record.is_nobodys();
+        let Some(found) = records.iter().find(own).or_else(|| records.iter().find(decided)) else { return Ok(none()) };
         if self.line {
             output::document(&format!("{}\n", found.line))?;
             return Ok(Reply::printed());
         }
         let Some((input, decision)) = &found.decided else { return Ok(none()) };
         // What was only reported after it, oldest first.
-        let later = told.iter().take_while(|told| told.at > found.at || told.decided.is_none());
+        let later = records.iter().take_while(|record| record.at > found.at || record.decided.is_none());
         let mut later: Vec<&DecisionRecord> =
-            later.filter(|told| told.key == found.key && told.decided.is_none()).collect();
+            later.filter(|record| record.key == found.key && record.decided.is_none()).collect();
         later.reverse();
         let mut lines = explain(found, input, decision);
-        lines.extend(later.iter().map(|told| report(&told.line)));
+        lines.extend(later.iter().map(|record| report(&record.line)));
         let json = json!({
             "session": found.key.session_id(),
             "subagent": found.key.subagent(),
@@ -67,7 +67,7 @@ impl WhyStop {
             "hint": hint(decision),
             "context": input.scene.context,
             "input": input,
-            "since": later.iter().map(|told| &told.line).collect::<Vec<_>>(),
+            "since": later.iter().map(|record| &record.line).collect::<Vec<_>>(),
         });
         Ok(Reply::new(lines.join("\n"), json))
     }
@@ -81,15 +81,15 @@ fn unknown(given: &str) -> Failure {
     }
 }
 
-fn explain(told: &DecisionRecord, input: &Input, decision: &Decision) -> Vec<String> {
+fn explain(record: &DecisionRecord, input: &Input, decision: &Decision) -> Vec<String> {
     let facts = &input.facts;
     let name = |name: &str, most: usize| text::clip(&text::neutral(name), most).into_owned();
-    let whose = format!("{} {}", name(&told.agent, 20), name(told.key.session_id(), 40));
+    let whose = format!("{} {}", name(&record.agent, 20), name(record.key.session_id(), 40));
     let what = match decision {
         Decision::Continue { n, of, .. } => format!("was kept going, continuation {n}/{of}"),
         Decision::Allow { reason } => format!("was let stop ({})", reason.code()),
     };
-    let mut lines = vec![format!("{whose} {what}, {}", utc(told.at)), format!("because {}", sentence(decision))];
+    let mut lines = vec![format!("{whose} {what}, {}", utc(record.at)), format!("because {}", sentence(decision))];
     if facts.revision > 0 {
         lines.push(format!("{} of {} todos were open at revision {}", facts.open, facts.total, facts.revision));
         let (counters, policy) = (&input.counters, &input.policy);

@@ -8,18 +8,18 @@ struct Stage {
     live: Live,
     terminal: Terminal,
     size: Size,
-    kept: Vec<String>,
+    printed: Vec<String>,
 }
 
 impl Stage {
     fn new(lines: usize, width: usize, height: usize) -> Self {
         let (live, terminal) = (Live::new(lines), Terminal::new(width, height));
-        Self { live, terminal, size: Size { width, height }, kept: Vec::new() }
+        Self { live, terminal, size: Size { width, height }, printed: Vec::new() }
     }
 
     fn wanted(&self) -> Vec<String> {
         let mut wanted = Terminal::new(self.size.width, self.size.height);
-        self.kept.iter().for_each(|line| wanted.feed(&format!("{line}\n")));
+        self.printed.iter().for_each(|line| wanted.feed(&format!("{line}\n")));
         let most = (self.size.height - 2).min(self.live.lines.len());
         self.live.shown(most, self.size).iter().for_each(|line| wanted.feed(&format!("{line}\n")));
         wanted.all()
@@ -41,21 +41,21 @@ fn whatever_happens_the_screen_shows_what_stays_and_the_lines_below_it() {
         let source = &mut Source::new(&bytes);
         let mut stage = Stage::new(1 + source.below(6), 20 + source.below(20), 4 + source.below(6));
         for _ in 0..12 {
-            let said = source.pick(&texts);
+            let message = source.pick(&texts);
             let size = stage.size;
             let out = match source.below(6) {
                 0 | 1 => {
-                    stage.kept.push(safe(said));
-                    stage.live.above(said, size)
+                    stage.printed.push(safe(message));
+                    stage.live.above(message, size)
                 }
                 2 => {
                     // The user types an answer, or the run ends before that; the other agents continue.
-                    stage.kept.push("may it?".into());
+                    stage.printed.push("may it?".into());
                     let mut out = stage.live.ask("may it?", size);
                     stage.live.set(1, "goes on");
                     out.push_str(&stage.live.draw(size));
-                    out.push_str(&stage.live.above(said, size));
-                    stage.kept.push(safe(said));
+                    out.push_str(&stage.live.above(message, size));
+                    stage.printed.push(safe(message));
                     let typed = source.one_in(2);
                     out.push_str(if typed { "yes\n" } else { "ye" });
                     out.push_str(&stage.live.draw(size));
@@ -63,7 +63,7 @@ fn whatever_happens_the_screen_shows_what_stays_and_the_lines_below_it() {
                     out
                 }
                 _ => {
-                    stage.live.set(1 + source.below(7), said);
+                    stage.live.set(1 + source.below(7), message);
                     stage.live.draw(size)
                 }
             };

@@ -85,7 +85,7 @@ pub(crate) struct FactQuery<'a> {
 }
 
 impl FactQuery<'_> {
-    pub fn facts(&self, seen: u64, whole: bool) -> Result<Facts, EngineError> {
+    pub fn facts(&self, seen_revision: u64, whole: bool) -> Result<Facts, EngineError> {
         let row = self.snapshot.row()?;
         let running = match row.counts.in_progress {
             0 => Vec::new(),
@@ -99,7 +99,7 @@ impl FactQuery<'_> {
                 let todos = uids.iter().copied().collect();
                 self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut slice)?;
                 let covered = uids.iter().filter_map(|uid| slice.get(*uid)).cloned();
-                let covered: Vec<Todo> = covered.map(|todo| self.seen(todo, &offers)).collect();
+                let covered: Vec<Todo> = covered.map(|todo| self.as_offered(todo, &offers)).collect();
                 survey(&covered, &running, Some(self.owner), self.skip_optional, self.now)
             }
         };
@@ -110,7 +110,7 @@ impl FactQuery<'_> {
             next: selected.next,
             conflicts: selected.conflicts,
             unproven: selected.failing.into_iter().collect(),
-            progress: self.progress(seen, row.revision)?,
+            progress: self.progress(seen_revision, row.revision)?,
             roots: Roots::default(),
         };
         if whole && facts.next.is_none() && facts.open > 0 {
@@ -137,8 +137,8 @@ impl FactQuery<'_> {
             let page = self.snapshot.ready(self.now, mark, PAGE)?;
             let last = page.len() < PAGE;
             mark = page.last().map(ReadyMark::of);
-            let seen = page.into_iter().map(|todo| self.seen(todo, offers));
-            let (free, elsewhere): (Vec<Todo>, Vec<Todo>) = seen.partition(|todo| todo.is_ready(self.now));
+            let offered = page.into_iter().map(|todo| self.as_offered(todo, offers));
+            let (free, elsewhere): (Vec<Todo>, Vec<Todo>) = offered.partition(|todo| todo.is_ready(self.now));
             ready.extend(free);
             running.extend(elsewhere);
             let selected = select(&running, &ready, Some(self.owner), self.skip_optional, self.now);
@@ -150,15 +150,15 @@ impl FactQuery<'_> {
     }
 
     /// A todo that another session was sent to is that session's for now.
-    fn seen(&self, todo: Todo, offers: &Offers) -> Todo {
+    fn as_offered(&self, todo: Todo, offers: &Offers) -> Todo {
         offers.seen_by(todo, Some(self.owner), self.now)
     }
 
     fn roots(&self, slice: &mut Plan, offers: &Offers) -> Result<Roots, EngineError> {
         let (starts, cut) = match self.cover {
             Cover::List(uids) => {
-                let seen: Vec<Todo> = uids.iter().filter_map(|uid| slice.get(*uid)).cloned().collect();
-                seen.into_iter().for_each(|t| slice.put(self.seen(t, offers)));
+                let covered: Vec<Todo> = uids.iter().filter_map(|uid| slice.get(*uid)).cloned().collect();
+                covered.into_iter().for_each(|t| slice.put(self.as_offered(t, offers)));
                 (uids.clone(), false)
             }
             Cover::Plan => {
@@ -170,7 +170,7 @@ impl FactQuery<'_> {
                     starts.extend(self.snapshot.list(Which::Running, None, RUNNING)?);
                 }
                 let uids: Vec<Uid> = starts.iter().map(|t| t.uid).collect();
-                starts.into_iter().for_each(|t| slice.put(self.seen(t, offers)));
+                starts.into_iter().for_each(|t| slice.put(self.as_offered(t, offers)));
                 (uids, cut)
             }
         };
@@ -193,8 +193,8 @@ impl FactQuery<'_> {
 
     /// The status of a covered todo changed after a revision. What others have is their progress; a lease that ran
     /// out is nobody's.
-    fn progress(&self, seen: u64, revision: u64) -> Result<bool, EngineError> {
-        let (mut since, mut looked) = (seen, 0);
+    fn progress(&self, seen_revision: u64, revision: u64) -> Result<bool, EngineError> {
+        let (mut since, mut looked) = (seen_revision, 0);
         while since < revision && looked < EVENTS {
             let events = self.snapshot.events(since, 256)?;
             let Some(last) = events.last() else { break };

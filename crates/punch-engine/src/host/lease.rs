@@ -8,15 +8,15 @@ use crate::EngineError;
 use crate::claim::is_due;
 
 impl Listener<'_> {
-    pub(super) fn renew(&self, who: &PlanSession, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+    pub(super) fn renew(&self, who: &PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
         let lease = self.settings.lease_ms();
         let running = self.running()?;
         if running.is_empty() || !who.bound() {
             return Ok(());
         }
         let tired = |t: &&Todo| t.owner.as_deref() == Some(&who.owner) && is_due(t, lease, self.now);
-        heard.renew = running.iter().filter(tired).map(|t| t.uid).collect();
-        (heard.lease, heard.owner) = (lease, Some(who.owner.clone()));
+        outcome.renew = running.iter().filter(tired).map(|t| t.uid).collect();
+        (outcome.lease, outcome.owner) = (lease, Some(who.owner.clone()));
         Ok(())
     }
 }

@@ -122,12 +122,12 @@ impl Listener<'_> {
             None => self.who()?,
         };
         let before = who.state.clone();
-        let mut heard = ReportOutcome::default();
+        let mut outcome = ReportOutcome::default();
         if who.foreign {
             if matches!(self.report.event, HostEvent::Stopping { .. }) {
-                self.stop(&mut who, &mut heard)?;
+                self.stop(&mut who, &mut outcome)?;
             }
-            return Ok(heard);
+            return Ok(outcome);
         }
         who.state.drive.observe(&self.report.event, self.now);
         let mut context: Vec<String> = Vec::new();
@@ -136,15 +136,15 @@ impl Listener<'_> {
             HostEvent::Prompted { by_person: true } => context.extend(self.prompted(&mut who)?),
             HostEvent::Prompted { by_person: false } | HostEvent::Asked => {}
             HostEvent::ToolStarting { tool } => {
-                self.renew(&who, &mut heard)?;
+                self.renew(&who, &mut outcome)?;
                 context.extend(self.wound_back(&mut who)?);
                 if tool.kind == ToolKind::Ours {
-                    heard.effect.refuse = self.keep_out(&tool.name, &who);
-                    heard.expects = self.expects(&who, heard.effect.refuse.is_some())?;
+                    outcome.effect.refuse = self.keep_out(&tool.name, &who);
+                    outcome.expects = self.expects(&who, outcome.effect.refuse.is_some())?;
                 }
             }
             HostEvent::ToolEnded { .. } => {
-                self.renew(&who, &mut heard)?;
+                self.renew(&who, &mut outcome)?;
                 context.extend(self.wound_back(&mut who)?);
                 context.extend(self.explain_copy(notes)?);
                 context.extend(self.remind(&mut who, &before)?);
@@ -153,41 +153,41 @@ impl Listener<'_> {
             HostEvent::ToolFailed { tool, error, interrupted } => {
                 self.count_work(&mut who)?;
                 context.extend(self.tool_failed(&tool.name, tool.kind, *interrupted, &mut who)?);
-                heard.record = self.noted("tool_failed", Some(error), &who)?;
+                outcome.record = self.noted("tool_failed", Some(error), &who)?;
             }
-            HostEvent::Stopping { .. } => self.stop(&mut who, &mut heard)?,
-            HostEvent::TurnFailed { error } => heard.record = self.noted("turn_failed", Some(error), &who)?,
-            HostEvent::Interrupted => heard.record = self.noted("interrupted", None, &who)?,
-            HostEvent::Compacting => heard.record = self.noted("compacting", None, &who)?,
+            HostEvent::Stopping { .. } => self.stop(&mut who, &mut outcome)?,
+            HostEvent::TurnFailed { error } => outcome.record = self.noted("turn_failed", Some(error), &who)?,
+            HostEvent::Interrupted => outcome.record = self.noted("interrupted", None, &who)?,
+            HostEvent::Compacting => outcome.record = self.noted("compacting", None, &who)?,
             HostEvent::SessionEnded => {
-                heard.record = self.noted("session_ended", None, &who)?;
-                self.give_back(&who, &mut heard)?;
-                heard.sent = heard.record.is_some().then(|| (who.owner.clone(), None));
+                outcome.record = self.noted("session_ended", None, &who)?;
+                self.give_back(&who, &mut outcome)?;
+                outcome.sent = outcome.record.is_some().then(|| (who.owner.clone(), None));
             }
         }
         match measured {
-            Some(measured) => self.enter(measured, &mut who, &mut heard)?,
-            None if self.reads => heard.unread = self.due(&who)?,
+            Some(measured) => self.enter(measured, &mut who, &mut outcome)?,
+            None if self.reads => outcome.unread = self.due(&who)?,
             None => {}
         }
         if !context.is_empty() {
-            heard.effect.context = Some(context.join("\n"));
+            outcome.effect.context = Some(context.join("\n"));
         }
         if differs || who.state != before {
             who.state.agent.get_or_insert_with(|| self.report.agent.clone());
-            heard.state = Some(who.state);
+            outcome.state = Some(who.state);
         }
-        Ok(heard)
+        Ok(outcome)
     }
 
     /// Enters what was used, of a report that was taken already.
     pub fn only_enter(&self, measured: &Measured) -> Result<ReportOutcome, EngineError> {
         let mut who = self.who()?;
         let before = who.state.clone();
-        let mut heard = ReportOutcome::default();
-        self.enter(measured, &mut who, &mut heard)?;
-        heard.state = (who.state != before).then_some(who.state);
-        Ok(heard)
+        let mut outcome = ReportOutcome::default();
+        self.enter(measured, &mut who, &mut outcome)?;
+        outcome.state = (who.state != before).then_some(who.state);
+        Ok(outcome)
     }
 
     pub(super) fn who(&self) -> Result<PlanSession, EngineError> {
@@ -232,8 +232,8 @@ impl Listener<'_> {
             who.state.drive.told = revision;
             return Ok(None);
         }
-        if let Some(told) = self.wound_back(who)? {
-            return Ok(Some(told));
+        if let Some(notice) = self.wound_back(who)? {
+            return Ok(Some(notice));
         }
         self.report_user_changes(who)
     }
@@ -268,7 +268,7 @@ impl Listener<'_> {
 
     /// A conversation ends: no one works on what it has in progress. A runner does this for its own agents. Where a
     /// flag gives several conversations one name, only the list of this one is meant.
-    fn give_back(&self, who: &PlanSession, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+    fn give_back(&self, who: &PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
         if !who.bound() || self.is_driven(who) || self.report.key.subagent().is_some() {
             return Ok(());
         }
@@ -277,7 +277,7 @@ impl Listener<'_> {
             let listed = alone || who.state.scope.contains(&t.uid);
             listed && t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress
         };
-        heard.gives_back = self.running()?.iter().filter(mine).map(|t| t.uid).collect();
+        outcome.gives_back = self.running()?.iter().filter(mine).map(|t| t.uid).collect();
         Ok(())
     }
 

@@ -42,16 +42,16 @@ impl Listener<'_> {
         &self,
         measured: &Measured,
         who: &mut PlanSession,
-        heard: &mut ReportOutcome,
+        outcome: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
         if self.due(who)?.is_none() {
             return Ok(());
         }
         match self.report.key.subagent() {
             Some(name) if matches!(self.report.event, HostEvent::Stopping { .. }) => {
-                self.enter_subagent(name, measured, who, heard)
+                self.enter_subagent(name, measured, who, outcome)
             }
-            _ => self.enter_own(measured, who, heard),
+            _ => self.enter_own(measured, who, outcome),
         }
     }
 
@@ -59,7 +59,7 @@ impl Listener<'_> {
         &self,
         measured: &Measured,
         who: &mut PlanSession,
-        heard: &mut ReportOutcome,
+        outcome: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
         let works = self.works_on(who)?;
         let meter = &mut who.state.meter;
@@ -74,7 +74,7 @@ impl Listener<'_> {
                 let ended = todos.get(one.uid).and_then(|t| t.finished_at).filter(|_| !goes_on);
                 let until = ended.filter(|at| (one.since..=self.now).contains(at)).unwrap_or(self.now);
                 let ms = u64::try_from(until.saturating_sub(one.since)).unwrap_or(0);
-                heard.spent.extend(self.spent(one.uid, one.attempt, tokens, ms));
+                outcome.spent.extend(self.spent(one.uid, one.attempt, tokens, ms));
                 one.since = self.now;
             }
             if goes_on {
@@ -98,7 +98,7 @@ impl Listener<'_> {
         name: &str,
         measured: &Measured,
         who: &PlanSession,
-        heard: &mut ReportOutcome,
+        outcome: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
         let Some(mut main) = self.main()? else { return Ok(()) };
         let mut mark = main.meter.subagent(name);
@@ -116,9 +116,9 @@ impl Listener<'_> {
         let of_main = || main.meter.running.iter().map(|one| (one.uid, one.attempt)).collect();
         let targets: Vec<(Uid, u32)> = if own.is_empty() { of_main() } else { own };
         for (n, (uid, attempt)) in targets.iter().enumerate() {
-            heard.spent.extend(self.spent(*uid, *attempt, share(grown, n, targets.len()), 0));
+            outcome.spent.extend(self.spent(*uid, *attempt, share(grown, n, targets.len()), 0));
         }
-        heard.main = Some(main);
+        outcome.main = Some(main);
         Ok(())
     }
 

@@ -88,7 +88,7 @@ pub struct Observed {
 impl Engine {
     /// Takes a report and says what the host should do. `settings` are already those of the agent.
     pub fn observe(&self, report: &HostReport, settings: &Settings) -> Result<Effect, EngineError> {
-        Ok(self.heard(report, settings, None, None)?.effect)
+        Ok(self.process(report, settings, None, None)?.effect)
     }
 
     /// Takes the report of an agent that wants to stop, and also returns the decision; `None` where there is nobody to
@@ -98,8 +98,8 @@ impl Engine {
         report: &HostReport,
         settings: &Settings,
     ) -> Result<(Effect, Option<Decision>), EngineError> {
-        let heard = self.heard(report, settings, None, None)?;
-        Ok((heard.effect, heard.decision))
+        let outcome = self.process(report, settings, None, None)?;
+        Ok((outcome.effect, outcome.decision))
     }
 
     /// Takes a report like [`Engine::observe`], and records what the conversation used for the todos that it is about.
@@ -110,7 +110,7 @@ impl Engine {
         settings: &Settings,
         read: Option<Read<'_>>,
     ) -> Result<Effect, EngineError> {
-        Ok(self.heard(report, settings, None, read)?.effect)
+        Ok(self.process(report, settings, None, read)?.effect)
     }
 
     /// Takes a report of the agent's own todo tools and copies their list in the same transaction.
@@ -121,8 +121,8 @@ impl Engine {
         used: &TodoUse<'_>,
         read: Option<Read<'_>>,
     ) -> Result<Observed, EngineError> {
-        if let Ok(heard) = self.heard(report, settings, Some(used), read) {
-            return Ok(Observed { effect: heard.effect, copied: heard.copied, failed: None });
+        if let Ok(outcome) = self.process(report, settings, Some(used), read) {
+            return Ok(Observed { effect: outcome.effect, copied: outcome.copied, failed: None });
         }
         // Each for itself: what one of them stumbles over takes nothing from the other.
         let copied = self.about(report, true).and_then(|found| match found {
@@ -134,7 +134,7 @@ impl Engine {
         Ok(Observed { effect, copied: copied.is_some(), failed })
     }
 
-    fn heard(
+    fn process(
         &self,
         report: &HostReport,
         settings: &Settings,
@@ -154,8 +154,9 @@ impl Engine {
             self.resume_work(plan.id, &report.key, &report.request(settings))?;
         }
         // What people wrote into the plan file is part of what is told.
-        let told = matches!(report.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
-        if told {
+        let may_report =
+            matches!(report.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
+        if may_report {
             let (settings, tree) = (Some(settings), report.tree.as_deref());
             self.read_back(plan.id, &Request { settings, tree, ..Request::of(Actor::user()) });
         }
@@ -175,25 +176,25 @@ impl Engine {
             measured = (reads && likely && report.key.subagent().is_none()).then(|| measure(state.meter.mark));
         } else {
             // Everything else is looked at first without taking a turn at the store.
-            let heard = self.read(plan.id, |snapshot| {
+            let outcome = self.read(plan.id, |snapshot| {
                 let now = self.now().max(snapshot.row()?.last_time);
                 Listener { snapshot, plan, others, report, settings, reads, before, now, running: OnceCell::new() }
                     .listen(None, None, &Notes::default())
             })?;
-            if !heard.writes() && heard.unread.is_none() {
-                return Ok(heard);
+            if !outcome.writes() && outcome.unread.is_none() {
+                return Ok(outcome);
             }
-            measured = heard.unread.map(measure).or(measured);
+            measured = outcome.unread.map(measure).or(measured);
         }
         let listen = |tx: &mut dyn Tx, now: i64, known: Option<SessionState>, notes: &Notes| {
             let now = now.max(tx.row()?.last_time);
             let running = OnceCell::new();
             let listener = Listener { snapshot: tx, plan, others, report, settings, reads, before, now, running };
-            let heard = listener.listen(measured.as_ref(), known, notes)?;
-            put(tx, &heard, plan, report, now)?;
-            Ok(heard)
+            let outcome = listener.listen(measured.as_ref(), known, notes)?;
+            put(tx, &outcome, plan, report, now)?;
+            Ok(outcome)
         };
-        let mut heard = match used {
+        let mut outcome = match used {
             None => self.write(plan.id, Durability::Relaxed, |tx, now| listen(tx, now, None, &Notes::default()))?,
             Some(used) => {
                 let request = used.request();
@@ -210,10 +211,10 @@ impl Engine {
                 })?
             }
         };
-        if !heard.gives_back.is_empty() {
-            self.end_work(plan.id, &report.key, &report.request(settings), &heard.gives_back)?;
+        if !outcome.gives_back.is_empty() {
+            self.end_work(plan.id, &report.key, &report.request(settings), &outcome.gives_back)?;
         }
-        if let Some(from) = heard.unread.take() {
+        if let Some(from) = outcome.unread.take() {
             let measured = measure(from);
             self.write(plan.id, Durability::Relaxed, |tx, now| {
                 let now = now.max(tx.row()?.last_time);
@@ -223,7 +224,7 @@ impl Engine {
                 put(tx, &entered, plan, report, now)
             })?;
         }
-        Ok(heard)
+        Ok(outcome)
     }
 
     /// The plan that a report is about, and the state of its session there. `create`: make one if there is none.
@@ -253,32 +254,33 @@ impl Engine {
 
 fn put(
     tx: &mut dyn Tx,
-    heard: &ReportOutcome,
+    outcome: &ReportOutcome,
     plan: &PlanInfo,
     report: &HostReport,
     now: i64,
 ) -> Result<(), EngineError> {
-    if let Some(state) = &heard.state {
+    if let Some(state) = &outcome.state {
         session::keep(tx, &report.key, state.bound.then_some(plan.id), state, now)?;
     }
-    if let Some(main) = &heard.main {
+    if let Some(main) = &outcome.main {
         session::keep(tx, &SessionKey::new(report.key.session_id(), None), Some(plan.id), main, now)?;
     }
-    if let (Some(key), Some(call)) = (&heard.expects, &report.upcoming) {
+    if let (Some(key), Some(call)) = (&outcome.expects, &report.upcoming) {
         expected_call::record(tx, key, plan.id, call, now)?;
     }
-    for spent in &heard.spent {
+    for spent in &outcome.spent {
         tx.spend(spent)?;
     }
-    if let Some(body) = &heard.record {
+    if let Some(body) = &outcome.record {
         tx.put_decision(&report.key, body, now)?;
     }
-    if let Some((owner, uid)) = &heard.sent {
+    if let Some((owner, uid)) = &outcome.sent {
         offers::record(tx, plan.id, owner, *uid, now)?;
     }
-    for uid in &heard.renew {
-        let until = now.saturating_add(heard.lease);
-        let request = Request { durability: Durability::Relaxed, ..Request::by(&report.agent, heard.owner.as_deref()) };
+    for uid in &outcome.renew {
+        let until = now.saturating_add(outcome.lease);
+        let request =
+            Request { durability: Durability::Relaxed, ..Request::by(&report.agent, outcome.owner.as_deref()) };
         let first = punch_core::Footprint { todos: [*uid].into(), ..Default::default() };
         match apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Renew(Ref::Uid(*uid), until)])) {
             // Another agent has already claimed it, and reports it itself.

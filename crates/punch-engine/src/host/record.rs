@@ -44,15 +44,15 @@ impl DecisionRecord {
 impl Engine {
     /// What was decided and reported last, newest first, of one session or of all.
     pub fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRecord>, EngineError> {
-        let kept = self.browse(|catalogue| catalogue.decisions(of, limit))?;
-        Ok(kept
+        let stored = self.browse(|catalogue| catalogue.decisions(of, limit))?;
+        Ok(stored
             .into_iter()
-            .map(|kept| {
-                let record = serde_json::from_str::<StoredDecision>(&kept.body).ok();
-                let line: Value = serde_json::from_str(&kept.body).unwrap_or_default();
+            .map(|stored| {
+                let record = serde_json::from_str::<StoredDecision>(&stored.body).ok();
+                let line: Value = serde_json::from_str(&stored.body).unwrap_or_default();
                 DecisionRecord {
-                    key: kept.key,
-                    at: kept.at,
+                    key: stored.key,
+                    at: stored.at,
                     agent: line["agent"].as_str().unwrap_or_default().to_owned(),
                     decided: record.map(|record| (Box::new(record.input), record.decision)),
                     line,

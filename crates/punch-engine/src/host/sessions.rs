@@ -53,7 +53,7 @@ impl Engine {
     pub fn find_session(&self, given: &str) -> Result<Option<SessionKey>, EngineError> {
         let mut keys: Vec<SessionKey> = self.browse(|catalogue| {
             let sessions = catalogue.sessions()?.into_iter().map(|session| session.key);
-            Ok(sessions.chain(catalogue.decisions(None, RECENT)?.into_iter().map(|kept| kept.key)).collect())
+            Ok(sessions.chain(catalogue.decisions(None, RECENT)?.into_iter().map(|stored| stored.key)).collect())
         })?;
         keys.sort();
         keys.dedup();

@@ -8,16 +8,16 @@ use crate::EngineError;
 use crate::call::names::Names;
 
 impl Listener<'_> {
-    pub(super) fn stop(&self, who: &mut PlanSession, heard: &mut ReportOutcome) -> Result<(), EngineError> {
+    pub(super) fn stop(&self, who: &mut PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
         let key = &self.report.key;
         if self.is_driven(who) {
             // The runner decides when the turn is over; a hook that decides too would count twice.
-            heard.record = self.noted("stopping", None, who)?;
+            outcome.record = self.noted("stopping", None, who)?;
             return Ok(());
         }
         if let Some(again) = self.recent()? {
-            heard.effect = effect(&again.decision, &again.input);
-            heard.decision = Some(again.decision);
+            outcome.effect = effect(&again.decision, &again.input);
+            outcome.decision = Some(again.decision);
             return Ok(());
         }
         let scene = Scene {
@@ -49,12 +49,12 @@ impl Listener<'_> {
         }
         let decision = decide(&input);
         who.state.drive.decided(&decision, &input.facts);
-        heard.effect = effect(&decision, &input);
-        heard.decision = Some(decision.clone());
+        outcome.effect = effect(&decision, &input);
+        outcome.decision = Some(decision.clone());
         let next =
             input.facts.next.as_ref().filter(|next| matches!(decision, Decision::Continue { .. }) && !next.running);
         let next = next.map(|next| self.snapshot.find(&next.id)).transpose()?.flatten();
-        heard.sent = Some((who.owner.clone(), next.map(|todo| todo.uid)));
+        outcome.sent = Some((who.owner.clone(), next.map(|todo| todo.uid)));
         let revision = self.snapshot.row()?.revision;
         let record = StoredDecision {
             agent: self.report.agent.clone(),
@@ -63,7 +63,7 @@ impl Listener<'_> {
             input,
             decision,
         };
-        heard.record = serde_json::to_string(&record).ok();
+        outcome.record = serde_json::to_string(&record).ok();
         Ok(())
     }
 

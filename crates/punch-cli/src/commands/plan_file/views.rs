@@ -122,8 +122,8 @@ fn conflicts(all: &[Conflict]) -> Vec<String> {
 }
 
 fn conflict(conflict: &Conflict) -> String {
-    let said = |words: &str| format!("\"{}\"", text::neutral(&text::clip(words, 80)));
-    let (id, file, plan) = (text::neutral(&conflict.id), said(&conflict.file), said(&conflict.plan));
+    let quoted = |words: &str| format!("\"{}\"", text::neutral(&text::clip(words, 80)));
+    let (id, file, plan) = (text::neutral(&conflict.id), quoted(&conflict.file), quoted(&conflict.plan));
     let field = match conflict.field {
         Field::Content => "words",
         Field::Status => "status",

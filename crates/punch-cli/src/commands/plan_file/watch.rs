@@ -26,12 +26,12 @@ pub fn run(open: &Open, how: SyncOptions) -> Result<Reply, Failure> {
     let mut watch = Watch::default();
     let mut woken = true;
     while let Some(link) = open.engine.plan_file(open.plan)? {
-        let seen = look(&link.path);
-        match watch.step(seen, woken) {
+        let stamp = look(&link.path);
+        match watch.step(stamp, woken) {
             Act::Rest => {}
             Act::Away => output::remark(&format!("note: {}", FileError::Missing(link.path.clone()).message())),
             Act::Sync => {
-                watch.handled = seen;
+                watch.handled = stamp;
                 match open.engine.sync_plan_file(open.plan, &request, how) {
                     Ok(synced) => {
                         watch.handled = open.engine.plan_file(open.plan)?.and_then(|link| link.look);
@@ -91,18 +91,18 @@ impl Default for Watch {
 }
 
 impl Watch {
-    fn step(&mut self, seen: Option<FileStamp>, woken: bool) -> Act {
+    fn step(&mut self, stamp: Option<FileStamp>, woken: bool) -> Act {
         self.behind |= woken;
-        let still = seen == self.last;
-        self.last = seen;
-        match seen {
+        let still = stamp == self.last;
+        self.last = stamp;
+        match stamp {
             None => {
                 self.away = self.away.saturating_add(1);
                 if self.away == AWAY { Act::Away } else { Act::Rest }
             }
             Some(_) => {
                 self.away = 0;
-                let due = self.behind || seen != self.handled;
+                let due = self.behind || stamp != self.handled;
                 if still && due {
                     self.behind = false;
                     Act::Sync
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn a_file_that_is_away_is_told_of_once() {
         let mut watch = Watch::default();
-        let told = (0..50).filter(|_| watch.step(None, false) == Act::Away).count();
-        assert_eq!(told, 1);
+        let announced = (0..50).filter(|_| watch.step(None, false) == Act::Away).count();
+        assert_eq!(announced, 1);
         assert_eq!(watch.step(at(1), false), Act::Rest);
         assert_eq!(watch.step(at(1), false), Act::Sync);
     }

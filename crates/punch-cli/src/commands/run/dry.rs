@@ -13,7 +13,7 @@ use crate::reply::Reply;
 /// Lines of the schedule.
 const LINES: usize = 60;
 
-pub fn told(open: &Open, options: &Options) -> Result<Reply, Failure> {
+pub fn preview(open: &Open, options: &Options) -> Result<Reply, Failure> {
     let (plan, now) = (open.engine.whole(open.plan)?, open.engine.now());
     let ask = Ask {
         agents: u32::try_from(options.seats).unwrap_or(u32::MAX),

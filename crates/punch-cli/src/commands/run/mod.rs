@@ -24,7 +24,7 @@ pub const LONG_ABOUT: &str = "\
 Work the plan to its end with agents.
 
 Todos are given out by the schedule, each under a lease; what agents report as done is verified before it counts; what \
-fails is tried once more with the failure told. A run that was killed, interrupted or stopped by a limit goes on with \
+fails is tried once more with the failure preview. A run that was killed, interrupted or stopped by a limit goes on with \
 the next `punch run`, and its meter with it.";
 
 const EXAMPLES: &str = "\
@@ -90,7 +90,7 @@ impl Run {
             return Err(Failure::refused("no_plan", message, hint));
         };
         if self.dry_run {
-            let reply = dry::told(&open, &options)?;
+            let reply = dry::preview(&open, &options)?;
             output::reply(&reply, as_json)?;
             return Ok(reply.exit);
         }

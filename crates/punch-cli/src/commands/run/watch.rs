@@ -64,18 +64,18 @@ impl RunObserver for Screen {
             }
             return;
         }
-        let (said, agent) = (line(event), place(event));
+        let (message, agent) = (line(event), place(event));
         let shown = self.change(|live, size| {
             if let Some(agent) = agent {
-                live.set(agent, &said.clone().unwrap_or_else(|| now(event)));
+                live.set(agent, &message.clone().unwrap_or_else(|| now(event)));
             }
-            match said.as_ref().filter(|_| agent.is_none() || is_kept(event)) {
-                Some(said) => live.above(said, size),
+            match message.as_ref().filter(|_| agent.is_none() || stays_visible(event)) {
+                Some(message) => live.above(message, size),
                 None => live.draw(size),
             }
         });
-        if let (Some(said), false) = (said, shown) {
-            output::remark(&said);
+        if let (Some(message), false) = (message, shown) {
+            output::remark(&message);
         }
     }
 
@@ -129,7 +129,7 @@ const fn place(event: &RunEvent) -> Option<usize> {
 }
 
 /// Worth a line that stays.
-const fn is_kept(event: &RunEvent) -> bool {
+const fn stays_visible(event: &RunEvent) -> bool {
     // That an agent asks is said again where the question is put.
     !matches!(
         event,

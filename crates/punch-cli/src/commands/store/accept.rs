@@ -33,16 +33,16 @@ impl Accept {
         // First, so that no other process can overwrite the copy as soon as writes are allowed again.
         let copy = Safety::of(location).and_then(|safety| safety.keep_after_loss());
         store.accept_loss()?;
-        let mut said = format!("Accepted: {}.", text::neutral(&lost.to_string()));
+        let mut message = format!("Accepted: {}.", text::neutral(&lost.to_string()));
         let copy = copy.map(|path| path.display().to_string());
         if let Some(copy) = &copy {
-            said.push_str(&format!("\nThe latest copy is kept: `{}`", text::neutral(copy)));
+            message.push_str(&format!("\nThe latest copy is kept: `{}`", text::neutral(copy)));
         }
         let plans: Vec<_> = lost
             .plans
             .iter()
             .map(|plan| json!({"name": plan.name, "recorded": plan.recorded, "found": plan.found}))
             .collect();
-        Ok(Reply::new(said, json!({"accepted": true, "writes": lost.writes, "plans": plans, "copy": copy})))
+        Ok(Reply::new(message, json!({"accepted": true, "writes": lost.writes, "plans": plans, "copy": copy})))
     }
 }

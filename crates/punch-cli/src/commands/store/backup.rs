@@ -40,7 +40,7 @@ impl Backup {
         store.backup_to(&file)?;
         let size = std::fs::metadata(&file).map_or(0, |found| found.len());
         let name = file.display().to_string();
-        let said = format!("Copied to `{}` ({}).", text::neutral(&name), bytes(size));
-        Ok(Reply::new(said, json!({"file": name, "bytes": size})))
+        let message = format!("Copied to `{}` ({}).", text::neutral(&name), bytes(size));
+        Ok(Reply::new(message, json!({"file": name, "bytes": size})))
     }
 }

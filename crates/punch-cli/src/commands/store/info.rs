@@ -39,9 +39,9 @@ impl Info {
             lines.push(format!("id: {}, schema {}, SQLite {}", info.store, info.schema, info.library));
             let (free, log) = (bytes(info.free_bytes), bytes(info.wal_bytes));
             lines.push(format!("size: {}, {free} of it free, {log} not merged yet", bytes(info.bytes)));
-            let told: Vec<String> =
+            let parts: Vec<String> =
                 counts.iter().map(|(key, value)| count(*value, key.trim_end_matches('s'))).collect();
-            lines.push(format!("holds: {}", told.join(", ")));
+            lines.push(format!("holds: {}", parts.join(", ")));
         } else {
             lines.push("holds: nothing yet; the first change makes it".to_owned());
         }
@@ -63,7 +63,7 @@ fn copies_of(location: &Location, copy: Option<&PathBuf>) -> Vec<(PathBuf, Strin
     let mut beside: Vec<PathBuf> = beside.map(|entry| entry.path()).collect();
     beside.retain(|path| path.extension().is_some_and(|ending| ending == "db"));
     beside.sort();
-    let kept = copy.into_iter().flat_map(|copy| copies::earlier(copy).into_iter().chain([copy.clone()]));
+    let elsewhere = copy.into_iter().flat_map(|copy| copies::earlier(copy).into_iter().chain([copy.clone()]));
     let aged = |path: PathBuf| copies::age(&path).map(|age| (path, ago(age)));
-    beside.into_iter().chain(kept).filter_map(aged).collect()
+    beside.into_iter().chain(elsewhere).filter_map(aged).collect()
 }

@@ -52,15 +52,15 @@ impl Prune {
         if pruned == 0 {
             return Ok(nothing(before, row.revision));
         }
-        let said =
+        let message =
             format!("{} before revision {before} now only in `{}`.", count(pruned, "event"), text::neutral(&name));
-        Ok(Reply::new(said, json!({"pruned": pruned, "before": before, "file": name})))
+        Ok(Reply::new(message, json!({"pruned": pruned, "before": before, "file": name})))
     }
 }
 
 fn nothing(before: u64, revision: u64) -> Reply {
-    let said = format!("No events before revision {before} of {revision}; `--before REV` says what may go.");
-    Reply::new(said, json!({"pruned": 0, "before": before, "file": null}))
+    let message = format!("No events before revision {before} of {revision}; `--before REV` says what may go.");
+    Reply::new(message, json!({"pruned": 0, "before": before, "file": null}))
 }
 
 /// What was flushed is on the disk: the events leave the store right after.

@@ -45,11 +45,11 @@ impl Restore {
             return Err(Failure::usage("that is the store itself", "name a copy; `punch store info` lists them"));
         }
         location.create()?;
-        let kept = keep(location)?;
+        let backup = keep(location)?;
         let aside = restore(&from, &location.database)?;
         let info = SqliteStore::open(&location.database, OpenMode::Existing)?.info()?;
-        let replaced = aside.or(kept).map(|path| path.display().to_string());
-        let mut said = format!(
+        let replaced = aside.or(backup).map(|path| path.display().to_string());
+        let mut message = format!(
             "Restored `{}` from `{}`: {}, {}.",
             text::neutral(&location.database.display().to_string()),
             text::neutral(&from.display().to_string()),
@@ -57,10 +57,10 @@ impl Restore {
             count(info.todos, "todo")
         );
         if let Some(replaced) = &replaced {
-            said.push_str(&format!("\nWhat was there is kept: `{}`", text::neutral(replaced)));
+            message.push_str(&format!("\nWhat was there is kept: `{}`", text::neutral(replaced)));
         }
         Ok(Reply::new(
-            said,
+            message,
             json!({
                 "store": location.database.display().to_string(),
                 "from": from.display().to_string(),
@@ -79,9 +79,9 @@ fn keep(location: &Location) -> Result<Option<PathBuf>, Failure> {
     }
     match SqliteStore::open(&location.database, OpenMode::Existing) {
         Ok(store) => {
-            let kept = super::fresh(location, "replaced", "db")?;
-            store.backup_to(&kept)?;
-            Ok(Some(kept))
+            let backup = super::fresh(location, "replaced", "db")?;
+            store.backup_to(&backup)?;
+            Ok(Some(backup))
         }
         Err(StoreError::Damaged { .. } | StoreError::TooNew { .. }) => Ok(None),
         Err(StoreError::Unavailable { reason: Reason::Foreign, .. }) => Ok(None),
