@@ -14,7 +14,7 @@ use crate::{Done, process};
 pub const PUNCH: [&str; 4] = ["-p", "punch-cli", "--bin", "punch"];
 
 /// No dynamic linker, and a fixed address: else every start writes 25,000 addresses into eighty pages before it begins.
-/// Heap, stack and the kernel's own pages stay where nobody can guess.
+/// Heap, stack and the kernel's own pages stay at addresses that cannot be guessed.
 const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
 
 /// A program that was built for people.

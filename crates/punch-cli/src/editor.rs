@@ -15,7 +15,7 @@ use crate::{files, output};
 /// What a person was shown, in the file beside theirs.
 const BASE: &str = "base.json";
 
-/// A text that is being edited, in a folder of its own that nobody else may enter.
+/// A text that is being edited, in a folder of its own that only the user may enter.
 pub struct Draft {
     editor: String,
     folder: PathBuf,

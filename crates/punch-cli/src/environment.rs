@@ -114,7 +114,7 @@ pub fn is_attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Whether somebody sees on a screen what is said about a run.
+/// Whether the user sees on a screen what is printed about a run.
 pub fn is_watched() -> bool {
     use std::io::IsTerminal;
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
@@ -246,7 +246,7 @@ pub fn width() -> usize {
     columns.or_else(screen).unwrap_or(80).clamp(20, 400)
 }
 
-/// How large the terminal is now; as much as most have where nobody knows.
+/// How large the terminal is now; a common size where it is unknown.
 pub fn screen() -> Size {
     let found = terminal_size::terminal_size().map(|(width, height)| (usize::from(width.0), usize::from(height.0)));
     let (width, height) = found.filter(|(width, height)| *width > 0 && *height > 0).unwrap_or((width(), 24));

@@ -46,7 +46,7 @@ impl Exit {
 /// Why a command stopped early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Whoever read standard output went away, as `head` does. Nobody is left to tell, and nothing is wrong.
+    /// The reader of standard output went away, as `head` does. Nothing is wrong, and there is no one left to report to.
     ReaderGone,
     /// Standard input could not be read.
     Input(io::Error),

@@ -38,7 +38,7 @@ fn recent(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Adds one line. A log that cannot be written is nobody's trouble.
+/// Adds one line. Errors are ignored: a log that cannot be written must not stop the work.
 pub fn say(path: Option<PathBuf>, line: &str) {
     let Some(path) = path.or_else(default) else { return };
     if let Some(folder) = path.parent() {

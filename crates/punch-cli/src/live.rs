@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use punch_core::text;
 use punch_core::view::width::{columns, fit};
 
-/// Lines that wait while somebody is asked.
+/// Lines that wait while the user is asked.
 const WAITING: usize = 100;
 
 /// How large the screen is, in characters.
@@ -24,7 +24,7 @@ pub struct Live {
     lines: Vec<String>,
     /// Columns of the lines as they are on the screen: a screen that became narrower shows them on several rows.
     drawn: Vec<usize>,
-    /// Somebody is asked below the lines, and may be typing.
+    /// The user is asked below the lines, and may be typing.
     asking: bool,
     /// What is put above the lines once the question is answered: it would push away what is being typed.
     later: VecDeque<String>,

@@ -19,7 +19,8 @@ pub struct Event {
     pub by: String,
     /// What changed.
     pub patch: Patch,
-    /// The name under which the writer claims todos, which identifies a session: several sessions of one agent sign alike.
+    /// The name under which the writer claims todos, which identifies a session: several sessions of one agent sign
+    /// alike.
     /// `None` for a user without a name, and in logs from before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
@@ -105,7 +106,7 @@ pub enum Kind {
     Demoted,
     /// The owner went silent.
     LeaseExpired,
-    /// A flag follows from somebody else's change.
+    /// A flag follows from a change to another todo.
     Flagged,
     /// A remark was added.
     Noted,

@@ -224,9 +224,9 @@ pub enum Op {
     SetPolicy(Policy),
     /// Undo one revision, as a new revision. Must be the only op of its batch.
     Undo {
-        /// The revision, whoever wrote it. Without one: the latest change of the actor that still stands.
+        /// The revision, by any actor. Without one: the latest change of the actor that still stands.
         revision: Option<u64>,
-        /// Without a revision: the latest change that still stands, whoever made it.
+        /// Without a revision: the latest change that still stands, by any actor.
         any: bool,
     },
     /// Undo the actor's latest undo that still stands. Must be the only op of its batch.

@@ -86,7 +86,7 @@ pub struct PlanRow {
     pub next_phase: u64,
     /// The last fence given.
     pub last_fence: u64,
-    /// Dangling dependencies in the whole plan: while 0, nobody needs to look for some to bind.
+    /// Dangling dependencies in the whole plan: while 0, there are none to bind.
     pub dangling: u64,
     /// Suspended edges in the whole plan: while 0, a small write need not look for circles that opened.
     pub suspended: u64,
@@ -212,7 +212,7 @@ impl Plan {
             self.put(todo.clone());
         }
         for uid in &outcome.added {
-            // Nobody could depend on it before it existed, so a slice knows all its dependents.
+            // Nothing could depend on it before it existed, so a slice knows all its dependents.
             self.loaded.dependents.insert(*uid);
         }
     }
@@ -301,7 +301,7 @@ impl Plan {
         Err(Box::new(Footprint { dependents: [uid].into(), ..Footprint::default() }))
     }
 
-    /// Who waits for an id that nobody has, or what must be loaded first.
+    /// Who waits for an unknown id, or what must be loaded first.
     pub fn waiting_for_id(&self, id: &str) -> Result<&BTreeSet<Uid>, Need> {
         static NONE: BTreeSet<Uid> = BTreeSet::new();
         if self.row.dangling == 0 {

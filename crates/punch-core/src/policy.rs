@@ -48,7 +48,7 @@ choice! {
     }
 }
 choice! {
-    /// What happens to a dependency on an id nobody has (rule 13).
+    /// What happens to a dependency on an unknown id (rule 13).
     MissingDep {
         /// Refused with the nearest known ids.
         #[default]
@@ -103,7 +103,7 @@ choice! {
 }
 choice! {
     /// What happens to a completion without evidence of a todo that has no verify command, where `verify` is
-    /// [`VerifyMode::Command`] (rule 34). Not a setting: whoever can say evidence is asked for it.
+    /// [`VerifyMode::Command`] (rule 34). Not a setting: a dialect that can carry evidence is asked for it.
     MissingEvidence {
         /// It is completed and marked as unchecked.
         #[default]

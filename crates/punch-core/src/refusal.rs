@@ -24,7 +24,7 @@ pub enum Refusal {
         /// Ids that look like it.
         near: Vec<String>,
     },
-    /// A dependency names an id nobody has.
+    /// A dependency names an unknown id.
     UnknownDependency {
         /// The todo that was to depend on it.
         id: String,

@@ -103,7 +103,8 @@ impl Todo {
         self.is_live() && self.status_at(now) == Status::InProgress && self.derived.unmet > 0
     }
 
-    /// Returns true if someone other than `owner` has a live claim on it: under a lease, or as a user's, which has no end.
+    /// Returns true if someone other than `owner` has a live claim on it: under a lease, or as a user's, which has no
+    /// end.
     pub fn leased_by_other(&self, owner: Option<&str>, now: i64) -> bool {
         let live = match self.lease_until {
             Some(until) => until > now,
@@ -112,8 +113,8 @@ impl Todo {
         self.fields.status == Status::InProgress && live && self.fields.owner.as_deref() != owner
     }
 
-    /// Returns true if a user started it under no name. Only claims have a fence: what came into the plan in progress has
-    /// none and is no one's.
+    /// Returns true if a user started it under no name. Only claims have a fence: what came into the plan in progress
+    /// has none and is no one's.
     pub fn is_claimed_by_user(&self) -> bool {
         let unowned = self.fields.owner.is_none() && self.lease_until.is_none() && self.fields.fence > 0;
         self.fields.status == Status::InProgress && unowned
@@ -144,7 +145,7 @@ pub enum Dep {
     On(Uid),
     /// An edge that would close a cycle: counted unmet like any other, kept out of the active graph.
     Suspended(Uid),
-    /// An id nobody has: counted unmet, bound when a todo with that id appears.
+    /// An unknown id: counted unmet, bound when a todo with that id appears.
     Dangling(String),
 }
 

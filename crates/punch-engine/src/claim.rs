@@ -35,7 +35,7 @@ impl Engine {
         })
     }
 
-    /// Claims one todo; refused if it is not ready or somebody else's.
+    /// Claims one todo; refused if it is not ready or another owner has it.
     pub fn claim(&self, plan: PlanId, request: &Request<'_>, uid: Uid, lease: i64) -> Result<Claimed, EngineError> {
         self.write(plan, request.durability, |tx, now| {
             let now = now.max(tx.row()?.last_time);
@@ -44,8 +44,8 @@ impl Engine {
     }
 }
 
-/// Prolongs the claims of the caller once a third of their lease has passed: a tool call is a sign of life, also where no
-/// hook reports any.
+/// Prolongs the claims of the caller once a third of their lease has passed: a tool call is a sign of life, also where
+/// no hook reports any.
 pub(crate) fn keep_own(tx: &mut dyn Tx, now: i64, request: &Request<'_>) -> Result<(), EngineError> {
     let Some(owner) = request.actor.owner().filter(|_| request.actor.needs_lease()) else { return Ok(()) };
     if tx.row()?.counts.in_progress == 0 {
@@ -91,7 +91,7 @@ pub(crate) fn claim(
     Ok(Claimed { changed, uid })
 }
 
-/// The first ready todo whose files nobody is working on, if possible one that no other session was sent to.
+/// The first ready todo whose files are not being worked on, if possible one that no other session was sent to.
 pub(crate) fn best(tx: &dyn Tx, owner: Option<&str>, now: i64) -> Result<Option<Uid>, EngineError> {
     let offers = offers::load(tx, tx.info()?.id)?;
     let mut running: Option<Vec<Todo>> = None;

@@ -18,12 +18,12 @@ pub const EVERY: Duration = Duration::from_secs(60 * 60);
 /// Larger stores are not copied on the way: it would be felt.
 pub const LARGEST: u64 = 64 << 20;
 
-/// After a copy that did not succeed nobody tries again for so long.
+/// How long to wait after a copy that failed.
 const PAUSE: Duration = Duration::from_secs(10 * 60);
 
 /// The copy of the database `store` (an absolute path) under the user's state folder.
 ///
-/// The name never changes between versions: a copy nobody finds again is no copy.
+/// The name never changes between versions: a copy that is never found again is useless.
 pub fn copy_of(state_home: &Path, store: &Path) -> PathBuf {
     let name = format!("{:016x}.db", fnv1a(store.as_os_str().as_encoded_bytes().iter().copied()));
     state_home.join("punch").join("copies").join(name)
@@ -96,12 +96,12 @@ fn older_than(path: &Path, limit: Duration) -> bool {
     !modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age < limit))
 }
 
-/// Its lock says who copies now, its time when somebody last tried.
+/// Its lock says who copies now, its time when the last attempt was.
 fn attempt(copy: &Path) -> PathBuf {
     copy.with_extension("lock")
 }
 
-/// Whoever holds the lock is alone, so unfinished copies belong to processes that were killed.
+/// The holder of the lock is alone, so unfinished copies belong to processes that were killed.
 fn clear_unfinished(copy: &Path, folder: &Path) {
     let Some(name) = copy.file_name().and_then(|name| name.to_str()) else { return };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -50,7 +50,7 @@ impl Engine {
         if wrong.is_empty() && derived.row == whole.row {
             findings.push(Finding::new(what, Severity::Ok, format!("recounted, {} in all", whole.all().count())));
         } else if repair {
-            // Counted once more inside the transaction: somebody may have written since.
+            // Counted once more inside the transaction: another process may have written since.
             let rows = self.write(plan, Durability::Full, |tx, _| {
                 let mut whole = Plan::slice(tx.row()?);
                 tx.load(&Footprint::everything(), &mut whole)?;

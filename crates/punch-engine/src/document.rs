@@ -8,7 +8,7 @@ use punch_store::PlanId;
 
 use crate::{Changed, Engine, EngineError, Request};
 
-/// Ticks are judged together: whoever ticks a todo and what it needs may list them in any order. Names that were
+/// Ticks are judged together: a user who ticks a todo and what it needs may list them in any order. Names that were
 /// missing before may stay so; new ones are checked here.
 fn preset(plan: Policy) -> Policy {
     let start_gate = if plan.start_gate == StartGate::Strict { StartGate::AtEnd } else { plan.start_gate };

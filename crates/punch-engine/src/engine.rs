@@ -14,7 +14,7 @@ pub type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 pub enum News<'a> {
     /// Something went wrong; the write stands.
     Trouble(&'a EngineError),
-    /// A checkpoint was made that nobody asked for.
+    /// An automatic checkpoint was made.
     Checkpoint(&'a Saved),
 }
 

@@ -11,7 +11,7 @@ use punch_store::PlanId;
 
 use crate::{Changed, Engine, EngineError, Request};
 
-/// The plan that a text describes, without any store, under the rules of an import; and names in it that nobody knows.
+/// The plan that a text describes, without any store, under the rules of an import; and the unknown names in it.
 pub fn plan_of(format: Format, text: &str, now: i64) -> Result<(Plan, BTreeSet<String>), EngineError> {
     let Parsed { document, ignored } = format.read(text)?;
     let mut plan = Plan::new();
@@ -37,7 +37,7 @@ pub struct Imported {
     pub changed: Changed,
     /// What stands in the document.
     pub brings: Brings,
-    /// Names in the input that nobody knows.
+    /// Unknown names in the input.
     pub ignored: BTreeSet<String>,
 }
 

@@ -104,8 +104,8 @@ impl Engine {
     }
 
     /// Links `key` to the server that wrote `revision` with these arguments, whatever session that server acted as: what
-    /// the call wrote becomes the work of `key`, and the server acts as `key` from now on. Answers whether there was one.
-    /// Without the very arguments nothing is linked: the same receipt is also given to whoever only read.
+    /// the call wrote becomes the work of `key`, and the server acts as `key` from now on. Answers whether there was
+    /// one. Without the very arguments nothing is linked: a call that only read gets the same receipt.
     pub fn link(&self, key: &SessionKey, revision: u64, arguments: &Value) -> Result<bool, EngineError> {
         if key.session_id().is_empty() || key.is_provisional() {
             return Ok(false);

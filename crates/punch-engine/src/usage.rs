@@ -31,7 +31,7 @@ pub struct TodoUsage {
     pub status: Status,
     /// Without calibration.
     pub estimated: u64,
-    /// Nobody said anything about its size.
+    /// Its size was not given.
     pub assumed: bool,
     /// Its size, where it has one.
     pub complexity: Option<Complexity>,

@@ -140,7 +140,7 @@ pub trait RunObserver: Sync {
     /// Called for every event, from several threads.
     fn on_event(&self, event: &RunEvent);
 
-    /// Asks the user whether to grant a permission; `None` if there is nobody to ask. May block.
+    /// Asks the user whether to grant a permission; `None` if no user can be asked. May block.
     fn ask(&self, todo: &str, wanted: &Permission) -> Option<bool>;
 }
 

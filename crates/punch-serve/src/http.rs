@@ -145,7 +145,7 @@ impl Http {
         let access = Arc::new(Access { own, token: self.token.clone() });
         let router =
             axum::Router::new().route_service("/mcp", service).layer(middleware::from_fn_with_state(access, admit));
-        // Small answers wait for nobody: without this every call would take 40 ms.
+        // Small answers are sent at once: without this every call would take 40 ms.
         let listener = listener.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });

@@ -2,8 +2,8 @@
 //!
 //! A server that `punch run` started for one worker has one session, whatever a call says. Any other goes in this order:
 //! the argument `session`, the call's `_meta` (`threadId`, `sessionId`), the session file. A call that none of these
-//! names is left to the tool service, which knows what hooks reported, what the process was started with, and the key that
-//! only this server has.
+//! names is left to the tool service, which knows what hooks reported, what the process was started with, and the key
+//! that only this server has.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use punch_core::hash::fnv1a;
 use punch_store::SessionKey;
 use serde_json::{Map, Value};
 
-/// Characters of an identifier from outside that are kept; longer ones name nobody.
+/// Characters of an identifier from outside that are kept; longer ones are ignored.
 const LONGEST: usize = 200;
 
 /// What tells the conversations of one server process apart where no host does.

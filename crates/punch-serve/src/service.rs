@@ -1,4 +1,5 @@
-//! What the server needs from whoever answers tool calls: calls, resources and wake-ups, with no type of the protocol.
+//! What the server needs from a service that answers tool calls: calls, resources and wake-ups, with no type of the
+//! protocol.
 
 use std::time::Duration;
 

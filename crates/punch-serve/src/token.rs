@@ -1,5 +1,5 @@
-//! The secret that a client of the HTTP server must send. Every process on the machine can reach a loopback address, also
-//! those of other users; only this user can read the file with the token.
+//! The secret that a client of the HTTP server must send. Every process on the machine can reach a loopback address,
+//! also those of other users; only this user can read the file with the token.
 
 use std::fmt;
 use std::fs;
@@ -108,7 +108,7 @@ fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && black_box(left.iter().zip(right).fold(0, |sum, (a, b)| black_box(sum | (a ^ b)))) == 0
 }
 
-/// Writes a new token. Nobody ever reads half of one, and the first of several processes wins.
+/// Writes a new token. No process ever reads half of one, and the first of several processes wins.
 fn create(path: &Path) -> io::Result<()> {
     let mut random = [0; BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;

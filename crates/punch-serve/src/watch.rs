@@ -1,4 +1,4 @@
-//! Tells subscribers that a resource changed. The store is watched only while somebody subscribes.
+//! Tells subscribers that a resource changed. The store is watched only while there are subscribers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -60,7 +60,7 @@ impl Watch {
         self.service.run(end.clone(), move |service| service.changed(since)).await.ok()
     }
 
-    /// Joins those who wait, and starts the watching if nobody did.
+    /// Joins those who wait, and starts the watching if it is not running.
     fn ticks(&self) -> watch::Receiver<u64> {
         let mut held = self.ticks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ticks) = held.as_ref() {
@@ -77,7 +77,7 @@ impl Watch {
     }
 }
 
-/// Looks at the store until nobody waits.
+/// Looks at the store until no subscriber waits.
 fn look(service: &dyn ToolService, shared: &Mutex<Option<watch::Sender<u64>>>) {
     let mut changes = None;
     loop {

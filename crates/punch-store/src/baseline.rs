@@ -10,7 +10,7 @@ pub(crate) fn export(event: &Event, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(b"\n")
 }
 
-/// Folds an event into a baseline. Derived values are left alone: whoever folds the rest derives at the end.
+/// Folds an event into a baseline. Derived values are left alone: the caller derives them at the end.
 pub(crate) fn advance(baseline: &mut Plan, event: &Event) {
     punch_core::apply::fold(baseline, event);
 }

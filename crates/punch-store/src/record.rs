@@ -50,7 +50,7 @@ pub enum Which {
     Live,
     /// Pending and in progress, as stored.
     Open,
-    /// In progress, as stored, whoever the owner is.
+    /// In progress, as stored, by any owner.
     Running,
     /// Pending with nothing unmet, but held, as stored.
     Held,
@@ -106,7 +106,7 @@ impl SessionKey {
         Self { session_id: session_id.into(), subagent: subagent.filter(|name| !name.is_empty()).map(str::to_owned) }
     }
 
-    /// A key that stands for a session nobody has named yet: that of a server, or of an assignment before an agent
+    /// A key that stands for a session without a name yet: that of a server, or of an assignment before an agent
     /// takes it up. It can be linked to the real session later. `tag` is what no other key has.
     pub fn provisional(tag: impl std::fmt::Display) -> Self {
         Self::new(format!("{PROVISIONAL}{tag}"), None)
@@ -178,7 +178,7 @@ pub struct Spent {
     pub attempt: u32,
     /// In which run; `None` for what was reported outside of one.
     pub run: Option<u64>,
-    /// By which agent; empty where nobody said.
+    /// By which agent; empty where it is unknown.
     pub agent: String,
     /// By which of its subagents.
     pub subagent: Option<String>,
@@ -186,16 +186,16 @@ pub struct Spent {
     pub tokens_in: u64,
     /// Tokens written.
     pub tokens_out: u64,
-    /// Of these tokens, those that the context held already, or of which nobody can say that it did not: they are
+    /// Of these tokens, those that the context held already, or may have held: they are
     /// spent, and say nothing about what the todo takes.
     pub again: u64,
-    /// Millionths of a dollar, where somebody knows.
+    /// Millionths of a dollar, where it is known.
     pub cost: Option<u64>,
     /// Milliseconds.
     pub ms: u64,
     /// Turns of the model.
     pub turns: u32,
-    /// Nobody reported the tokens: they are what the todo was estimated at.
+    /// The tokens were not reported: they are what the todo was estimated at.
     pub estimated: bool,
     /// When.
     pub at: i64,

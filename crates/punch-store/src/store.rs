@@ -46,7 +46,7 @@ pub trait Store: Send + Sync {
     /// Makes an empty plan. A name that a plan in use has is a conflict.
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError>;
 
-    /// A number that is another one after every commit, whoever made it: what was read after a look at it holds for as
+    /// A number that is another one after every commit of any process: what was read after a look at it holds for as
     /// long as it stays, but for the time. `None` where the backend cannot tell. An error if the store is out of reach.
     fn stamp(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
@@ -92,7 +92,7 @@ pub trait Snapshot: Catalogue {
 
     /// Puts exactly what the footprint asks for into a slice and marks it as loaded. The row of `into` stays as it
     /// is: make the slice with [`Plan::slice`] from [`Snapshot::row`] of the same snapshot. A revision that has no
-    /// events (any more) is answered with an empty list; a uid that nobody has is not answered at all.
+    /// events (any more) is answered with an empty list; an unknown uid is not answered at all.
     fn load(&self, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError>;
 
     /// What is ready at `now`, best first: by effective priority, then position (rules 25, 33). Elapsed timers and
@@ -134,7 +134,7 @@ pub trait Snapshot: Catalogue {
     fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError>;
 
     /// What attempts at todos took, of one todo or of all, by todo and attempt: sums over the ledger. Tokens that
-    /// nobody reported are not in it: an estimate teaches nothing about estimates.
+    /// that were not reported are not in it: an estimate teaches nothing about estimates.
     fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError>;
 
     /// The entries of the ledger that belong to a run, in the order in which they were added.

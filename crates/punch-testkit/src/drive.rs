@@ -8,9 +8,9 @@ pub enum State {
     Free,
     /// Pending and held.
     Held,
-    /// In progress with the one who asks, or with nobody in particular.
+    /// In progress with the one who asks, or without an owner.
     Mine,
-    /// In progress with somebody else.
+    /// In progress with another owner.
     Elsewhere,
     /// Completed.
     Met,
@@ -29,7 +29,7 @@ pub struct DriveTodo {
     pub reported: bool,
     /// Where it stands.
     pub state: State,
-    /// Ids it depends on, live ones and ones that nobody has.
+    /// Ids it depends on, live ones and unknown ones.
     pub deps: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What happens in the plan, as it happens, whoever does it: this session, another one, a person at a shell.
+//! What happens in the plan, as it happens, by any actor: this session, another one, a user at a shell.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -107,8 +107,8 @@ fn needs_approval(key: &str) -> bool {
     Key::named(key).is_some_and(|known| matches!(known.authority, Authority::Approval { .. }))
 }
 
-/// Approves the value that the project's file has now: whoever types it wants it. The store is made if there is none:
-/// an approval counts for one store.
+/// Approves the value that the project's file has now: the user who types it wants it. The store is made if there is
+/// none: an approval counts for one store.
 fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failure> {
     let Some(value) = written(&location.config, key)? else { return Ok(()) };
     let Some(approvals) = environment::approvals(location) else {

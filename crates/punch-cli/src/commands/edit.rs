@@ -130,7 +130,7 @@ impl Edit {
             uid,
             exact: found(&open.engine, open.plan, &self.fields.needs)?,
             add: found(&open.engine, open.plan, &self.add_needs)?,
-            // What is dropped may be a name that nobody has.
+            // What is dropped may be an unknown name.
             drop: self
                 .drop_needs
                 .iter()

@@ -115,7 +115,7 @@ impl Import {
     }
 }
 
-/// What is said about names in the input that nobody knows.
+/// The warning about unknown names in the input.
 pub fn not_understood(ignored: &BTreeSet<String>) -> Option<String> {
     let mut names: Vec<String> = ignored.iter().take(SHOWN).map(|n| text::neutral(n).into_owned()).collect();
     names.extend((ignored.len() > SHOWN).then(|| format!("{} more", ignored.len() - SHOWN)));

@@ -1,5 +1,5 @@
-//! `punch init`: make the store and the default plan, say where, and offer to connect the agents that are found. Asks only
-//! if somebody is there to answer.
+//! `punch init`: make the store and the default plan, say where, and offer to connect the agents that are found. Asks
+//! only if the user is there to answer.
 
 use clap::Args;
 use punch_core::text;

@@ -72,7 +72,7 @@ impl KeepGoing {
     }
 }
 
-/// A session that nobody has seen yet may still be named in full.
+/// A session that is not known yet may still be named in full.
 fn key(engine: &Engine, given: Option<&str>) -> Result<Option<SessionKey>, Failure> {
     let Some(given) = given else { return Ok(None) };
     Ok(Some(engine.find_session(given)?.unwrap_or_else(|| SessionKey::new(given, None))))

@@ -121,7 +121,7 @@ impl Mcp {
                 }
             });
         }
-        // Over HTTP the variables are those of whoever started the server, not of whoever calls.
+        // Over HTTP the variables are those of the user who started the server, not of the caller.
         let assigned = environment::assigned().filter(|_| driven.is_none() && http.is_none());
         let role = role(flag, driven.as_ref(), assigned.is_some());
         let offer = match settings.tools_enabled.value && role != Some(Role::None) {

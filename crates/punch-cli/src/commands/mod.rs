@@ -189,7 +189,8 @@ pub enum Command {
 }
 
 /// Agents call a hook on every step, so it is read without describing all the other verbs, and run without making room
-/// for what they need. What cannot be read so is `None`, and whoever describes them all has the right words for it.
+/// for what they need. What cannot be read so is `None`, and the code that describes them all has the right words for
+/// it.
 pub fn hook_alone() -> Option<(hook::Hook, Global)> {
     let mut given = std::env::args_os().skip(1);
     if given.next()? != "hook" {

@@ -59,7 +59,7 @@ fn as_text(found: &UsageReport, limit: usize) -> String {
 fn row(taken: &TodoUsage) -> String {
     #[expect(clippy::cast_precision_loss, reason = "two digits behind the point are shown")]
     let ratio = (taken.estimated > 0 && taken.actual > 0).then(|| taken.actual as f64 / taken.estimated as f64);
-    // Nobody said how much it took, only that it was worked on.
+    // How much it took was not reported, only that it was worked on.
     let actual = if taken.actual > 0 { taken.actual.to_string() } else { "–".into() };
     let id = text::clip(&text::neutral(&taken.id), 60).into_owned();
     let assumed = if taken.assumed { " (size assumed)" } else { "" };

@@ -122,7 +122,7 @@ fn look(project: Project) -> Result<(ProjectPlan, Vec<Phase>), Failure> {
 fn change(open: &Open, base: Option<&[Phase]>, step: &dyn Fn(&[Phase]) -> Said) -> Result<Reply, Failure> {
     let mut outcome = None;
     let commit = open.project.tree().commit();
-    // This format keeps one task in progress all by itself: nobody claims it by that.
+    // This format keeps one task in progress all by itself: that does not claim it.
     let actor = open.project.actor().without_claims();
     let request = Request { preset: phases::policy, commit: commit.as_deref(), actor, ..open.project.request() };
     let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {

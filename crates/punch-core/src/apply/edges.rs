@@ -34,7 +34,7 @@ pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop
     for (uid, deps) in &wanted {
         for to in deps.iter().filter_map(Dep::target) {
             let known = draft.get(*uid)?.depends_on.contains(&Dep::On(to));
-            // Nothing can come back to a todo that nobody depends on.
+            // Nothing can come back to a todo without dependents.
             if !known
                 && (to == *uid || draft.has_dependents(*uid)?)
                 && let Some(path) = find_path(draft, *uid, to)?
@@ -146,7 +146,7 @@ fn read(
     Ok(deps)
 }
 
-/// Only what has an id can be waited for by it: a number nobody was given has none.
+/// Only what has an id can be waited for by it: a number that was never assigned has none.
 fn has_id(draft: &Draft<'_>, r: &Ref) -> bool {
     match r {
         Ref::Id(_) => true,

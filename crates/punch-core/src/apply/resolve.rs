@@ -19,7 +19,7 @@ pub(super) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Looks a reference up; `None` if nobody has that id.
+    /// Looks a reference up; `None` if no todo has that id.
     pub fn find(&self, draft: &Draft<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
         match r {
             Ref::New(n) => Ok(self.added.get(*n).map(|(uid, _)| *uid)),

@@ -27,7 +27,7 @@ pub(super) fn restore(draft: &mut Draft<'_>, uid: Uid, work: &Work) -> Result<()
         Status::Cancelled => Kind::Cancelled,
         Status::Failed => Kind::Failed,
     };
-    // An answer of whoever works on it now comes late.
+    // An answer of the agent that works on it now comes late.
     let fenced = status == Status::InProgress && todo.fence > 0;
     draft.row.last_fence += u64::from(fenced);
     let fence = draft.row.last_fence;

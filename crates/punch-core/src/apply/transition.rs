@@ -174,7 +174,7 @@ fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), St
         gate(draft, uid, gated)?;
     }
     within_limit(draft, uid, draft.ctx.actor.owner())?;
-    // Once a todo has been claimed, whoever starts it next makes answers to the old claim late.
+    // Once a todo has been claimed, the next start makes answers to the old claim late.
     let todo = draft.get(uid)?;
     let fenced = todo.fence > 0 || claims::is_claim(draft.ctx, draft.fresh.contains(&uid));
     begin(draft, uid, Kind::Started, fenced)?;
@@ -195,7 +195,7 @@ pub(super) fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -
         t.finished_at = None;
         t.hold = None;
         t.attempts += u32::from(again);
-        // Whoever claims what was reported takes over the verification.
+        // A claim of what was reported takes over the verification.
         t.flags = crate::Flags { reported: t.flags.reported && kind == Kind::Claimed, ..crate::Flags::default() };
     })
 }
@@ -221,7 +221,7 @@ pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> 
     }
 }
 
-/// Keeps what the worker says about work that somebody else will verify and complete.
+/// Keeps what the worker says about work that the runner or the user will verify and complete.
 fn report(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>, fence: Option<u64>) -> Result<(), Stop> {
     claims::in_time(draft, uid, fence)?;
     let todo = draft.get(uid)?;

@@ -8,7 +8,7 @@ use crate::{Evidence, Kind, MissingEvidence, Refusal, Status, Uid, VerifyMode, W
 /// Pieces of evidence that a todo keeps when it is checked again and again; the log has them all.
 const KEPT: usize = 20;
 
-/// What a completion keeps of its evidence: where nobody asks for any, the commit alone, by which git can vouch for it
+/// What a completion keeps of its evidence: where none is required, the commit alone, by which git can vouch for it
 /// later (rule 32).
 pub(super) fn kept(draft: &Draft<'_>, evidence: Option<&Evidence>) -> Option<Evidence> {
     let (evidence, at) = (evidence?.clone(), draft.now);

@@ -72,7 +72,8 @@ pub fn match_list(new: &mut List, known: &List) {
     match_rows(&mut new.items, &known.items);
 }
 
-/// Sets rows of `base` to pending whose lease has run out and that `new` still has in progress: the list claims them again.
+/// Sets rows of `base` to pending whose lease has run out and that `new` still has in progress: the list claims them
+/// again.
 pub fn reclaim(base: &mut List, new: &List, plan: &Plan, now: i64) {
     let is_running = |item: &&ListItem| item.status == Status::InProgress;
     let running: HashSet<Uid> = new.items.iter().filter(is_running).filter_map(|item| item.uid).collect();
@@ -113,7 +114,7 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
         match item.uid {
             None => {
                 let mut add = add(item, &place);
-                // Without dependencies nobody sees the id: one that is taken, perhaps by a todo this dialect does not
+                // Without dependencies the id is not visible: one that is taken, perhaps by a todo this dialect does not
                 // show, is no reason to refuse.
                 let holder = item.id.as_deref().and_then(|id| plan.by_id(id));
                 let taken = holder.is_some_and(|todo| !removed.contains(&todo.uid));

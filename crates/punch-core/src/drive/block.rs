@@ -18,17 +18,17 @@ const NAMED: usize = 50;
 pub enum Cause {
     /// A person must decide or answer.
     Person,
-    /// Something outside must happen, or somebody must release it.
+    /// Something outside must happen, or the user must release it.
     Hold,
     /// A time must come.
     Timer,
-    /// Somebody else works on it.
+    /// Another owner works on it.
     Elsewhere,
-    /// It was reported as done, and is somebody's to verify.
+    /// It was reported as done, and waits for verification.
     Reported,
     /// It was cancelled or failed.
     Dropped,
-    /// Nobody has that id.
+    /// No todo has that id.
     Missing,
     /// It is part of a circle.
     Circle,

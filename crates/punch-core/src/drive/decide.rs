@@ -127,7 +127,7 @@ pub fn decide(input: &Input) -> Decision {
     }
 }
 
-/// The gates that need no facts about the plan: whoever is stopped here costs no look at it.
+/// The gates that need no facts about the plan: an agent that is allowed to stop here costs no look at it.
 pub fn early(input: &Input) -> Option<Reason> {
     let Input { counters, policy, scene, now, .. } = input;
     let HostEvent::Stopping { finish, background, .. } = &input.event else {

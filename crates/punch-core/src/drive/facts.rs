@@ -100,9 +100,9 @@ pub struct Selected {
 }
 
 /// Chooses among what the owner has in progress, what is ready (best first), and what others have in progress
-/// (rules 25, 26, 48): the owner's own first, then the best ready todo that nobody is in the way of.
+/// (rules 25, 26, 48): the owner's own first, then the best ready todo that does not conflict with work in progress.
 pub fn select(running: &[Todo], ready: &[Todo], owner: Option<&str>, skip_optional: bool, now: i64) -> Selected {
-    // What was reported is somebody's to verify.
+    // What was reported waits for verification.
     let left = |t: &Todo| is_blank(t) || t.flags.reported || (skip_optional && is_optional(t));
     let wanted = |t: &&Todo| !left(t);
     let (others, own): (Vec<&Todo>, Vec<&Todo>) =
@@ -152,7 +152,7 @@ pub(super) fn is_optional(todo: &Todo) -> bool {
     todo.effective_priority() >= 5
 }
 
-/// Somebody else works on it. What nobody in particular has in progress is everybody's.
+/// Another owner works on it. A todo in progress without an owner is available to all.
 pub(super) fn is_elsewhere(todo: &Todo, owner: Option<&str>, now: i64) -> bool {
     let of_other = todo.owner.is_some() && todo.owner.as_deref() != owner;
     todo.status_at(now) == Status::InProgress && (of_other || todo.leased_by_other(owner, now))

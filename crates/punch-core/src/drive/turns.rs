@@ -25,7 +25,7 @@ pub struct Turn {
 /// What came before a turn in the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
     /// Nothing: the conversation begins with it.
     Nothing,
@@ -43,7 +43,7 @@ impl Counters {
         self.turns.push(Turn { marker: marker.map(str::to_owned), revision, at: now, placed: false });
     }
 
-    /// The turn in which the conversation stands is the last one, and nobody has looked what came before it.
+    /// The turn in which the conversation stands is the last one, and what came before it has not been read.
     pub fn is_unplaced(&self, marker: &str) -> bool {
         let last = self.turns.last().filter(|_| self.turns.len() > 1);
         last.is_some_and(|turn| !turn.placed && turn.marker.as_deref() == Some(marker))

@@ -203,7 +203,7 @@ fn head(record: &Record, lost: &mut BTreeSet<String>) -> Map<String, Value> {
     out
 }
 
-/// The last note that nobody has dated is the notes of the issue, the others are comments.
+/// The last note without a date is the notes of the issue, the others are comments.
 fn comments_of(record: &Record, put: &mut impl FnMut(&str, Value), id: &str) {
     let mut notes = record.notes.as_slice();
     if let Some((last, before)) = notes.split_last()

@@ -60,7 +60,7 @@ impl Build {
         }
     }
 
-    /// Takes over a todo, its errors, and the fields that nobody took. Answers its index.
+    /// Takes over a todo, its errors, and the fields that were not taken. Returns its index.
     pub(super) fn push(&mut self, mut record: Record, item: InputObject) -> usize {
         let (at, rest, errors) = item.finish();
         for (key, what) in errors {

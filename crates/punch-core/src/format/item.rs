@@ -28,7 +28,7 @@ impl InputObject {
         self.map.shift_remove(key).filter(|value| !value.is_null())
     }
 
-    /// Puts a field back among those that nobody knows.
+    /// Puts a field back among the unknown ones.
     pub(super) fn put(&mut self, key: &str, value: Value) {
         self.map.insert(key.to_owned(), value);
     }
@@ -173,7 +173,7 @@ impl StatusWord {
     }
 }
 
-/// A hold that nobody has dated.
+/// A hold without a date.
 pub(super) fn hold(kind: HoldKind, reason: &str) -> Hold {
     Hold { kind, reason: reason.to_owned(), until: None, by: String::new(), at: 0 }
 }

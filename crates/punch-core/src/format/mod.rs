@@ -91,6 +91,6 @@ impl Format {
     }
 }
 
-/// What nobody misses in another tool: times are its own affair, extras are for the format they came from, ids are
+/// What is not missed in another tool: times are its own affair, extras are for the format they came from, ids are
 /// made again, and of several phases with one name the order tells which is meant.
 const QUIET: &[&str] = &["id", "phaseIndex", "createdAt", "updatedAt", "startedAt", "finishedAt", "extra"];

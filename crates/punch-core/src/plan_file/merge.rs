@@ -64,7 +64,8 @@ pub struct Conflict {
 pub struct Merged {
     /// The todos of the file as the plan has them, in the order on which both agreed.
     pub before: Vec<PlanFileTodo>,
-    /// The todos of the file as users want them. New ones have no counterpart in `before`; what is missing here was deleted.
+    /// The todos of the file as users want them. New ones have no counterpart in `before`; what is missing here was
+    /// deleted.
     pub after: Vec<PlanFileTodo>,
     /// The place in the file of every entry of `after`.
     pub places: Vec<usize>,
@@ -190,7 +191,7 @@ fn both(
     let same = theirs.status == four_of(ours.status) || theirs.status == ours.status;
     let (theirs_new, ours_new) = match known {
         Some(known) => (theirs.status != known.file.status, ours.status != known.plan.status),
-        // They never agreed: whoever has begun knows more.
+        // They never agreed: the side that has begun the todo knows more.
         None => (theirs.status != Status::Pending, ours.status != Status::Pending),
     };
     match (theirs_new, ours_new) {

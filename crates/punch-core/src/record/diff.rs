@@ -156,7 +156,7 @@ fn edit(old: &Record, new: &Record, uid: Option<Uid>, plan: &Plan) -> Edit {
     }
 }
 
-/// Takes out what went and appends what came; the list as given if nobody else has touched it.
+/// Takes out what went and appends what came; the list as given if it was not changed otherwise.
 fn rewired(old: &Record, new: &Record, uid: Option<Uid>, plan: &Plan) -> Keep<Vec<Ref>> {
     if old.depends_on == new.depends_on {
         return Keep::Keep;

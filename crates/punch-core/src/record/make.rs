@@ -127,7 +127,7 @@ pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, NumberedPhase<'_>> {
 pub(super) enum Gone {
     /// Still named.
     Named,
-    /// Left out: it is satisfied for ever, and in an export its id would be one that nobody has.
+    /// Left out: it is satisfied for ever, and in an export its id would be unknown.
     Left,
 }
 

@@ -133,7 +133,7 @@ fn described(schema: Value, doc: &str) -> Value {
 pub(crate) type Wrong = (String, String);
 
 impl Record {
-    /// Reads a JSON object. `null` is absent; keys that nobody knows are added to `ignored`.
+    /// Reads a JSON object. `null` is absent; unknown keys are added to `ignored`.
     pub(crate) fn from_map(mut map: Map<String, Value>, ignored: &mut BTreeSet<String>) -> Result<Self, Wrong> {
         let wrong = |key: &str, what: &str| (key.to_owned(), what.to_owned());
         match (map.shift_remove("title").filter(|title| !title.is_null()), map.get("content")) {

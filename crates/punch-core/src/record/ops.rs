@@ -142,7 +142,7 @@ fn hold(record: &Record, waiting: bool) -> Option<Hold> {
     })
 }
 
-/// What is carried, and the notes at the end that nobody has dated: those are added as new ones.
+/// What is carried, and the notes at the end without a date: those are added as new ones.
 fn history(record: &Record) -> (Carried, Vec<String>) {
     let dated = record.notes.iter().rposition(|note| note.at.is_some() || note.by.is_some()).map_or(0, |at| at + 1);
     let (carried, plain) = record.notes.split_at(dated);

@@ -85,7 +85,7 @@ impl Agents {
         own.free
     }
 
-    /// Nobody begins before the last one has ended.
+    /// No agent begins before the last one has ended.
     pub fn barrier(&mut self) {
         let latest = self.agents.iter().map(|agent| agent.free).max().unwrap_or(0);
         for agent in &mut self.agents {

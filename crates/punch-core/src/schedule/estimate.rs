@@ -7,7 +7,7 @@ use crate::{Complexity, Todo};
 pub struct Estimate {
     /// How many.
     pub tokens: u64,
-    /// Nobody said anything about its size.
+    /// Its size was not given.
     pub assumed: bool,
 }
 

@@ -60,7 +60,7 @@ fn first_fit(group: &[u32], budget: u64, tokens: impl Fn(u32) -> u64) -> Vec<Vec
     windows.into_iter().map(|(window, _)| window).collect()
 }
 
-/// Several agents: each todo to whoever is free first.
+/// Several agents: each todo to the agent that is free first.
 fn together(jobs: &Jobs<'_>, agents: &mut Agents, group: &[u32]) {
     // When the last of each set of files ends.
     let mut ends: BTreeMap<u32, u64> = BTreeMap::new();

@@ -183,7 +183,7 @@ impl ListScheduler<'_> {
         false
     }
 
-    /// The best todo that fits the window of somebody idle. If none does, the best of all in a new window: an agent
+    /// The best todo that fits the window of an idle agent. If none does, the best of all in a new window: an agent
     /// never waits while there is work. Two are not passed over for what fits: the best if everything waits for it
     /// (a large todo that is always put off ends up last and alone), and any work for an optional todo.
     fn choose(&self, widest: Option<u64>) -> Option<u32> {
@@ -219,7 +219,7 @@ impl ListScheduler<'_> {
         u128::from(self.paths[job as usize]) * u128::from(self.agents.count()) >= u128::from(self.left)
     }
 
-    /// Whoever has room: of these one who ran a dependency, then the one whose window is fullest. If nobody has, the
+    /// An agent with room: of these one that ran a dependency, then the one whose window is fullest. If none has, the
     /// one whose window has least left to lose.
     fn agent_for(&self, job: u32) -> Option<u32> {
         let tokens = self.jobs.tokens[job as usize];

@@ -1,4 +1,4 @@
-//! The next todo to give out, for whoever holds the agents: the choice of the list order, made at this moment instead of
+//! The next todo to assign, for a runner: the choice of the list order, made at this moment instead of
 //! in a simulation.
 
 use std::cmp::Reverse;
@@ -8,7 +8,7 @@ use super::{Ask, Order};
 use crate::{Plan, Status, Todo, Uid, files};
 
 /// What can be worked on, best first, whether it can be started yet or not. It outlives starts and completions in the
-/// order of dependencies, so whoever gives out one todo after the other need not look at the whole plan each time.
+/// order of dependencies, so a runner that assigns one todo after the other need not look at the whole plan each time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranking {
     order: Vec<Uid>,

@@ -17,7 +17,7 @@ impl Pick {
         Self { least: vec![ABSENT; 2 * leaves], leaves }
     }
 
-    /// Makes a rank ready. Sizes near the end of the numbers are told apart by nobody.
+    /// Makes a rank ready. Sizes near the maximum are not distinguished.
     pub fn insert(&mut self, rank: u32, tokens: u64) {
         self.set(rank, tokens.min(ABSENT - 1));
     }

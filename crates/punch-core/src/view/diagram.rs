@@ -66,7 +66,7 @@ fn arrows<'a>(todos: &[&'a Todo]) -> Vec<Arrow<'a>> {
     out
 }
 
-/// Ids that nobody has, numbered.
+/// Unknown ids, numbered.
 fn missing<'a>(arrows: &[Arrow<'a>]) -> BTreeMap<&'a str, usize> {
     let ids: std::collections::BTreeSet<&str> =
         arrows.iter().filter_map(|a| if let Arrow::Missing(id, _) = a { Some(*id) } else { None }).collect();

@@ -18,7 +18,7 @@ impl ClearDelay {
 
     /// Whether the todo is out of view at `now`.
     ///
-    /// Failed todos stay: somebody has to look at them.
+    /// Failed todos stay: the user has to look at them.
     pub fn hides(self, todo: &Todo, now: i64) -> bool {
         if todo.hidden.is_some_and(|since| since <= now) {
             return true;

@@ -36,7 +36,7 @@ impl Engine {
                 self.may_restore(plan, caller)?;
                 let id = id.as_deref().unwrap_or("latest");
                 let reopen = caller.settings.is_none_or(|settings| settings.checkpoint_reopen.value);
-                // Whoever calls a tool is an agent, and only the user uses force.
+                // Only agents call tools, and only the user uses force.
                 let how = Restoring { force: false, reopen };
                 let code = code();
                 let restored = self.restore(plan, &caller.request(|policy| policy), &code, id, how)?;

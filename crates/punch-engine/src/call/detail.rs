@@ -11,7 +11,7 @@ const SHOWN: usize = 20;
 /// Characters of one field.
 const FIELD: usize = 2_000;
 
-/// Shown by the first line, or of no use to whoever works on it.
+/// Shown by the first line, or of no use to the agent that works on it.
 const SILENT: [&str; 9] =
     ["id", "content", "status", "phaseIndex", "createdAt", "updatedAt", "startedAt", "finishedAt", "hidden"];
 

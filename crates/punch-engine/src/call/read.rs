@@ -194,7 +194,7 @@ fn fitting(
     }
     let batch = batch(&whole, budget, calibration, now);
     let ids: Vec<&str> = batch.todos.iter().take(200).map(|(id, _)| id.as_str()).collect();
-    // Always there: whoever hands it out takes from it what was given.
+    // Always there: the caller that assigns work takes from it what was assigned.
     let structured = json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": budget, "advice": batch.advice()});
     Ok(Answer::new(capped(&batch.text(&whole, budget, now)), structured, whole.row.revision))
 }

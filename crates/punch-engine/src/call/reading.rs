@@ -13,7 +13,7 @@ use super::{Answer, Caller, Dialect, ReadCall, render};
 use crate::config::Batches;
 use crate::{Choice, Engine, EngineError, SessionState, UnnamedCall, expected_call, link, session};
 
-/// The answer to a reading, and for how long it holds if nobody writes.
+/// The answer to a reading, and for how long it holds without a write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CachedRead {
     /// The plan that was meant.
@@ -143,7 +143,7 @@ impl Engine {
         call: &ReadCall,
         calibration: f64,
     ) -> Result<(Answer, Vec<Uid>), EngineError> {
-        // Ops of the native tools name todos by their ids, whoever was shown them.
+        // Ops of the native tools name todos by their ids, in any session.
         let state = match dialect {
             Dialect::Extended => session::load(snapshot, &caller.session, snapshot.info()?.id)?,
             _ => SessionState::default(),

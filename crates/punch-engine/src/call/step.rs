@@ -52,8 +52,8 @@ pub(super) fn step(
     let of_others = |t: &Todo| {
         t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
     };
-    // What someone else has in progress is not archived by being left out. What is claimed stays in the list: ops on it are
-    // taken out later, with a warning.
+    // What someone else has in progress is not archived by being left out. What is claimed stays in the list: ops on it
+    // are taken out later, with a warning.
     let busy = |t: &Todo| of_others(t) && !t.leased_by_other(caller.actor.owner(), now);
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !part.get(uid).is_some_and(&busy));
     match call {
@@ -202,7 +202,7 @@ pub(super) fn adopt(list: &mut List, base: &mut List, known: Vec<Todo>, caller: 
     let mut plan = Plan::default();
     known.into_iter().filter(free).for_each(|todo| plan.put(todo));
     let found = todowrite::to_list(&todowrite::project(&plan)).items;
-    // By what they say alone: an id that nobody was shown is no reference.
+    // By what they say alone: an id that was never shown is not a reference.
     let bare = |item: &ListItem| ListItem { uid: item.uid, content: item.content.clone(), ..ListItem::default() };
     let known: Vec<ListItem> = found.iter().map(bare).collect();
     let mut items: Vec<ListItem> = list.items.iter().map(bare).collect();

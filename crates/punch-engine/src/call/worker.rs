@@ -1,5 +1,5 @@
-//! What a worker sees and writes: its own todos and their status, in the words of any dialect (rule 39). A list that also
-//! contains other todos is read for the worker's own; everything but their status is refused or left as it is.
+//! What a worker sees and writes: its own todos and their status, in the words of any dialect (rule 39). A list that
+//! also contains other todos is read for the worker's own; everything but their status is refused or left as it is.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -174,7 +174,7 @@ fn not_allowed(what: &str) -> EngineError {
     EngineError::NotAllowed { what: what.into() }
 }
 
-/// Whether the plan has a todo that is meant, whoever it was given to.
+/// Whether the plan has a todo that is meant, for any worker.
 fn is_known(tx: &dyn Tx, mention: &Mention) -> Result<bool, EngineError> {
     if let Some(id) = &mention.id
         && tx.find(id)?.is_some()
@@ -222,7 +222,7 @@ impl Own {
     }
 }
 
-/// The todos that a caller is limited to; `None` for whoever sees the whole plan. A subagent to which nothing was
+/// The todos that a caller is limited to; `None` for a caller that sees the whole plan. A subagent to which nothing was
 /// assigned reads the list of its main agent.
 pub(super) fn scope(snapshot: &dyn Snapshot, caller: &Caller<'_>) -> Result<Option<Vec<Uid>>, EngineError> {
     if caller.session.session_id().is_empty() && caller.role.is_none() {

@@ -1,5 +1,5 @@
-//! What a write leaves to do after its commit: the plan file gets the new statuses, the contents of the files of completed
-//! todos are recorded, and the end of a batch leaves a checkpoint. The write stands whatever comes of this.
+//! What a write leaves to do after its commit: the plan file gets the new statuses, the contents of the files of
+//! completed todos are recorded, and the end of a batch leaves a checkpoint. The write stands whatever comes of this.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ impl Engine {
     }
 }
 
-/// Where nobody says which settings hold, nothing is made that was not asked for.
+/// Without settings there are no automatic checkpoints.
 fn when(request: &Request<'_>) -> Batches {
     request.settings.map_or(Batches::Off, |settings| settings.checkpoint_batches.value)
 }

@@ -1,4 +1,4 @@
-//! Checkpoints that nobody asks for: when a session has used up most of its context.
+//! Automatic checkpoints: when a session has used up most of its context.
 
 use punch_core::drive::ContextUse;
 use punch_core::{Footprint, Plan};

@@ -1,4 +1,4 @@
-//! Checkpoints at the end of a batch: of todos that somebody was given to work on together (`next --budget`, the view
+//! Checkpoints at the end of a batch: of todos that were assigned together (`next --budget`, the view
 //! `schedule`), or of a parallel group. What was given is remembered until all of it is closed.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ const TODOS: usize = 200;
 /// Open todos among which the rest of a group is looked for; a plan with more has no end of a group noticed.
 const LOOKED_AT: usize = 5_000;
 
-/// What somebody was given.
+/// Todos that were assigned together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Given {
     /// To whom.
@@ -29,7 +29,7 @@ struct Given {
 }
 
 impl Engine {
-    /// Remembers that these todos were given to somebody as one batch, in place of what was given before. Writes only
+    /// Records that these todos were assigned as one batch, in place of the one before. Writes only
     /// if that is new.
     pub fn give_batch(&self, plan: PlanId, who: &str, ids: &[String]) -> Result<(), EngineError> {
         let wanted: BTreeSet<String> = ids.iter().take(TODOS).cloned().collect();
@@ -58,7 +58,7 @@ impl Engine {
         })
     }
 
-    /// Makes a checkpoint if a write that completed these ended a batch, and nobody has noticed it since.
+    /// Makes a checkpoint if a write that completed these ended a batch, and it has not been noticed since.
     pub(super) fn checkpoint_batch(
         &self,
         plan: PlanId,

@@ -11,14 +11,14 @@ use crate::{Engine, EngineError};
 /// Characters of a remark.
 const NOTES: usize = 8_000;
 
-/// Checkpoints that nobody asked for: so many of them are kept.
+/// At most this many automatic checkpoints are kept.
 const AUTOMATIC: usize = 20;
 
 /// Why a checkpoint was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckpointReason {
-    /// Somebody asked for it.
+    /// The user or an agent asked for it.
     #[default]
     Asked,
     /// Before a restore.
@@ -142,7 +142,7 @@ fn free(tx: &dyn Tx, now: i64) -> Result<String, EngineError> {
     Ok(name)
 }
 
-/// Automatic ones come often; those that somebody asked for stay until somebody prunes them.
+/// Automatic ones come often; those that were asked for stay until they are pruned.
 fn forget_automatic(tx: &mut dyn Tx) -> Result<(), EngineError> {
     let mut automatic = 0;
     for kept in tx.checkpoints(usize::MAX)? {

@@ -12,7 +12,7 @@ const MAX_AGENT: usize = 64;
 /// Who decides about a setting. Every row of the table says it.
 #[derive(Clone, Copy, Debug)]
 pub enum Authority {
-    /// Whoever works on the project, agents too.
+    /// Users of the project and their agents.
     Anyone,
     /// The user: `punch config` refuses to change it inside an agent.
     User,
@@ -124,7 +124,7 @@ pub(super) fn from_agent_variable(variable_name: &str) -> Option<String> {
     })
 }
 
-/// What somebody may have meant, best first.
+/// What the user may have meant, best first.
 pub(super) fn nearest(name: &str) -> Vec<String> {
     if let Some((agent, rest)) = name.strip_prefix("agents.").and_then(|rest| rest.split_once('.')) {
         // Without its prefix, which would make every two names of one agent look alike.

@@ -181,7 +181,7 @@ fn flags(given: &[(String, String)]) -> Result<Layer, ConfigError> {
 
 fn env(given: &[(String, OsString)]) -> Result<Layer, ConfigError> {
     let mut out = Layer::new();
-    // Hooks come by here on every step of an agent, and mostly nobody says anything.
+    // Hooks come by here on every step of an agent, and mostly no variable is set.
     if given.is_empty() {
         return Ok(out);
     }

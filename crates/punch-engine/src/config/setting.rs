@@ -79,7 +79,7 @@ impl Plans {
 pub enum Batches {
     /// None.
     Off,
-    /// Those that somebody was given: `next --budget`, the view `schedule`.
+    /// Those that were assigned: `next --budget`, the view `schedule`.
     Given,
     /// Parallel groups too.
     Groups,
@@ -94,7 +94,7 @@ impl Batches {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
-    /// Whoever sits at the terminal is asked; without one the todo is held.
+    /// Asks the user at the terminal; without one the todo is held.
     Ask,
     /// What it asks for.
     Allow,

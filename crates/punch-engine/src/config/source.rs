@@ -13,7 +13,7 @@ pub enum Source {
     Project(PathBuf),
     /// The user's file.
     User(PathBuf),
-    /// Nobody said anything.
+    /// No source has it: the default holds.
     Default,
 }
 

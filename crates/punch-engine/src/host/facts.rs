@@ -183,7 +183,7 @@ impl FactQuery<'_> {
                 Err(_) if round == ROUNDS && slice.row.counts.total() <= WHOLE => {
                     self.snapshot.load(&Footprint::everything(), slice)?;
                 }
-                // A uid that nobody has is not answered; then there is nothing more to load.
+                // An unknown uid is not answered; then there is nothing more to load.
                 Err(_) if round > ROUNDS => break,
                 Err(need) => self.snapshot.load(&need, slice)?,
             }

@@ -33,7 +33,7 @@ pub(super) struct Listener<'a> {
     /// What came before the turn in which the conversation stands.
     pub before: &'a Before,
     pub now: i64,
-    /// What is in progress, once somebody has asked.
+    /// What is in progress, once it was read.
     pub running: OnceCell<Vec<Todo>>,
 }
 
@@ -281,8 +281,8 @@ impl Listener<'_> {
         Ok(())
     }
 
-    /// The session whose call a server is to expect, if it cannot know whose the call is. A subagent to which nothing was
-    /// assigned reads as its main agent.
+    /// The session whose call a server is to expect, if it cannot know whose the call is. A subagent to which nothing
+    /// was assigned reads as its main agent.
     fn expects(&self, who: &PlanSession, refused: bool) -> Result<Option<SessionKey>, EngineError> {
         let Some(call) = self.report.upcoming.as_ref().filter(|_| !refused) else { return Ok(None) };
         let key = &self.report.key;
@@ -361,7 +361,7 @@ impl Listener<'_> {
         Ok(advice(&Named::of(&todo, self.now), times, words, &mut who.state.drive, rules))
     }
 
-    /// What is in progress, whoever works on it.
+    /// What is in progress, by any owner.
     pub(super) fn running(&self) -> Result<&[Todo], EngineError> {
         if let Some(running) = self.running.get() {
             return Ok(running);

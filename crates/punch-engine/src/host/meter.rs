@@ -23,7 +23,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Takes the size of the context at a further answer, and says by how much it grew. Of the first one nobody knows.
+    /// Takes the size of the context at a further answer, and says by how much it grew. Of the first one it is unknown.
     pub fn take(&mut self, size: u64) -> u64 {
         let grown = self.context.map_or(0, |before| size.saturating_sub(before));
         self.context = Some(size);

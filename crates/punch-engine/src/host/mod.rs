@@ -291,7 +291,7 @@ fn put(
     Ok(())
 }
 
-/// The owner under which a session works: its own name, unless whoever set up its server or hooks gave a name as a
+/// The owner under which a session works: its own name, unless the user who set up its server or hooks gave a name as a
 /// flag. The variable and the files name the user; an agent can set them, and must not become another session by that.
 pub fn owner_of(key: &SessionKey, settings: &Settings) -> String {
     let flag = settings.owner.value.clone().filter(|_| settings.owner.source == Source::Flag);

@@ -14,7 +14,7 @@ impl Location {
     /// whole folder and itself. Not the database.
     pub fn create(&self) -> Result<(), LocateError> {
         let mut builder = platform::private_folders();
-        // Only a place somebody chose may lack its parents; elsewhere a missing parent means that the project went.
+        // Only a place that the user chose may lack its parents; elsewhere a missing parent means that the project went.
         builder.recursive(self.kind == Kind::Given);
         match builder.create(&self.dir) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(self.read_only(&error)),
@@ -24,14 +24,14 @@ impl Location {
             usable(&self.dir)?;
         }
         match self.kind {
-            // Outside git too: somebody may type `git init` and `git add .` later.
+            // Outside git too: the user may type `git init` and `git add .` later.
             Kind::InTree | Kind::Outside => ignore_itself(&self.dir).map_err(|error| self.read_only(&error)),
             Kind::Git | Kind::Given => Ok(()),
         }
     }
 
     /// Fails with `store_read_only` if a write could not succeed: in a sandbox that protects `.git`, on a read-only
-    /// mount, in somebody else's folder. Changes nothing.
+    /// mount, in another user's folder. Changes nothing.
     pub fn writable(&self) -> Result<(), LocateError> {
         let there = |path: &&Path| path.symlink_metadata().is_ok();
         let folder = self.dir.ancestors().find(there);

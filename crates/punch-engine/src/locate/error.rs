@@ -29,7 +29,7 @@ pub enum LocateError {
         /// The link.
         path: PathBuf,
     },
-    /// The store folder belongs to somebody else.
+    /// The store folder belongs to another user.
     OtherOwner {
         /// The folder.
         path: PathBuf,

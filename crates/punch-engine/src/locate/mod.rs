@@ -173,7 +173,7 @@ fn in_git(around: &Surroundings, repository: &Repository) -> Result<Location, Lo
 }
 
 fn outside(around: &Surroundings) -> Result<Location, LocateError> {
-    // The working folder comes without links, the home folder as somebody wrote it.
+    // The working folder comes without links, the home folder as it was written.
     let home = around.home.as_ref().map(|home| home.canonicalize().unwrap_or_else(|_| home.clone()));
     let above_home = |folder: &Path| {
         home.as_ref().is_some_and(|home| around.cwd.starts_with(home) && folder != home && home.starts_with(folder))
@@ -198,7 +198,7 @@ fn nearest<'a>(mut folders: impl Iterator<Item = &'a Path>) -> Result<Option<Pat
         .transpose()
 }
 
-/// A tracked folder came with the repository, from whoever wrote it.
+/// A tracked folder came with the repository, from its author.
 fn refuse_tracked(repository: &Repository, dir: &Path) -> Result<(), LocateError> {
     if repository.tracks(dir)? { Err(LocateError::Tracked { dir: dir.to_owned() }) } else { Ok(()) }
 }

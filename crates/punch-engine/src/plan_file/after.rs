@@ -1,5 +1,5 @@
 //! Behind every write: the statuses that changed go into the plan file, and nothing else. What a person changed there
-//! and nobody has read yet stays as it is.
+//! and was not read yet stays as it is.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use punch_store::PlanId;
 use super::{FileError, Link, disk, understood};
 use crate::{Engine, EngineError};
 
-/// How often a file is read again that somebody changes meanwhile.
+/// How often a file that keeps changing is read again.
 const ATTEMPTS: usize = 3;
 
 impl Engine {
@@ -48,7 +48,7 @@ impl Engine {
 
     fn write_statuses(&self, plan: PlanId, link: &Link) -> Result<(), EngineError> {
         let _turn = disk::turn(&link.path)?;
-        // Somebody else may have written while we waited.
+        // Another process may have written while we waited.
         let Some(mut link) = self.plan_file(plan)? else { return Ok(()) };
         let (changed, revision) = self.changed_since(plan, &link)?;
         for _ in 0..ATTEMPTS {
@@ -76,7 +76,7 @@ impl Engine {
                 (known.plan.status, known.file.status) = (*status, written.items()[*at].status);
             }
             if !told.is_empty() {
-                // A change by hand that nobody has read must still look like one.
+                // A change by hand that was not read must still look like one.
                 if link.look == seen {
                     link.look = disk::look(&link.path);
                 }

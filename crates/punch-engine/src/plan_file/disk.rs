@@ -1,5 +1,5 @@
 //! The plan file on disk: read whole under a limit, replaced whole or not at all, by one process at a time, and only
-//! if nobody changed it in between.
+//! if it was not changed in between.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -74,7 +74,7 @@ pub(super) fn turn(path: &Path) -> Result<Option<File>, FileError> {
     }
 }
 
-/// Replaces the file if it still says `before`. False if somebody else changed it.
+/// Replaces the file if it still says `before`. False if another program changed it.
 pub(super) fn replace(path: &Path, before: &str, after: &str) -> Result<bool, FileError> {
     let system = |error: io::Error| FileError::System(path.to_owned(), error.to_string());
     let replacement = Replacement::new(path, after.as_bytes(), 0o600).map_err(system)?;

@@ -28,7 +28,7 @@ pub enum FileError {
     Unclear(PathBuf, Refusal),
     /// The system said no.
     System(PathBuf, String),
-    /// Somebody else is at it, or it changes all the time.
+    /// Another process is writing it, or it changes all the time.
     Busy(PathBuf),
 }
 

@@ -11,7 +11,7 @@ use crate::checkpoint::AfterCommit;
 use crate::locate::head_commit;
 use crate::{Engine, EngineError, Request};
 
-/// How often a file is read again that somebody changes meanwhile.
+/// How often a file that keeps changing is read again.
 const ATTEMPTS: usize = 5;
 
 /// What a sync does beyond bringing changes over.
@@ -59,7 +59,7 @@ impl Engine {
     /// Brings a plan and its file together.
     pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: SyncOptions) -> Result<Synced, EngineError> {
         let mut after = AfterCommit::default();
-        // What somebody ticked off is done at this commit, as far as anybody knows (rule 32).
+        // What the user ticked off counts as done at this commit (rule 32).
         let here = || {
             request.tree.and_then(|root| request.git.map_or_else(|| head_commit(root), |folders| folders.head(root)))
         };
@@ -80,7 +80,7 @@ impl Engine {
     ) -> Result<Synced, EngineError> {
         let path = self.plan_file(plan)?.ok_or(FileError::NotLinked)?.path;
         let _turn = disk::turn(&path)?;
-        // Somebody else may have written while we waited.
+        // Another process may have written while we waited.
         let mut link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
         let mut out = Synced { path: path.clone(), ..Synced::default() };
         for _ in 0..ATTEMPTS {
@@ -121,7 +121,7 @@ impl Engine {
         }
     }
 
-    /// Writes what the file lacks, and settles what both agree on. False if somebody changed the file meanwhile.
+    /// Writes what the file lacks, and settles what both agree on. False if the file was changed meanwhile.
     fn give(
         &self,
         plan: PlanId,

@@ -38,7 +38,7 @@ mod unix {
 
     use super::{Child, Command, ExitStatus};
 
-    /// Waits until its input ends. Without the last word before, that was the end of whoever wrote it: then it ends the
+    /// Waits until its input ends. Without the last word before, that was the end of the writer: then it ends the
     /// group that it was told of and, where processes can be looked at, everything that carries the mark. What was
     /// just being started may not carry it yet, so it looks until it found nothing three times in a row.
     const GUARD: &str = r#"trap '' HUP INT QUIT TERM
@@ -57,7 +57,7 @@ while [ $look -lt 60 ] && [ $calm -lt 3 ]; do
   for file in $found; do pid=${file#/proc/}; kill -KILL "${pid%/environ}" 2>/dev/null; done
 done"#;
 
-    /// Ends a process when this one is gone, however it went: also by a signal that nobody can catch. A signal to the
+    /// Ends a process when this one is gone, however it went: also by a signal that cannot be caught. A signal to the
     /// process at the death of its parent would need `unsafe`, and would miss what it has started.
     #[derive(Debug)]
     pub(crate) struct Guard {
@@ -79,7 +79,7 @@ done"#;
             Ok(Self { child, line })
         }
 
-        /// It is gone before its time: somebody has killed it.
+        /// It is gone before its time: it was killed.
         pub fn is_gone(&mut self) -> bool {
             !matches!(self.child.try_wait(), Ok(None))
         }
@@ -110,7 +110,7 @@ done"#;
         match waitid(WaitId::Pid(Pid::from_child(child)), options) {
             Ok(status) => status.is_some(),
             Err(rustix::io::Errno::INTR) => false,
-            // Nobody else waits for it; whatever this is, asking again would not help.
+            // Nothing else waits for it; whatever this is, asking again would not help.
             Err(_) => true,
         }
     }

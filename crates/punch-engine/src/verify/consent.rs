@@ -1,7 +1,7 @@
 //! What the user approved: commands that check todos, and settings of the project that hold a command or loosen a check.
-//! Approvals are files in the user's state folder: whoever can write only the project, the store or a tool call cannot
-//! give one. Each counts for one store, one repository and one text (decision 0020). What a script contains that an
-//! approved command names is not looked at.
+//! Approvals are files in the user's state folder: a process that can write only the project, the store or a tool call
+//! cannot give one. Each counts for one store, one repository and one text (decision 0020). What a script contains that
+//! an approved command names is not looked at.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -62,7 +62,7 @@ fn begin(mut command: std::process::Command, prompt: &str, log: &Path, sink: Sin
         while !held().has_ended() {
             wait();
         }
-        // Whatever it left behind goes with it: nobody would read or end that later.
+        // Whatever it left behind goes with it: nothing would read or end that later.
         let code = held().end();
         let finish = match code {
             Some(0) => Finish::Natural,

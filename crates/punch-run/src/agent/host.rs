@@ -15,7 +15,7 @@ use super::{Assignment, Event, Lines, Out, Running, Sink};
 
 /// Lines that may wait until the host reads them. One that reads none of so many is not listening.
 const WAITING: usize = 256;
-/// After the end of the host, what it printed is awaited for so long: something that nobody can end may hold the pipe.
+/// After the end of the host, what it printed is awaited for so long: a process that cannot be ended may hold the pipe.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A host at work, as its threads know it.
@@ -82,7 +82,7 @@ pub(super) fn start(
             let heard = lock(&hearing.listener).hear(&line);
             hearing.send(heard.replies);
             for event in heard.events {
-                // Where nobody listens any more it only has to be able to print until it is ended.
+                // Without a receiver it only has to be able to print until it is ended.
                 reports.report(event);
             }
         }
@@ -100,7 +100,7 @@ impl Host {
         while !lock(&self.kept).has_ended() {
             wait();
         }
-        // Whatever it left behind goes with it: nobody would read or end that later.
+        // Whatever it left behind goes with it: nothing would read or end that later.
         let code = lock(&self.kept).end();
         let _ = all_read.recv_timeout(GRACE);
         let finish = lock(&self.listener).gone(code);

@@ -36,7 +36,7 @@ impl Sink {
         Self { from, send: Arc::new(send) }
     }
 
-    /// Reports; false if nobody listens any more.
+    /// Reports; false if the receiver is gone.
     pub fn report(&self, event: Event) -> bool {
         (self.send)(Report { from: self.from, event })
     }

@@ -1,4 +1,4 @@
-//! What an agent prints: all of it into its bounded log, and line by line to whoever reads it. A line without end costs
+//! What an agent prints: all of it into its bounded log, and line by line to the reader. A line without end costs
 //! no more than its limit.
 
 use std::io::{self, Read};

@@ -10,7 +10,7 @@ pub use rule::{Rule, RuleError, listed};
 /// What happens to requests that no rule allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Otherwise {
-    /// Ask the user; refuse if there is nobody to ask.
+    /// Ask the user; refuse if no user can be asked.
     #[default]
     Ask,
     /// Allow the request.

@@ -215,7 +215,7 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Claims a todo that was reported and belongs to nobody, and checks it; false if it cannot be claimed.
+    /// Claims a todo that was reported and has no owner, and checks it; false if it cannot be claimed.
     pub(super) fn adopt(&mut self, todo: &Todo) -> Result<bool, RunError> {
         let number = self.next_number();
         let owner = WorkerId { run: self.run.id, epoch: self.run.body.epoch, number }.to_string();

@@ -27,7 +27,7 @@ impl Runner<'_, '_> {
                 Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane) }.run(),
                 Err(error) => Ok(Verdict::Hold(format!("its work tree cannot be had: {error}"))),
             };
-            // Nobody listens any more if the run has ended: the todo stays reported.
+            // The receiver is gone if the run has ended: the todo stays reported.
             let _ = send.send(Message::Checked(uid, verdict));
         });
     }

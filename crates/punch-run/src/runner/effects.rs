@@ -140,7 +140,7 @@ impl Runner<'_, '_> {
         Ok(SeatEvent::Claimed { worker, todo })
     }
 
-    /// Claims a todo for a worker; `None` if somebody else was faster or the todo is not ready any more.
+    /// Claims a todo for a worker; `None` if another worker was faster or the todo is not ready any more.
     pub(super) fn claim_for(
         &self,
         owner: &str,

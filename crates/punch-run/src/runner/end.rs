@@ -45,7 +45,7 @@ impl Runner<'_, '_> {
         Ok(false)
     }
 
-    /// Returns true if time alone will make a todo ready soon: a timer ends, or somebody else's lease runs out.
+    /// Returns true if time alone will make a todo ready soon: a timer ends, or another owner's lease runs out.
     fn may_wait(&mut self) -> Result<bool, RunError> {
         let now = self.world.engine.now();
         let longest = i64::try_from(self.world.settings.run_idle.value.as_millis()).unwrap_or(i64::MAX);

@@ -88,7 +88,7 @@ pub(super) enum SeatState {
 pub(super) enum EndReason {
     /// The run ends; the todo is opened again.
     RunEnds(Job),
-    /// The todo belongs to somebody else now. The agent may still be at work on it.
+    /// The todo belongs to another owner now. The agent may still be at work on it.
     TodoLost(Uid),
     /// The attempt failed: no sign of life, or out of time.
     Failed(Job, String),
@@ -218,7 +218,7 @@ impl SeatState {
         self.parts().0
     }
 
-    /// Returns the todo that nobody else may be given now: its agent works on it, or has not exited yet.
+    /// Returns the todo that no other seat may be given now: its agent works on it, or has not exited yet.
     pub const fn todo(&self) -> Option<Uid> {
         match self {
             Self::Claiming { uid, .. } | Self::Ending { reason: EndReason::TodoLost(uid), .. } => Some(*uid),

@@ -212,7 +212,7 @@ impl Lanes {
         self.tip_of(&self.git.refs(&[&self.full_result()])?, known)
     }
 
-    /// Returns the commit of the result branch from refs that were already read. If somebody deleted the branch, it is
+    /// Returns the commit of the result branch from refs that were already read. If the user deleted the branch, it is
     /// restored: it holds finished work.
     pub(super) fn tip_of(&self, refs: &Refs, known: &mut MutexGuard<'_, String>) -> Result<String, WorktreeError> {
         match refs.get(&self.full_result()) {
@@ -242,7 +242,7 @@ impl Lanes {
         self.git.read("forget a work tree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
     }
 
-    /// Removes a worktree that git did not finish creating. Nobody has worked in it.
+    /// Removes a worktree that git did not finish creating. No agent has worked in it.
     pub(super) fn unmake(&self, lane: &Lane) -> Result<(), WorktreeError> {
         // git removes a worktree without a folder, but not one without `.git`.
         if let Err(cause) = fs::remove_dir_all(&lane.path)

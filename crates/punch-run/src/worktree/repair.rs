@@ -8,7 +8,7 @@ use super::WorktreeError;
 use super::git::Git;
 use super::lane::is_half_made;
 
-/// Removes the worktrees below `folder` that git did not finish creating. Nobody has worked in them.
+/// Removes the worktrees below `folder` that git did not finish creating. No agent has worked in them.
 ///
 /// While agents work, call it only with the turn held: otherwise another lane may be in the making.
 pub(super) fn remove_half_made(git: &Git, folder: &Path) -> Result<(), WorktreeError> {

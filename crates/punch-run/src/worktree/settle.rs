@@ -35,7 +35,7 @@ pub enum Settled {
     Ready {
         /// The commit.
         commit: String,
-        /// True if the commit is a merge with other work, so nobody has seen this state of the files before.
+        /// True if the commit is a merge with other work, so this state of the files is new.
         merged: bool,
     },
     /// The user has to decide. Branch and worktree stay as they are.
@@ -157,7 +157,7 @@ impl Lanes {
             stage(git, &folder.join("index.lock"))?;
             let nested = if look.nests { nested(git)? } else { Vec::new() };
             if !nested.is_empty() {
-                // They must not be in the next commit either, whoever makes it.
+                // They must not be in the next commit either.
                 git.read("take a repository out of the index", &["reset", "--quiet"])?;
                 return Ok(Err((HeldReason::Nested, nested)));
             }

@@ -54,7 +54,7 @@ impl Lanes {
                 let dropped = has_all && self.drop_branch(&lane.branch, &work)?;
                 left.branch = (!dropped).then(|| lane.branch.clone());
             }
-            // A mark without a branch: an earlier attempt was interrupted, or somebody deleted the branch.
+            // A mark without a branch: an earlier attempt was interrupted, or the user deleted the branch.
             None => drop(self.git.run(&["update-ref", "-d", &mark_of(&lane.branch)], None)?),
         }
         Ok(left)

@@ -1,4 +1,4 @@
-//! Finds the `id` of a JSON-RPC message without keeping the message: whoever sent too much is to hear of it.
+//! Finds the `id` of a JSON-RPC message without keeping the message: a client that sent too much gets an error.
 
 use serde_json::Value;
 

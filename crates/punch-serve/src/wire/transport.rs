@@ -89,7 +89,7 @@ where
         let id = map.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
         let method = map.get("method").and_then(Value::as_str).map(str::to_owned);
         if method.is_none() && (map.contains_key("result") || map.contains_key("error")) {
-            // An answer to a question that was never asked, or one that says nothing: nobody waits for a reply.
+            // An answer to a question that was never asked, or an empty one: the client expects no reply.
             return Ok(serde_json::from_value(value).ok().filter(|_| self.begun));
         }
         let is_request = map.contains_key("id");

@@ -98,7 +98,7 @@ impl SqliteStore {
                 for table in ["edge", "dangling"] {
                     view.execute("rebuild", &format!("DELETE FROM {table} WHERE plan = ?1"), [plan.0])?;
                 }
-                // Ids may have changed hands: nobody holds one while they are given out.
+                // Ids may move between todos: none is held while they are assigned.
                 view.execute("rebuild", "UPDATE todo SET removed = 0 WHERE plan = ?1", [plan.0])?;
                 for t in &todos {
                     let (uid, status, held) = (t.uid.0.cast_signed(), t.status.name(), held_until(t));

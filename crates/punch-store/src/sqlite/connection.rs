@@ -45,7 +45,7 @@ pub(super) struct StoreConnection {
 pub(super) enum Access {
     /// For reading and writing, or only for reading where the system allows no more.
     Shared,
-    /// As a file that nobody changes: the only way to read a store in a folder that takes no lock files. Such a
+    /// As a file that does not change: the only way to read a store in a folder that takes no lock files. Such a
     /// connection is used for one transaction, so it sees at worst a write that happens in these milliseconds.
     Still,
 }
@@ -64,7 +64,7 @@ impl StoreConnection {
         }
         .map_err(|e| fail::sql(path, "open it", &e))?;
         prepare(&conn, wait).map_err(|e| fail::sql(path, "open it", &e))?;
-        // Whoever finds that the file is not a store must not merge a log into it.
+        // A process that finds that the file is not a store must not merge a log into it.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .map_err(|e| fail::sql(path, "open it", &e))?;
         // SQLite's own default is FULL; a test holds it to that.
@@ -190,8 +190,8 @@ impl Pool {
         }
     }
 
-    /// Brings the log into the file, unless somebody has come in meanwhile. The log stays as an empty file, which the next
-    /// writer then has not to make (decision 0018).
+    /// Brings the log into the file, unless another process has opened it meanwhile. The log stays as an empty file,
+    /// which the next writer then has not to make (decision 0018).
     fn merge(&self) {
         self.invalidate();
         if let Some(connection) = self.lock().first() {

@@ -155,7 +155,7 @@ fn exists(path: &Path) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-/// Makes the file beside its place and moves it there when it is complete, so that nobody ever sees half a store.
+/// Makes the file beside its place and moves it there when it is complete, so that no process ever sees half a store.
 fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
     let turn = Turn::take(path, deadline)?;
     if exists(path)? {

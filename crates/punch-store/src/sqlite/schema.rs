@@ -111,7 +111,7 @@ pub(super) fn migrate(
     deadline: Instant,
 ) -> Result<(), StoreError> {
     let _turn = Turn::take(path, deadline)?;
-    // Somebody else may have done it while we waited.
+    // Another process may have done it while we waited.
     let from = stored_version(conn, path)?;
     if migrations.iter().any(|step| step.to > from) {
         backup::before_migration(conn, path, from)?;

@@ -74,7 +74,7 @@ impl SqliteStore {
         })
     }
 
-    /// Writes a copy of one moment to a file, replacing what is there. Nobody is held up.
+    /// Writes a copy of one moment to a file, replacing what is there. Writers are not blocked.
     pub fn backup_to(&self, to: &Path) -> Result<(), StoreError> {
         let connection = self.pool.take()?;
         let done = backup::copy(&connection.conn, self.path(), to);
@@ -88,7 +88,8 @@ pub fn name_of(path: &Path) -> Result<String, StoreError> {
     revisions_in(path).map(|(store, _)| store)
 }
 
-/// The random name of the store in a file, and the revision of each plan in it. Writes nothing, whatever the schema's age.
+/// The random name of the store in a file, and the revision of each plan in it. Writes nothing, whatever the schema's
+/// age.
 pub fn revisions_in(path: &Path) -> Result<(String, Vec<(String, u64)>), StoreError> {
     let access = if open::companions(path)[0].exists() { Access::Shared } else { Access::Still };
     let connection = StoreConnection::open(path, access, WAIT)?;
@@ -104,7 +105,7 @@ pub fn revisions_in(path: &Path) -> Result<(String, Vec<(String, u64)>), StoreEr
 
 /// Brings a copy back: its content becomes that of the store at `path`, in one step that other processes see like any
 /// other write. The copy must be sound; it is only read, and may have an older schema. What
-/// cannot be written, a damaged store or somebody else's file, is moved aside, never deleted; the answer is where to.
+/// cannot be written, a damaged store or another user's file, is moved aside, never deleted; the answer is where to.
 pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
     let source = sound(from)?;
     if !path.exists() {

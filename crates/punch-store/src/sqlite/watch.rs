@@ -1,5 +1,5 @@
 //! Wake-ups. Commits of this process tell the waiters directly; those of others are seen by asking one extra
-//! connection for its `data_version` every 50 ms, and only while somebody waits.
+//! connection for its `data_version` every 50 ms, and only while there are waiters.
 
 use std::fs;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ impl Watch {
         self.hub.bump();
     }
 
-    /// Commits seen so far, after a look at those of others; `None` while somebody else is looking, or where the file
+    /// Commits seen so far, after a look at those of others; `None` while another thread is looking, or where the file
     /// does not tell.
     pub fn stamp(&self) -> Result<Option<u64>, StoreError> {
         if self.access == Access::Still {
@@ -58,7 +58,7 @@ impl Watch {
         Ok(Some(self.hub.seen()))
     }
 
-    /// Looks for commits of others. If somebody else is looking, that is enough.
+    /// Looks for commits of others. If another thread is looking, that is enough.
     fn poll(&self) -> Result<(), StoreError> {
         let mut eye = match self.eye.try_lock() {
             Ok(eye) => eye,
@@ -71,7 +71,7 @@ impl Watch {
         Ok(())
     }
 
-    /// True if the version moved since the last look. The first look counts as a move: nobody knows what was before.
+    /// True if the version moved since the last look. The first look counts as a move: what was before is unknown.
     fn look(&self, eye: &mut MutexGuard<'_, Option<Eye>>) -> Result<bool, StoreError> {
         if let Some(eye) = eye.as_mut() {
             let before = std::mem::replace(&mut eye.version, self.version(eye.connection.as_ref())?);

@@ -56,7 +56,7 @@ impl Write<'_> {
         deps
     }
 
-    /// A missing id that somebody has now is no longer missing; nothing is waited for twice.
+    /// A missing id that a todo has now is no longer missing; nothing is waited for twice.
     fn bind(&mut self) {
         for key in self.model.order.clone() {
             let mut deps: Vec<Dep> = Vec::new();

@@ -21,7 +21,7 @@ pub use status::LEASE;
 pub enum Dep {
     /// A todo by its key. Whether the edge is suspended is found by looking for circles.
     On(usize),
-    /// An id nobody has.
+    /// An unknown id.
     Missing(String),
 }
 
@@ -157,8 +157,8 @@ impl Model {
         self.apply_by_rows(batch).0
     }
 
-    /// Runs a batch like [`Model::apply`] and also answers which rows of the transition table applied: numbers of ops, then
-    /// of checks.
+    /// Runs a batch like [`Model::apply`] and also answers which rows of the transition table applied: numbers of ops,
+    /// then of checks.
     pub fn apply_by_rows(&mut self, batch: &Batch) -> (Result<(), Vec<No>>, Vec<usize>) {
         self.now += batch.elapsed;
         let mut write = Write {

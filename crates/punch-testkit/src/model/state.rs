@@ -10,7 +10,7 @@ pub enum Edge {
     Active(String),
     /// On a circle.
     Suspended(String),
-    /// Nobody has that id.
+    /// No todo has that id.
     Missing(String),
 }
 

@@ -104,7 +104,7 @@ impl Play {
     }
 
     fn keep(&mut self, record: Value) {
-        // A log that cannot be written is a problem of whoever reads it later.
+        // A log that cannot be written shows when the log is read later.
         if let Some(log) = &mut self.log {
             let _ = writeln!(log, "{record}");
         }

@@ -82,7 +82,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.ending.store(true, Ordering::SeqCst);
-        // The accepting thread looks at the flag when somebody comes.
+        // The accepting thread looks at the flag when a client connects.
         let _ = TcpStream::connect(self.address);
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();

@@ -1,4 +1,4 @@
-//! Codex. Hooks that nobody has confirmed are passed over in silence unless it is told otherwise.
+//! Codex. Hooks that the user has not confirmed are skipped silently unless it is configured otherwise.
 
 use serde_json::{Map, Value, json};
 

@@ -61,7 +61,7 @@ fn words(n: u32) -> String {
     format!("Todo number {} of the plan", n + 1)
 }
 
-/// One todo at a time: the memory of whoever starts a program counts as the program's until it runs.
+/// One todo at a time: the memory of the parent counts as the program's until it runs.
 fn list(size: u32, out: &mut impl Write, one: impl Fn(u32, &[u32]) -> String) -> Result<()> {
     write!(out, "[")?;
     for (n, deps) in (0..size).zip(layers(size)) {

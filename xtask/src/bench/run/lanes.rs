@@ -30,7 +30,7 @@ pub fn measure(programs: &Programs, room: &Path) -> Result<(f64, f64), String> {
     Ok((each(plain, TODOS), each(ours, TODOS)))
 }
 
-/// What somebody would type who does without a runner.
+/// What a user would type without a runner.
 fn by_hand(folder: &Path) -> Result<Duration, String> {
     repository(folder)?;
     let begun = Instant::now();

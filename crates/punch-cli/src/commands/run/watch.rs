@@ -1,5 +1,5 @@
 //! A run on the screen: one line for each agent where there is a terminal, plain lines elsewhere, JSON for programs; and
-//! questions to whoever sits there.
+//! questions to the user.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -67,7 +67,7 @@ impl Store {
     }
 }
 
-/// A name in `backups/` beside the store that nobody has; the folder is made.
+/// A name in `backups/` beside the store that is not taken; the folder is made.
 fn fresh(location: &Location, stem: &str, ending: &str) -> Result<PathBuf, Failure> {
     let folder = location.dir.join("backups");
     std::fs::create_dir_all(&folder).map_err(|cause| Failure::File(folder.display().to_string(), cause))?;

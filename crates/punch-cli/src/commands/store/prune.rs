@@ -13,7 +13,7 @@ use crate::project::Project;
 use crate::reply::Reply;
 use crate::safety::count;
 
-/// Revisions that stay unless somebody says otherwise: as many as anybody undoes.
+/// Revisions that stay by default: more than a user is likely to undo.
 const KEPT: u64 = 1_000;
 
 /// The arguments of `punch store prune`.

@@ -42,7 +42,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// Reads a host's word; one that nobody knows is pending.
+    /// Reads a host's word; an unknown one is pending.
     pub fn read(word: &str) -> Self {
         match word.to_ascii_lowercase().replace(['-', ' '], "_").as_str() {
             "in_progress" | "inprogress" | "active" | "running" => Self::InProgress,

@@ -84,7 +84,7 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
     out
 }
 
-/// People are asked first, a clock needs nobody.
+/// Holds for users come first; a timer ends by itself.
 const fn rank(kind: HoldKind) -> u8 {
     match kind {
         HoldKind::Human => 0,

@@ -51,7 +51,7 @@ pub enum Cause {
     Held,
     /// Waits for todos itself.
     Waiting,
-    /// Nobody has that id.
+    /// No todo has that id.
     Dangling,
     /// The dependency is suspended: it would close a circle.
     Circle,
@@ -79,9 +79,9 @@ impl Cause {
 pub struct Blocker {
     /// The id waited for.
     pub id: String,
-    /// Its todo, unless nobody has it.
+    /// Its todo, unless the id is unknown.
     pub uid: Option<Uid>,
-    /// The status a reader sees, unless nobody has it.
+    /// The status a reader sees, unless the id is unknown.
     pub status: Option<Status>,
     /// How it stands in the way.
     pub cause: Cause,

@@ -18,7 +18,7 @@ const OPTIONS: usize = 10;
 
 /// A method that is not offered.
 const UNKNOWN_METHOD: i32 = -32601;
-/// The agent wants somebody to log in.
+/// The agent wants the user to log in.
 const LOGIN: i64 = -32000;
 
 /// The client of one agent.
@@ -132,9 +132,9 @@ impl Client {
         }
     }
 
-    /// A call of the server that was handed over with the session: it reports with it, nobody has to allow that. Told by
-    /// the tool's name (Claude Code, Qwen Code), or by a title that the host makes of server and tool (Gemini CLI); what
-    /// a model writes is in neither.
+    /// A call of the server that was handed over with the session: it reports with it, which needs no permission. Told
+    /// by the tool's name (Claude Code, Qwen Code), or by a title that the host makes of server and tool (Gemini CLI);
+    /// what a model writes is in neither.
     fn is_ours(&self, call: &Value) -> bool {
         if str_of(call, "kind") != "other" || self.servers.as_array().is_none_or(Vec::is_empty) {
             return false;
@@ -181,7 +181,7 @@ impl Client {
         let mut events: Vec<Event> = self.words.flush().into_iter().collect();
         events.extend(self.meter.turn_over(result));
         events.push(Event::TurnEnded { finish });
-        // Nobody waits for these any more.
+        // Nothing waits for these any more.
         self.permissions.clear();
         AgentOutput { events, ..AgentOutput::default() }
     }
@@ -277,7 +277,7 @@ fn permission(id: &Value, params: &Value) -> (Permission, Option<String>) {
     let what = command.or_else(place).unwrap_or_else(|| str_of(call, "title"));
     let mut options: Vec<(u8, (String, String, bool))> = Vec::new();
     for option in params["options"].as_array().map_or(&[][..], Vec::as_slice).iter().take(OPTIONS) {
-        // What holds once comes before what holds for ever: whoever takes the first that fits promises least.
+        // What holds once comes before what holds for ever: taking the first that fits promises least.
         let (order, allows) = match str_of(option, "kind") {
             "allow_once" => (0, true),
             "reject_once" => (1, false),

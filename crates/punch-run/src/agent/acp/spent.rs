@@ -53,8 +53,8 @@ impl Meter {
         }
     }
 
-    /// What the turn took; nothing if nobody says. The protocol calls the numbers of an answer sums of the session; the
-    /// agents that send them (Claude, Codex, OpenCode) mean the turn.
+    /// What the turn took; nothing if it was not reported. The protocol calls the numbers of an answer sums of the
+    /// session; the agents that send them (Claude, Codex, OpenCode) mean the turn.
     pub fn turn_over(&mut self, result: &Value) -> Vec<Event> {
         let requests = std::mem::take(&mut self.requests);
         let quota = &result["_meta"]["quota"]["token_count"];

@@ -48,7 +48,7 @@ impl Words {
 }
 
 impl Client {
-    /// Takes a `session/update`. Kinds that nobody knows yet are passed over.
+    /// Takes a `session/update`. Unknown kinds are ignored.
     pub(super) fn updated(&mut self, update: &Value) -> Vec<Event> {
         match str_of(update, "sessionUpdate") {
             "agent_message_chunk" => {

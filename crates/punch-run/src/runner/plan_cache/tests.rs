@@ -84,7 +84,7 @@ proptest! {
                 if todo.status.is_open() {
                     prop_assert_eq!(mine, todo);
                 } else {
-                    // For a closed todo nobody asks how urgent it is.
+                    // The urgency of a closed todo does not matter.
                     prop_assert_eq!(&mine.fields, &todo.fields);
                 }
             }

@@ -20,7 +20,7 @@ pub(in crate::runner) enum SeatEvent {
     CheckReported { todo: Todo, owner: String },
     /// The agent reported something.
     Agent(Event),
-    /// The user answered a permission request; `None` if there was nobody to ask.
+    /// The user answered a permission request; `None` if no user could be asked.
     Answered { request: String, allowed: Option<bool> },
     /// The check of the todo is over.
     Checked(Verdict),
@@ -32,7 +32,7 @@ pub(in crate::runner) enum SeatEvent {
     Tick { printed: Option<Instant>, todo_time_over: bool },
     /// Result of [`Effect::Claim`]: the claim was made.
     Claimed { worker: Worker, todo: Todo },
-    /// Result of [`Effect::Claim`]: the todo is not ready any more, or somebody else was faster.
+    /// Result of [`Effect::Claim`]: the todo is not ready any more, or another worker was faster.
     NotClaimed,
     /// Result of [`Effect::Launch`]: the process runs.
     Launched { worker: Worker, lane: Option<Lane> },

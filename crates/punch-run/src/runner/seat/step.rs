@@ -249,7 +249,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Counts a failed start. It is no attempt at the todo: nobody was told about it.
+    /// Counts a failed start. It is not an attempt at the todo: no agent got the prompt.
     pub(super) fn does_not_start(&mut self, todo: Todo, why: &str) -> SeatState {
         let why = format!("{} does not start: {}", line(&self.seat.label), line(why));
         self.effect(Effect::Reopen(todo));
@@ -394,7 +394,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// Returns how to report that somebody else closed a todo.
+/// Returns how to report that another actor closed a todo.
 pub(super) const fn closed(status: Status) -> Option<&'static str> {
     match status {
         Status::Completed => Some("somebody has completed it"),

@@ -259,7 +259,7 @@ impl Model {
                     self.exit(start);
                 }
             }
-            // The agent reports its todo, or somebody else does something with it.
+            // The agent reports its todo, or another actor does something with it.
             10 | 11 => {
                 let Some(job) = self.seats[at].state.job_in_work().map(|job| job.todo.clone()) else { return };
                 let Some(todo) = self.ours(&job) else { return };
@@ -351,7 +351,7 @@ impl Model {
         killed.into_iter().for_each(|start| self.exit(start));
     }
 
-    /// Stops every seat. Agents do not listen, and nobody answers questions.
+    /// Stops every seat. Agents do not listen, and questions stay unanswered.
     fn stop(&mut self) {
         self.stopping = true;
         for at in 0..self.seats.len() {

@@ -104,7 +104,7 @@ fn program() -> Option<std::path::PathBuf> {
     env::current_exe().ok()
 }
 
-/// Starts itself as something that hangs. Nobody waits for it.
+/// Starts itself as something that hangs. It is not waited for.
 fn spawn(what: &str, output: Stdio) {
     let Some(program) = program() else { return };
     let mut command = Command::new(program);
@@ -134,7 +134,7 @@ fn both(text: &'static str, bytes: usize) {
     });
 }
 
-/// Writes the same again and again, until it is enough or nobody reads.
+/// Writes the same again and again, until it is enough or the reader is gone.
 fn repeat(to: &mut dyn Write, piece: &[u8], bytes: usize) {
     let mut written = 0;
     while written < bytes && to.write_all(piece).is_ok() {

@@ -63,7 +63,7 @@ fn one(told: &Prompt, word: &str, rest: &str) -> Then {
             let _ = writeln!(io::stderr(), "I cannot do this");
             return Then::Exit(7);
         }
-        // Waits until somebody made a file of this name among the traces.
+        // Waits until a file of this name is among the traces.
         "await" => {
             while !traces().join(first).exists() {
                 thread::sleep(Duration::from_millis(5));
