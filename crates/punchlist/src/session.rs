@@ -9,7 +9,7 @@ use punch_engine::config::{Config, Inputs, Settings};
 use punch_engine::{Choice, Consents, Engine, EngineError, Offer, Role, WorkTree};
 use punch_store::{PlanId, SessionKey};
 
-use crate::place::{OpenedStore, system_clock};
+use crate::opened_store::{OpenedStore, system_clock};
 use crate::{Error, Options};
 
 /// One conversation of one agent with the plan of a store. Threads may share it: calls come one after the other where

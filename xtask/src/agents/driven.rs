@@ -9,9 +9,9 @@ use punch_testkit::scripted::Server;
 
 use super::child::{Group, appended};
 use super::hosts::{ERRORS, Host, OUTPUT};
-use super::place::TrialFolders;
 use super::scenario::Drive;
 use super::trial::Wiring;
+use super::trial_folders::TrialFolders;
 use crate::process;
 
 /// How often the model is looked at.

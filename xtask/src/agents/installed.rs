@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::hosts::Host;
-use super::place::TrialFolders;
 use super::scenario::Level;
+use super::trial_folders::TrialFolders;
 
 /// The files of one agent before and behind the installation.
 pub struct Installed {

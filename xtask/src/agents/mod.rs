@@ -8,10 +8,10 @@ mod http;
 mod install;
 mod installed;
 mod jobs;
-mod place;
 mod scenario;
 mod screen;
 mod trial;
+mod trial_folders;
 mod verdict;
 
 use std::fs;

@@ -11,8 +11,8 @@ use punch_testkit::scripted::Server;
 
 use super::driven;
 use super::hosts::{Host, OUTPUT};
-use super::place::TrialFolders;
 use super::trial::Wiring;
+use super::trial_folders::TrialFolders;
 use crate::process;
 
 /// How often the screen is looked at.

@@ -10,9 +10,9 @@ use super::Tested;
 use super::driven;
 use super::hosts::{Conversation, Host};
 use super::installed::Installed;
-use super::place::TrialFolders;
 use super::scenario::{Beside, Run, Scenario};
 use super::screen;
+use super::trial_folders::TrialFolders;
 use super::verdict::{self, Ended};
 
 /// A run of an agent is given up after this. Only a broken one takes it.

@@ -6,8 +6,8 @@ use punch_testkit::scripted::{Pattern, Report};
 use serde_json::Value;
 
 use super::hosts::Host;
-use super::place::TrialFolders;
 use super::scenario::{Row, Run, Scenario};
+use super::trial_folders::TrialFolders;
 
 /// How a run ended.
 pub struct Ended {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::journal::JournalEntry;
-use super::place;
+use super::soak_plan;
 use super::writer::Writer;
 
 /// Of a hundred hooks, how many are killed.
@@ -106,7 +106,7 @@ fn hook(writer: &mut Writer<'_>, report: &[u8]) -> Result<(), String> {
         let _ = stdin.write_all(report);
     }
     let moment = writer.random.percent(KILLED).then(|| Duration::from_micros(writer.random.below(60_000)));
-    let ended = place::end(child, moment)?;
+    let ended = soak_plan::end(child, moment)?;
     writer.shared.journal.count(ended.code.is_none());
     match ended.code {
         None | Some(0) => Ok(()),

@@ -7,9 +7,9 @@ mod commands;
 mod history;
 mod hooks;
 mod journal;
-mod place;
 mod random;
 mod servers;
+mod soak_plan;
 mod writer;
 
 use std::fs;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use check::USER;
 use journal::Journal;
-use place::SoakPlan;
+use soak_plan::SoakPlan;
 use writer::{Shared, Work, Writer};
 
 use crate::{Done, process};
@@ -78,10 +78,10 @@ pub fn run(arguments: &[&str]) -> Done {
 
 fn soak(punch: &Path, root: &Path, seed: u64, length: Duration) -> Done {
     let home = root.join("home");
-    place::project(&home, false)?;
+    soak_plan::project(&home, false)?;
     let (first, second) = (root.join("first"), root.join("second"));
-    place::project(&first, true)?;
-    place::project(&second, false)?;
+    soak_plan::project(&first, true)?;
+    soak_plan::project(&second, false)?;
     let mut plans = Vec::new();
     for (folder, plan) in [(&first, "main"), (&second, "main"), (&second, "side")] {
         let place = SoakPlan::new(punch, &home, folder, plan);

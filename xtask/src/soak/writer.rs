@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::journal::{Journal, JournalEntry};
-use super::place::{Ended, SoakPlan};
 use super::random::Random;
+use super::soak_plan::{Ended, SoakPlan};
 
 /// What the writers of one plan share.
 pub struct Shared {

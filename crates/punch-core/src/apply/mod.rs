@@ -11,8 +11,8 @@ mod remove;
 mod resolve;
 mod restore;
 mod revert;
-mod standing;
 mod transition;
+mod undo_walk;
 mod update;
 mod vouch;
 
@@ -21,7 +21,7 @@ use crate::{Actor, Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, W
 pub use claims::{is_protected, leased, spare};
 pub use derive::{derive, fold};
 use draft::Draft;
-pub use standing::{Fate, UndoWalk};
+pub use undo_walk::{Fate, UndoWalk};
 
 /// Who asks, when, under which policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

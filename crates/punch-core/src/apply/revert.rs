@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::draft::Draft;
 use super::resolve::Batch;
-use super::standing::{self, Aim};
+use super::undo_walk::{self, Aim};
 use super::{Stop, Undone, claims, derive, edges, transition};
 use crate::{
     Change, Dep, Event, Evidence, Fields, Kind, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo, Uid, Warning,
@@ -34,7 +34,7 @@ fn undo(draft: &mut Draft<'_>, aim: Aim) -> Result<(), Stop> {
     draft.plan.need_whole()?;
     let mut below = u64::MAX;
     loop {
-        let undone = standing::find(draft.plan, draft.ctx, aim, below)?;
+        let undone = undo_walk::find(draft.plan, draft.ctx, aim, below)?;
         let revision = undone.revision;
         invert(draft, undone)?;
         if !draft.events.is_empty() {
@@ -147,7 +147,7 @@ fn back<'c>(
         todo.removed = Some(draft.now);
         return;
     }
-    for change in changes.rev().filter(|change| standing::is_undone(change, event, draft.ctx)) {
+    for change in changes.rev().filter(|change| undo_walk::is_undone(change, event, draft.ctx)) {
         let done = match change {
             Change::Notes(splice) => notes_back(&mut todo.notes, splice),
             change => todo.fields.backward(change),

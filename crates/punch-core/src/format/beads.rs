@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::build::{Build, rows};
-use super::item::InputObject;
+use super::input_object::InputObject;
 use super::{Format, extra, time};
 use crate::{Document, Parsed, Record, Refusal, Remark, State, Status, text};
 

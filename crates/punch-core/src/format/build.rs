@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::item::InputObject;
+use super::input_object::InputObject;
 use super::{Format, extra};
 use crate::dialect::input::kind;
 use crate::{Document, Parsed, Record, Refusal, record, text};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::build::{Build, json};
-use super::item::InputObject;
+use super::input_object::InputObject;
 use super::plan_file::four;
 use super::{Format, todo_list};
 use crate::{Document, Parsed, Record, Refusal};

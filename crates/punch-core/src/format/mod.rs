@@ -11,7 +11,7 @@ mod codex;
 mod cursor;
 mod document;
 mod extra;
-mod item;
+mod input_object;
 mod outline;
 mod peek;
 mod phases;

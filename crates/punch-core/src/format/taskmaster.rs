@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Format;
 use super::beads::joined;
 use super::build::{Build, json, wrong};
-use super::item::InputObject;
+use super::input_object::InputObject;
 use super::todo_list::priority;
 use crate::{Complexity, Parsed, Record, Refusal};
 

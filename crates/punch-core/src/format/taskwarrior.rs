@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::build::{Build, rows};
-use super::item::{InputObject, hold};
+use super::input_object::{InputObject, hold};
 use super::{Format, extra, time, todo_list};
 use crate::{Document, HoldKind, Parsed, Record, Refusal, Remark, State, Status};
 

@@ -61,7 +61,7 @@ pub(super) fn todos(value: Value, keys: &[&str], build: &mut Build) -> Result<Ve
 }
 
 /// `high`, `medium`, `low`, also `critical`; absent and medium are the usual priority.
-pub(super) fn priority(item: &mut super::item::InputObject) -> Option<u8> {
+pub(super) fn priority(item: &mut super::input_object::InputObject) -> Option<u8> {
     let word = item.filled("priority")?;
     match word.to_ascii_lowercase().as_str() {
         "critical" => Some(1),

@@ -12,7 +12,7 @@ use punch_store::platform;
 use super::WorktreeError;
 use super::git::{Git, failure};
 use super::lane::{self, Lane};
-use super::look::LaneState;
+use super::lane_state::LaneState;
 use super::name::{branch_of, lane_part, mark_of, part, result_branch};
 use super::refs::{KnownRef, Refs};
 use super::repair::remove_half_made;

@@ -4,8 +4,8 @@
 mod error;
 mod git;
 mod lane;
+mod lane_state;
 mod lanes;
-mod look;
 mod merge;
 mod name;
 mod record;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::git::{Git, failure};
-use super::look::LaneState;
+use super::lane_state::LaneState;
 use super::merge::Merge;
 use super::name::mark_of;
 use super::refs::Refs;

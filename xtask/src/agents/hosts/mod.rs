@@ -11,9 +11,9 @@ use std::fs;
 
 use serde::Deserialize;
 
-use super::place::TrialFolders;
 use super::scenario::By;
 use super::trial::Wiring;
+use super::trial_folders::TrialFolders;
 
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::{Conversation, ERRORS, OUTPUT};
 use crate::agents::child::{Group, appended};
 use crate::agents::http;
-use crate::agents::place::TrialFolders;
 use crate::agents::trial::Wiring;
+use crate::agents::trial_folders::TrialFolders;
 use crate::process;
 
 /// A session that does nothing for so long is at its end: our plugin asks and continues well within it.

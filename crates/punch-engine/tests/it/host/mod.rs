@@ -4,7 +4,7 @@ mod actuals;
 mod memory;
 mod others;
 mod reminders;
-mod stated;
+mod reported_usage;
 mod stops;
 mod user_changes;
 
