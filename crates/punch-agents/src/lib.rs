@@ -7,7 +7,9 @@ mod adapter;
 mod claude;
 mod claude_form;
 mod codex;
+mod copilot;
 mod cursor;
+mod droid;
 mod gemini;
 pub mod headless;
 pub mod hook;
@@ -24,8 +26,16 @@ pub use adapter::{
 };
 
 /// Every agent, in the order in which they are listed.
-pub static AGENTS: [&Adapter; 6] =
-    [&claude::ADAPTER, &codex::ADAPTER, &qwen::ADAPTER, &gemini::ADAPTER, &cursor::ADAPTER, &opencode::ADAPTER];
+pub static AGENTS: [&Adapter; 8] = [
+    &claude::ADAPTER,
+    &codex::ADAPTER,
+    &qwen::ADAPTER,
+    &gemini::ADAPTER,
+    &cursor::ADAPTER,
+    &opencode::ADAPTER,
+    &copilot::ADAPTER,
+    &droid::ADAPTER,
+];
 
 /// The agent of a name.
 pub fn named(name: &str) -> Option<&'static Adapter> {
@@ -43,16 +53,13 @@ pub struct Mark {
     pub session: Option<&'static str>,
 }
 
-/// Marks of agents that have no adapter: what only the user may do is refused inside them all the same.
-const OTHER_MARKS: [Mark; 1] = [Mark { variable: "COPILOT_CLI", agent: "copilot", session: None }];
-
 /// Every variable that shows that an agent runs a command.
 pub fn marks() -> impl Iterator<Item = Mark> {
     let of_agent = |agent: &&'static Adapter| {
         let (name, environment) = (agent.name, agent.environment);
         environment.marks.iter().map(move |variable| Mark { variable, agent: name, session: environment.session })
     };
-    AGENTS.iter().flat_map(of_agent).chain(OTHER_MARKS)
+    AGENTS.iter().flat_map(of_agent)
 }
 
 /// Every variable that an agent started inside another one must not inherit.
@@ -97,6 +104,7 @@ mod tests {
                 ("CODEX_THREAD_ID", "codex"),
                 ("COPILOT_CLI", "copilot"),
                 ("CURSOR_AGENT", "cursor"),
+                ("FACTORY_EXEC_TARGET_AUTONOMY", "droid"),
                 ("GEMINI_CLI", "gemini"),
                 ("OPENCODE", "opencode"),
                 ("QWEN_CODE", "qwen"),

@@ -5,7 +5,7 @@ use super::world::World;
 use crate::Done;
 
 /// Variables by which an agent's shell is known. The tests of the command line compare this with the program's own list.
-const MARKS: [&str; 12] = [
+const MARKS: [&str; 13] = [
     "CLAUDECODE",
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
@@ -16,6 +16,7 @@ const MARKS: [&str; 12] = [
     "OPENCODE",
     "CURSOR_AGENT",
     "COPILOT_CLI",
+    "FACTORY_EXEC_TARGET_AUTONOMY",
     "PUNCH_SESSION_FILE",
     "PUNCH_ASSIGNED",
 ];

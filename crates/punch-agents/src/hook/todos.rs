@@ -49,8 +49,11 @@ pub fn receipt(output: &Value) -> Option<u64> {
 }
 
 fn list(input: &Value) -> Option<HostListUpdate> {
-    let rows = input.get("todos").or_else(|| input.get("plan"))?.as_array()?;
-    let mut rows: Vec<Row> = rows.iter().take(MAX_ROWS).filter_map(row).collect();
+    let mut rows: Vec<Row> = match input.get("todos").or_else(|| input.get("plan"))? {
+        Value::Array(rows) => rows.iter().take(MAX_ROWS).filter_map(row).collect(),
+        Value::String(text) => text.lines().filter_map(line).take(MAX_ROWS).collect(),
+        _ => return None,
+    };
     if !truth(input, "merge") {
         return Some(HostListUpdate::List(rows));
     }
@@ -73,6 +76,13 @@ fn row(item: &Value) -> Option<Row> {
         unshown: false,
         unsaid: string(item, &["status"]).is_none_or(str::is_empty),
     })
+}
+
+/// `2. [in_progress] Write the tests`, the list of an agent that writes it as one text.
+fn line(said: &str) -> Option<Row> {
+    let said = said.trim_start().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+    let (status, content) = said.strip_prefix('[')?.split_once(']')?;
+    row(&serde_json::json!({"content": content.trim(), "status": status}))
 }
 
 fn created(input: &Value, output: &Value) -> Option<Row> {

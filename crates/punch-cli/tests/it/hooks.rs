@@ -14,6 +14,8 @@ const AGENTS: &[(&str, &str)] = &[
     ("gemini", "AfterAgent"),
     ("cursor", "stop"),
     ("opencode", "session.idle"),
+    ("copilot", "Stop"),
+    ("droid", "Stop"),
 ];
 
 fn hook(world: &World, agent: &str, event: &str, report: &str) {
@@ -308,6 +310,11 @@ fn copied(agent: &str, call: &str, todos: &[(&str, &str)]) -> (&'static str, Str
         "gemini" => ("AfterTool", "write_todos", json!({"todos": rows("description")})),
         "cursor" => ("postToolUse", "TodoWrite", json!({"merge": false, "todos": rows("content")})),
         "opencode" => ("tool.execute.after", "todowrite", json!({"todos": rows("content")})),
+        "droid" => {
+            let line = |(n, (content, status)): (usize, &(&str, &str))| format!("{}. [{status}] {content}\n", n + 1);
+            let text: String = todos.iter().enumerate().map(line).collect();
+            ("PostToolUse", "TodoWrite", json!({"todos": text}))
+        }
         _ => ("PostToolUse", "TodoWrite", json!({"todos": rows("content")})),
     };
     let report = json!({
@@ -320,7 +327,7 @@ fn copied(agent: &str, call: &str, todos: &[(&str, &str)]) -> (&'static str, Str
 /// A copied list that changes a todo under another agent's claim changes everything else, and the model learns why.
 #[test]
 fn a_copied_list_leaves_out_what_another_agent_has_claimed_and_tells_the_model() {
-    for agent in ["claude", "qwen", "codex", "gemini", "opencode", "cursor"] {
+    for agent in ["claude", "qwen", "codex", "gemini", "opencode", "cursor", "droid"] {
         let world = World::with_git();
         let copy = |call: &str, status: &str| {
             let (event, report) = copied(agent, call, &[("One", status), ("Two", status)]);

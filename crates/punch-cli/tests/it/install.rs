@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::world::{PUNCH, World, answer, finished};
 
-const AGENTS: [&str; 6] = ["claude", "codex", "qwen", "gemini", "cursor", "opencode"];
+const AGENTS: [&str; 8] = ["claude", "codex", "qwen", "gemini", "cursor", "opencode", "copilot", "droid"];
 
 /// Everything below the project and the home, but for our own records: mode and bytes, or where a link leads.
 fn tree(world: &World) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
@@ -75,11 +75,21 @@ fn furnish(folder: &Path, level: &str, manner: usize) {
     ];
     let text = ["# Mine\n", "", "a\r\nb\r\n", "no end", "\u{feff}x\n\n\n"];
     let mut files = vec![".claude/settings.json", ".codex/hooks.json", ".qwen/settings.json", ".gemini/settings.json"];
-    files.extend([".cursor/mcp.json", ".cursor/hooks.json"]);
+    files.extend([".cursor/mcp.json", ".cursor/hooks.json", ".factory/mcp.json", ".factory/settings.json"]);
     match level {
-        "--user" => files.extend([".claude.json", ".config/opencode/opencode.jsonc"]),
-        "--personal" => files.extend([".claude/settings.local.json", "opencode.json"]),
-        _ => files.extend([".mcp.json", "opencode.json"]),
+        "--user" => files.extend([
+            ".claude.json",
+            ".config/opencode/opencode.jsonc",
+            ".copilot/mcp-config.json",
+            ".copilot/settings.json",
+        ]),
+        "--personal" => files.extend([
+            ".claude/settings.local.json",
+            "opencode.json",
+            ".github/mcp.json",
+            ".github/copilot/settings.local.json",
+        ]),
+        _ => files.extend([".mcp.json", "opencode.json", ".github/mcp.json", ".github/hooks/punch.json"]),
     }
     let owned = |path: &'static str, text: &str| (path, text.to_owned());
     for (path, text) in files.iter().map(|path| (*path, json(path))).chain([

@@ -8,17 +8,21 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 /// A settings file of every agent that keeps its settings in JSON, as `install` writes it with a flag.
-const FILES: [(&str, &str, &str); 10] = [
+const FILES: [(&str, &str, &str); 14] = [
     ("claude", "--shared", ".claude/settings.json"),
     ("codex", "--shared", ".codex/hooks.json"),
     ("qwen", "--shared", ".qwen/settings.json"),
     ("gemini", "--shared", ".gemini/settings.json"),
     ("cursor", "--shared", ".cursor/hooks.json"),
+    ("copilot", "--shared", ".github/hooks/punch.json"),
+    ("droid", "--shared", ".factory/settings.json"),
     ("claude", "--user", ".claude/settings.json"),
     ("codex", "--user", ".codex/hooks.json"),
     ("qwen", "--user", ".qwen/settings.json"),
     ("gemini", "--user", ".gemini/settings.json"),
     ("cursor", "--user", ".cursor/hooks.json"),
+    ("copilot", "--user", ".copilot/settings.json"),
+    ("droid", "--user", ".factory/settings.json"),
 ];
 
 fn folder(world: &World, level: &str) -> PathBuf {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::run::terminal::Watched;
 use crate::world::{PUNCH, World, finished};
 
-const AGENTS: [&str; 6] = ["claude", "codex", "qwen", "gemini", "cursor", "opencode"];
+const AGENTS: [&str; 8] = ["claude", "codex", "qwen", "gemini", "cursor", "opencode", "copilot", "droid"];
 
 fn read(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
@@ -148,7 +148,7 @@ fn a_shared_install_is_kept_and_reported_and_moves_only_on_request() {
 #[test]
 fn hooks_in_shared_files_are_silent_without_punch_and_work_with_it() {
     let world = World::with_git();
-    world.ok(&["install", "--shared", "claude", "codex", "gemini", "qwen", "cursor", "-y"]);
+    world.ok(&["install", "--shared", "claude", "codex", "gemini", "qwen", "cursor", "copilot", "droid", "-y"]);
     let (empty, bin) = (world.root.join("empty"), world.root.join("bin"));
     fs::create_dir(&empty).unwrap();
     fs::create_dir(&bin).unwrap();
@@ -159,10 +159,12 @@ fn hooks_in_shared_files_are_silent_without_punch_and_work_with_it() {
         (".gemini/settings.json", "SessionStart"),
         (".qwen/settings.json", "SessionStart"),
         (".cursor/hooks.json", "sessionStart"),
+        (".github/hooks/punch.json", "SessionStart"),
+        (".factory/settings.json", "SessionStart"),
     ] {
         let group = read(&world.project.join(file))["hooks"][event][0].clone();
         let handler = if group["hooks"].is_array() { &group["hooks"][0] } else { &group };
-        let line = handler["command"].as_str().unwrap();
+        let line = handler["command"].as_str().or_else(|| handler["bash"].as_str()).unwrap();
         let run = |path: &PathBuf| {
             let mut shell = world.program("/bin/sh");
             shell.args(["-c", line]).env("PATH", path);

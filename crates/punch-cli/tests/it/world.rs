@@ -167,7 +167,7 @@ impl World {
 
 /// The tester's PATH without the folders that have agents in them: `doctor` would find them.
 fn path() -> OsString {
-    let agents = ["claude", "codex", "qwen", "gemini", "cursor-agent", "opencode"];
+    let agents = ["claude", "codex", "qwen", "gemini", "cursor-agent", "opencode", "copilot", "droid"];
     let path = std::env::var_os("PATH").unwrap_or_default();
     let bare = |folder: &PathBuf| !agents.iter().any(|agent| folder.join(agent).exists());
     std::env::join_paths(std::env::split_paths(&path).filter(bare)).unwrap()

@@ -11,9 +11,10 @@ pub fn is_our_group(group: &Value, agent: &str) -> bool {
     }
 }
 
-/// Returns true if a hook calls `punch hook` for this agent.
+/// Returns true if a hook calls `punch hook` for this agent. One agent has the command under the name of its shell.
 pub fn is_our_handler(handler: &Value, agent: &str) -> bool {
-    handler["command"].as_str().and_then(called_agent) == Some(agent)
+    let command = handler["command"].as_str().or_else(|| handler["bash"].as_str());
+    command.and_then(called_agent) == Some(agent)
 }
 
 /// Returns true if an MCP server starts `punch`, wherever that is installed.

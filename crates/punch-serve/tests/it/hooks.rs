@@ -72,7 +72,7 @@ fn assert_form(heard: &HookReport, said: &str) {
     };
     let stop = matches!(heard.meaning, Meaning::Stop | Meaning::SubagentStop);
     match heard.agent.name {
-        "claude" | "codex" | "qwen" => {
+        "claude" | "codex" | "qwen" | "droid" => {
             let decides = stop && heard.agent.name != "claude";
             only(
                 out,
@@ -108,6 +108,11 @@ fn assert_form(heard: &HookReport, said: &str) {
             &["followup_message", "additional_context", "permission", "agent_message", "user_message", "continue"],
         ),
         "opencode" => only(out, &["context", "go_on", "refuse", "tell"]),
+        "copilot" => {
+            only(out, &["decision", "reason", "additionalContext", "hookSpecificOutput", "systemMessage"]);
+            assert_eq!(out.contains_key("hookSpecificOutput"), heard.meaning == Meaning::ToolStart);
+            assert!(out.get("decision").is_none_or(|word| word == "block" && out.contains_key("reason")));
+        }
         other => panic!("what does {other} allow?"),
     }
 }
@@ -119,6 +124,7 @@ fn a_continuation_is_recognised_where_it_comes_back_as_a_prompt() {
         (agent("gemini"), "AfterAgent", "BeforeAgent"),
         (agent("cursor"), "stop", "beforeSubmitPrompt"),
         (agent("opencode"), "session.idle", "chat.message"),
+        (agent("copilot"), "Stop", "UserPromptSubmit"),
     ] {
         let heard = HookReport::read(host, stop, &json!({"session_id": "s"})).unwrap();
         let said: Value = serde_json::from_str(&answer(&heard, &effect())).unwrap();
@@ -157,7 +163,7 @@ fn texts_are_capped_and_steer_no_terminal() {
 #[test]
 fn limits_of_hosts_are_known() {
     let caps: Vec<Option<u32>> = AGENTS.iter().map(|agent| agent.stop_cap(None)).collect();
-    assert_eq!(caps, [Some(8), None, Some(7), None, Some(5), None]);
+    assert_eq!(caps, [Some(8), None, Some(7), None, Some(5), None, Some(8), None]);
     assert_eq!((agent("claude").stop_cap(Some(3)), agent("claude").stop_cap(Some(0))), (Some(3), None));
 }
 

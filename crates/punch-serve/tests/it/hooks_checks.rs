@@ -33,10 +33,11 @@ const fn claude_like(host: &'static str, list: &'static str, command: &'static s
     Form { host, prompt, ended, stop, list, command, edit, read: "Read" }
 }
 
-const FORMS: [Form; 6] = [
+const FORMS: [Form; 7] = [
     claude_like("claude", "TodoWrite", "Bash", "Edit"),
     claude_like("codex", "update_plan", "exec_command", "apply_patch"),
     claude_like("qwen", "todo_write", "run_shell_command", "write_file"),
+    claude_like("droid", "TodoWrite", "Execute", "Create"),
     Form {
         host: "gemini",
         prompt: "BeforeAgent",

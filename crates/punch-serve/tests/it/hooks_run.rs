@@ -130,6 +130,8 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("gemini", "AfterTool", "write_todos"),
     ("cursor", "postToolUse", "TodoWrite"),
     ("opencode", "tool.execute.after", "todowrite"),
+    ("copilot", "PostToolUse", "punch-todo_write"),
+    ("droid", "PostToolUse", "TodoWrite"),
 ];
 
 fn rows() -> impl Strategy<Value = Value> {

@@ -467,7 +467,7 @@ fn what_an_agent_would_ignore_is_refused_at_its_place() {
             "codex" => [false, false, false],
             "gemini" => [true, false, false],
             "qwen" => [true, false, true],
-            "cursor" | "opencode" => [true, true, true],
+            "cursor" | "opencode" | "copilot" | "droid" => [true, true, true],
             other => panic!("what does {other} read?"),
         };
         assert_eq!(taken, wanted, "{}", host.name);

@@ -437,7 +437,7 @@ fn every_hook_ends_in_the_form_that_is_read_fast() {
         });
         for (event, group) in hooks.flatten() {
             let handler = if group["hooks"].is_array() { &group["hooks"][0] } else { &group };
-            let command = handler["command"].as_str().unwrap();
+            let command = handler["command"].as_str().or_else(|| handler["bash"].as_str()).unwrap();
             let call = format!("punch hook --agent {} {event}", host.name);
             assert_eq!(command.rsplit("exec ").next(), Some(call.as_str()), "{command}");
         }
