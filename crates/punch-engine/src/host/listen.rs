@@ -232,8 +232,8 @@ impl Listener<'_> {
             who.state.drive.told = revision;
             return Ok(None);
         }
-        if let Some(notice) = self.wound_back(who)? {
-            return Ok(Some(notice));
+        if let Some(text) = self.wound_back(who)? {
+            return Ok(Some(text));
         }
         self.report_user_changes(who)
     }
