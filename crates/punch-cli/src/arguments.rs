@@ -52,7 +52,7 @@ impl Global {
 }
 
 /// The global flags, given before the verb. They stay there: clap would copy them into every verb beforehand, which is
-/// most of what reading the arguments then costs. Each verb brings its own, see [`crate::later`].
+/// most of what reading the arguments then costs. Each verb brings its own, see [`crate::deferred_args`].
 pub struct Before(pub Global);
 
 impl FromArgMatches for Before {
