@@ -135,16 +135,13 @@ pub(super) fn runner<'s, 'e>(
     let runner = Runner {
         folder: Folder::make(&world.store, world.plan, run.id)?,
         meter: Meter::new(options.limits, options.todo_limits, &ledger, before),
-        rules: Rules {
-            run: run.id,
-            lanes: lanes.is_some(),
-            backoff: world.settings.run_backoff.value,
-            idle: world.settings.run_idle.value,
-            grace: world.settings.run_grace.value,
-            lease: world.settings.lease.value,
-            calibration: world.engine.calibration()?,
-            policy: options.permissions.rules().map_err(RunError::Rule)?,
-        },
+        rules: Rules::of(
+            world.settings,
+            run.id,
+            lanes.is_some(),
+            world.engine.calibration()?,
+            options.permissions.rules().map_err(RunError::Rule)?,
+        ),
         seats: (0..options.seats.max(1)).filter_map(|n| seat(n, &options.specs)).collect(),
         processes: HashMap::new(),
         agents,

@@ -195,6 +195,14 @@ fn settings_and_switches_count_at_the_next_stop() {
 
 #[test]
 fn a_decision_is_reused_within_the_interval_at_the_same_revision() {
+    for (interval, decisions) in [("0", 2), ("1000", 1)] {
+        let mut world = world();
+        world.settings = settings(&[("keep_going.check_interval_ms", interval)]);
+        world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+        world.report("s", stop());
+        world.report("s", stop());
+        assert_eq!(world.engine.decisions(None, 9).unwrap().len(), decisions, "with {interval}");
+    }
     let mut world = world();
     world.settings = settings(&[("keep_going.check_interval_ms", "1000")]);
     world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use punch_core::{Todo, Uid};
+use punch_engine::config::Settings;
 use punch_store::{SessionKey, Spent};
 
 use super::Worker;
@@ -159,4 +160,20 @@ pub(in crate::runner) struct Rules {
     pub calibration: f64,
     /// Which permissions are granted without asking.
     pub policy: Policy,
+}
+
+impl Rules {
+    /// Returns the rules that the settings ask for.
+    pub fn of(settings: &Settings, run: u64, lanes: bool, calibration: f64, policy: Policy) -> Self {
+        Self {
+            run,
+            lanes,
+            backoff: settings.run_backoff.value,
+            idle: settings.run_idle.value,
+            grace: settings.run_grace.value,
+            lease: settings.lease.value,
+            calibration,
+            policy,
+        }
+    }
 }

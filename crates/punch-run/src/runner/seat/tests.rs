@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use punch_core::{Hold, HoldKind, Status, WorkerId};
+use punch_engine::config::{Config, Inputs};
 
 use super::*;
 use crate::agent::{Event, Finish};
@@ -439,6 +440,50 @@ fn the_model_reaches_every_state() {
     }
     let all = "AgentGone Asking Checking Claiming Continuing Ending Failing Idle Judging Resting Starting Working done";
     assert_eq!(names.into_iter().collect::<Vec<_>>().join(" "), all);
+}
+
+/// Returns after how many seconds a silent agent is asked to end, after how many more it is killed, and how long a seat
+/// rests after a failed start.
+fn lapses(setting: &str, value: &str) -> [u64; 3] {
+    let flags = vec![(setting.to_owned(), value.to_owned())];
+    let settings = Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings;
+    let policy = Policy { allowed: Vec::new(), otherwise: Otherwise::Ask };
+    let rules = Rules::of(&settings, 1, false, 1.0, policy);
+    let begun = Instant::now();
+    let conditions = |seconds| Conditions {
+        now: begun + Duration::from_secs(seconds),
+        stopping: false,
+        urgent: false,
+        run_limit: None,
+        todo_limit: None,
+        rules: &rules,
+    };
+    let worker = Worker { start: 1, owner: "run:1/1.1".into(), key: SessionKey::new("k", None) };
+    let todo = Todo::blank(Uid(1));
+    let mut silent = Seat::new(1, 0, "model".into(), "model".into());
+    silent.step(SeatEvent::Assign { uid: Uid(1), fresh: false }, &conditions(0));
+    silent.step(SeatEvent::Claimed { worker: worker.clone(), todo }, &conditions(0));
+    let mut failed = silent.clone();
+    silent.step(SeatEvent::Launched { worker, lane: None }, &conditions(0));
+    failed.step(SeatEvent::NotLaunched("no".into()), &conditions(0));
+    let first = |seat: &mut Seat, after: u64, reached: fn(&Seat, &[Effect]) -> bool| {
+        let reaches = |now: &u64| {
+            let effects = seat.step(SeatEvent::Tick { printed: None, todo_time_over: false }, &conditions(*now));
+            reached(seat, &effects)
+        };
+        (after + 1..after + 3_600).find(reaches).unwrap() - after
+    };
+    let asked = first(&mut silent, 0, |seat, _| matches!(seat.state, SeatState::Ending { .. }));
+    let has_kill = |_: &Seat, effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Kill(1)));
+    let killed = first(&mut silent, asked, has_kill);
+    [asked, killed, first(&mut failed, 0, |seat, _| seat.is_free())]
+}
+
+#[test]
+fn settings_say_when_an_agent_is_ended_killed_and_started_again() {
+    assert_eq!(["10s", "20s"].map(|idle| lapses("run.idle", idle)), [[10, 5, 2], [20, 5, 2]]);
+    assert_eq!(["3s", "9s"].map(|grace| lapses("run.grace", grace)[1]), [3, 9]);
+    assert_eq!(["1s", "8s"].map(|backoff| lapses("run.backoff", backoff)[2]), [1, 8]);
 }
 
 /// The number of an agent that no seat knows.
