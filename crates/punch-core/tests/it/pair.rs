@@ -1,9 +1,9 @@
 //! The engine and the naive model side by side, with everything that must hold after every write.
 
 use punch_core::apply::{derive, fold};
-use punch_core::{Event, Outcome, Plan, PlanRow, Refusal, Status, Todo, Uid};
+use punch_core::{Event, Kind, Outcome, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid, Warning};
 use punch_testkit::ask::{Ask, Batch, Name, Spot};
-use punch_testkit::model::{Model, No, State};
+use punch_testkit::model::{Model, No, State, Trace};
 
 use crate::bridge;
 
@@ -23,7 +23,7 @@ impl Pair {
     /// Runs a batch on both and compares; the error says where they differ.
     pub fn run(&mut self, batch: &Batch) -> Result<Result<Outcome, Vec<Refusal>>, String> {
         let before = self.plan.clone();
-        let expected = self.model.apply(batch);
+        let (expected, trace) = self.model.apply_with_trace(batch);
         let ctx = bridge::context(batch, self.model.now);
         let got = bridge::submit(&self.plan, &bridge::ops(batch), &ctx);
         check(self.plan == before, || "apply changed the plan it only reads".into())?;
@@ -33,6 +33,7 @@ impl Pair {
                 self.plan.commit(outcome);
                 self.log.extend(outcome.events.clone());
                 written(&before, &self.plan, outcome)?;
+                logged(outcome, trace)?;
                 self.adopt_order(batch, &outcome.added)?;
                 self.compare()?;
                 rederived(&self.plan)?;
@@ -180,6 +181,34 @@ fn written(before: &Plan, after: &Plan, outcome: &Outcome) -> Result<(), String>
         check(todo == Some(0), || format!("{uid:?} is not unblocked"))?;
     }
     Ok(())
+}
+
+/// The events and warnings of statuses are those of the transition table. The order counts for each todo. Other parts of
+/// a write log `edited` too, so that one is not compared.
+fn logged(outcome: &Outcome, mut expected: Trace) -> Result<(), String> {
+    let event = |event: &Event| match (&event.patch, event.kind) {
+        (_, Kind::Added | Kind::Edited | Kind::Moved | Kind::Rewired | Kind::Noted | Kind::Removed) => None,
+        (Patch::Todo(uid, _), kind) => Some((uid.0 as usize - 1, kind.name())),
+        (Patch::Phases(_) | Patch::Policy(_), _) => None,
+    };
+    let mut events: Vec<(usize, &str)> = outcome.events.iter().filter_map(event).collect();
+    expected.events.retain(|(_, name)| *name != "edited");
+    events.sort_by_key(|(key, _)| *key);
+    expected.events.sort_by_key(|(key, _)| *key);
+    check(events == expected.events, || format!("events {events:?}, the model has {:?}", expected.events))?;
+    let warning = |warning: &Warning| match warning {
+        Warning::StartedEarly { id, unmet } => Some((id.clone(), "started_early", unmet.to_string())),
+        Warning::ClaimEnded { id, owner } => Some((id.clone(), "claim_ended", owner.clone())),
+        Warning::Reported { id } => Some((id.clone(), "reported", String::new())),
+        Warning::FailedCheck { id, .. } => Some((id.clone(), "failed_check", String::new())),
+        Warning::Unchecked { id } => Some((id.clone(), "unchecked", String::new())),
+        Warning::Cascaded { id, .. } => Some((id.clone(), "cascaded", String::new())),
+        _ => None,
+    };
+    let mut warnings: Vec<_> = outcome.warnings.iter().filter_map(warning).collect();
+    warnings.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    expected.warnings.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    check(warnings == expected.warnings, || format!("warnings {warnings:?}, the model has {:?}", expected.warnings))
 }
 
 /// What is stored as derived is what deriving gives.

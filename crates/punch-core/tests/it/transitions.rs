@@ -305,7 +305,7 @@ fn apply_does_what_each_row_says() {
                         let asks = [Some(ask.clone()), second.clone()].into_iter().flatten().collect();
                         let batch =
                             Batch { asks, owner: owner.clone(), rules: Rules { cancelled, ..rules }, elapsed: 1 };
-                        reached.extend(pair.model.clone().apply_by_rows(&batch).1);
+                        reached.extend(pair.model.clone().apply_with_trace(&batch).1.rows);
                         calls += 1;
                         if let Err(what) = pair.clone().run(&batch) {
                             panic!("{what}\n{batch:#?}\non {:#?}", pair.model);

@@ -93,6 +93,17 @@ impl No {
     }
 }
 
+/// What a batch left behind besides the plan.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Numbers of the rows of the transition table that applied: those of ops, then those of checks.
+    pub rows: Vec<usize>,
+    /// Events of todos that were there before, by key: what the table has under *event*.
+    pub events: Vec<(usize, &'static str)>,
+    /// Warnings that the table names: the id of the todo, the name, and what the warning says besides.
+    pub warnings: Vec<(String, &'static str, String)>,
+}
+
 /// A plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Model {
@@ -137,6 +148,7 @@ struct Write<'a> {
     added: Vec<usize>,
     removed: Vec<usize>,
     pending: status::Pending,
+    trace: Trace,
 }
 
 impl Write<'_> {
@@ -154,12 +166,11 @@ impl Write<'_> {
 impl Model {
     /// Runs a batch, all or nothing. Time passes also for a refused one.
     pub fn apply(&mut self, batch: &Batch) -> Result<(), Vec<No>> {
-        self.apply_by_rows(batch).0
+        self.apply_with_trace(batch).0
     }
 
-    /// Runs a batch like [`Model::apply`] and also answers which rows of the transition table applied: numbers of ops,
-    /// then of checks.
-    pub fn apply_by_rows(&mut self, batch: &Batch) -> (Result<(), Vec<No>>, Vec<usize>) {
+    /// Runs a batch like [`Model::apply`] and also answers what happened on the way.
+    pub fn apply_with_trace(&mut self, batch: &Batch) -> (Result<(), Vec<No>>, Trace) {
         self.now += batch.elapsed;
         let mut write = Write {
             model: self.clone(),
@@ -169,13 +180,14 @@ impl Model {
             added: Vec::new(),
             removed: Vec::new(),
             pending: status::Pending::default(),
+            trace: Trace::default(),
         };
         let done = write.run();
-        let (model, used) = (write.model, write.pending.used);
+        let (model, trace) = (write.model, write.trace);
         if done.is_ok() {
             *self = model;
         }
-        (done, used)
+        (done, trace)
     }
 
     /// The live todo with that id.

@@ -21,6 +21,7 @@ impl Write<'_> {
             }
         }
         for key in self.removed.clone() {
+            self.warn_of_ended_claim(key);
             self.model.items[key].removed = true;
             self.model.items[key].lease = None;
             self.model.order.retain(|other| *other != key);

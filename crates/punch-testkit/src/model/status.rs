@@ -23,8 +23,8 @@ pub struct Pending {
     blocked: Vec<usize>,
     /// The proof of the op at hand passed as unchecked.
     unchecked: bool,
-    /// Numbers of the rows that applied: those of ops, then those of checks.
-    pub used: Vec<usize>,
+    /// The op at hand stored evidence. Only the log shows when the same words were stored before.
+    has_evidence: bool,
 }
 
 impl Ask {
@@ -209,7 +209,7 @@ impl Write<'_> {
             _ => None,
         };
         match (row.then, row.then.strip_prefix("as ")) {
-            ("unchanged", _) => row.effects.iter().for_each(|effect| self.effect(key, effect, ask)),
+            ("unchanged", _) => self.change(key, status, row, ask),
             ("as given", _) => self.set(key, given.unwrap_or(status), row, ask)?,
             (_, Some(other)) => {
                 self.perform(key, other, ask)?;
@@ -228,7 +228,12 @@ impl Write<'_> {
         if let Some(code) = row.refusal() {
             return Err(vec![No::new(code)]);
         }
-        match row.then {
+        let (answer, warning) = row.answer();
+        if let Some(warning) = warning {
+            let unmet = if warning == "started_early" { self.model.unmet(key).to_string() } else { String::new() };
+            self.warn(key, warning, unmet);
+        }
+        match answer {
             "passes" => {}
             "passes as unchecked" => self.pending.unchecked = true,
             "passes if met at end" => self.pending.gated.push(key),
@@ -251,7 +256,7 @@ impl Write<'_> {
                 && row.applies(status, |fact| self.fact(key, ask, fact), |policy| self.batch.rules.value(policy))
         };
         let Some(at) = rows.iter().position(applies) else { panic!("docs/rules.md: no row for `{name}`, {status:?}") };
-        self.pending.used.push(first + at);
+        self.trace.rows.push(first + at);
         &rows[at]
     }
 
@@ -275,20 +280,69 @@ impl Write<'_> {
             "same command" => evidence.is_some_and(|e| e.command.is_some() && e.command == item.command),
             "was in progress" => matches!(ask, Ask::Restore(_, Status::Active, ..)),
             "first attempt" => item.attempts == 0,
-            // Someone else's claim is live. The user minds no one's; a claim of the user has a fence and no end.
-            "protected" => {
-                let live = match item.lease {
-                    Some(until) => until > self.model.now,
-                    None => item.owner.is_none() && item.fence > 0,
-                };
-                item.status == Status::Active && live && self.batch.owner.is_some() && item.owner != self.batch.owner
+            "failed check" => {
+                let last = item.evidence.iter().rev().find(|e| e.command.is_some() && e.command == item.command);
+                last.is_some_and(|e| e.exit != Some(0))
             }
+            // The user minds no one's claim.
+            "protected" => self.batch.owner.is_some() && self.is_claimed_by_other(key),
             "busy" => self.model.order.iter().any(|other| {
                 let item = &self.model.items[*other];
                 let works = item.status == Status::Active && item.owner == self.batch.owner;
                 *other != key && works && !self.model.lease_over(*other)
             }),
             other => panic!("docs/rules.md: no condition `{other}`"),
+        }
+    }
+
+    /// Someone else's claim is live; a claim of the user has a fence and no end.
+    fn is_claimed_by_other(&self, key: usize) -> bool {
+        let item = &self.model.items[key];
+        let live = match item.lease {
+            Some(until) => until > self.model.now,
+            None => item.owner.is_none() && item.fence > 0,
+        };
+        item.status == Status::Active && live && item.owner != self.batch.owner
+    }
+
+    fn warn(&mut self, key: usize, warning: &'static str, detail: String) {
+        self.trace.warnings.push((self.model.items[key].id.clone(), warning, detail));
+    }
+
+    pub(super) fn warn_of_ended_claim(&mut self, key: usize) {
+        if self.is_claimed_by_other(key) {
+            self.warn(key, "claim_ended", self.model.items[key].owner.clone().unwrap_or_default());
+        }
+    }
+
+    /// Sets a status, does what the row says and logs it. What a todo is when it is added is no event of its own.
+    fn change(&mut self, key: usize, status: Status, row: &Row, ask: &Ask) {
+        let logged = |item: &ModelTodo| ModelTodo { evidence: Vec::new(), lease: None, ..item.clone() };
+        let before = logged(&self.model.items[key]);
+        self.pending.has_evidence = false;
+        // The status of a row of `add` is the one that the todo is to get.
+        if row.then != "unchanged" {
+            self.model.items[key].status = status;
+        }
+        for effect in row.effects.iter().filter(|effect| **effect != "cascade") {
+            self.effect(key, effect, ask);
+        }
+        let event = match (row.event, status) {
+            ("by status", status) if status == before.status => "edited",
+            ("by status", Status::Pending | Status::Active) => "reopened",
+            ("by status", Status::Completed) => "completed",
+            ("by status", Status::Cancelled) => "cancelled",
+            ("by status", Status::Failed) => "failed",
+            (event, _) => event,
+        };
+        if self.pending.has_evidence || before != logged(&self.model.items[key]) {
+            self.log(key, event);
+        }
+    }
+
+    fn log(&mut self, key: usize, event: &'static str) {
+        if key < self.before.items.len() {
+            self.trace.events.push((key, event));
         }
     }
 
@@ -317,7 +371,10 @@ impl Write<'_> {
             "longer lease" => item.lease = item.lease.max(ask.until()),
             "evidence" if self.batch.rules.proof == Proof::Trust => {}
             "evidence" => item.evidence.extend(evidence),
-            "reported words" => add_evidence(item, evidence),
+            "reported words" => {
+                self.pending.has_evidence |= evidence.is_some();
+                add_evidence(item, evidence);
+            }
             "missing evidence" if item.unchecked && evidence.as_ref().is_some_and(|e| e.says) => {
                 item.unchecked = false;
                 add_evidence(item, evidence);
@@ -328,6 +385,7 @@ impl Write<'_> {
                 add_evidence(item, evidence);
             }
             "check result" => {
+                self.pending.has_evidence = true;
                 item.evidence.pop_if(|last| last.command.is_some() && last.exit != Some(0));
                 add_evidence(item, evidence);
             }
@@ -341,6 +399,7 @@ impl Write<'_> {
             }
             "void fence" if item.fence > 0 => self.fence(key),
             "void fence" => {}
+            "warn reported" => self.warn(key, "reported", String::new()),
             "blocked at end" => self.pending.blocked.push(key),
             _ => given(item, effect, ask),
         }
@@ -354,15 +413,14 @@ impl Write<'_> {
     /// Changes a status and updates those who depend on it (rule 20).
     fn set(&mut self, key: usize, status: Status, row: &Row, ask: &Ask) -> Done {
         let before = self.model.items[key].status;
-        self.model.items[key].status = status;
+        self.warn_of_ended_claim(key);
         self.model.items[key].lease = None;
-        for effect in row.effects.iter().filter(|effect| **effect != "cascade") {
-            self.effect(key, effect, ask);
-        }
+        self.change(key, status, row, ask);
         let (was, is) = (self.model.satisfies(before), self.model.satisfies(status));
         for dependent in self.model.dependents(key) {
             let met = self.model.unmet(dependent) == 0;
             let item = &mut self.model.items[dependent];
+            let marked = item.stale_dependency;
             if !was && is && met {
                 item.stale_dependency = false;
             }
@@ -370,11 +428,15 @@ impl Write<'_> {
             if was && !is && before == Status::Completed && building {
                 item.stale_dependency = true;
             }
+            if item.stale_dependency != marked {
+                self.log(dependent, "flagged");
+            }
         }
         if row.effects.contains(&"cascade") && self.model.rules.cancelled == Cancelled::Cascade {
             for dependent in self.model.dependents(key) {
                 self.expire(dependent)?;
                 if self.model.items[dependent].status == Status::Pending {
+                    self.warn(dependent, "cascaded", String::new());
                     self.perform(dependent, "drop", ask)?;
                 }
             }

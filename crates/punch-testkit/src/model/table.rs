@@ -30,12 +30,20 @@ pub struct Row {
     pub then: &'static str,
     /// What else happens.
     pub effects: Vec<&'static str>,
+    /// The event in the log, if the todo changes.
+    pub event: &'static str,
 }
 
 impl Row {
     /// The code of the refusal, if the row refuses.
     pub fn refusal(&self) -> Option<&'static str> {
         self.then.strip_prefix("refused `")?.strip_suffix('`')
+    }
+
+    /// The answer of a check without its warning, and the warning.
+    pub fn answer(&self) -> (&'static str, Option<&'static str>) {
+        let warned = self.then.split_once(", warns `");
+        warned.map_or((self.then, None), |(answer, warning)| (answer, warning.strip_suffix('`')))
     }
 
     /// Returns true if the row applies: `fact` and `policy` answer for what is named under *if*.
@@ -69,9 +77,10 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         for row in rows {
             let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
             match cells[..] {
-                [name, status, conditions, checks, then, effects] => table.ops.push(Row {
+                [name, status, conditions, checks, then, effects, event] => table.ops.push(Row {
                     checks: list(checks),
                     effects: list(effects),
+                    event,
                     ..read(name, status, conditions, then)
                 }),
                 [name, status, conditions, then] => table.checks.push(read(name, status, conditions, then)),
@@ -104,5 +113,6 @@ fn read(name: &'static str, statuses: &'static str, conditions: &'static str, th
         checks: Vec::new(),
         then,
         effects: Vec::new(),
+        event: "",
     }
 }
