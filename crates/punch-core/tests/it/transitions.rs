@@ -172,12 +172,19 @@ fn pasts() -> Vec<(Status, Vec<Earlier>)> {
         vec![started()],
         vec![started(), (None, Ask::Note(Name::Key(0), String::new()), 60)],
         vec![started(), agent(Ask::Report(t(), true, None))],
+        vec![started(), agent(Ask::Report(t(), true, None)), (None, Ask::Note(Name::Key(0), String::new()), 60)],
+        // The lease of a todo that depends on it runs out.
+        vec![agent(Ask::Start(Name::Key(3))), (None, Ask::Note(Name::Key(0), String::new()), 60)],
         vec![started(), failed()],
         vec![started(), failed(), started()],
         vec![started(), failed(), started(), failed()],
         vec![user(Ask::Done(t(), None, None))],
         vec![started(), agent(Ask::Done(t(), Some(says()), None)), user(Ask::Vouch(t(), true, false))],
         vec![user(Ask::Drop(t()))],
+        // Another todo is built on it, which is marked when it is opened again.
+        vec![user(Ask::Done(t(), None, None)), agent(Ask::Start(Name::Key(3)))],
+        vec![user(Ask::Done(t(), None, None)), agent(Ask::Start(Name::Key(3))), user(Ask::Reopen(t()))],
+        vec![user(Ask::Drop(t())), agent(Ask::Start(Name::Key(3)))],
         vec![started(), agent(Ask::Check(t(), ran("run", 1)))],
     ];
     // What the user adds in progress is not claimed.
