@@ -23,9 +23,9 @@ use watch::Screen;
 pub const LONG_ABOUT: &str = "\
 Work the plan to its end with agents.
 
-Todos are given out by the schedule, each under a lease; what agents report as done is verified before it counts; what \
-fails is tried once more with the failure preview. A run that was killed, interrupted or stopped by a limit goes on with \
-the next `punch run`, and its meter with it.";
+The schedule decides which agent works on which todo, each under a lease. A todo that an agent reports as done is checked \
+before it counts; one that fails is retried once, and the agent learns what failed. If a run was killed, interrupted or \
+stopped by a limit, the next `punch run` resumes it and keeps counting its cost.";
 
 const EXAMPLES: &str = "\
 Examples:
