@@ -81,6 +81,8 @@ fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut V
     let mut contents: HashMap<String, Vec<u64>> = HashMap::new();
     let mut fence = 0;
     for revision in events.chunk_by(|a, b| a.revision == b.revision) {
+        // One write may claim several todos; its events have an order of their own. Only together they exceed the past.
+        let mut fences = BTreeSet::new();
         for event in revision {
             let Some(uid) = event.todo else { continue };
             if let Some(content) = event.field("content").and_then(Value::as_str).filter(|_| event.kind == "added") {
@@ -88,10 +90,12 @@ fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut V
             }
             let todo = todos.entry(uid).or_default();
             if let Some(new) = event.field("fence").and_then(Value::as_u64) {
-                if new <= fence {
-                    faults.push(format!("fence {new} of revision {} is not above {fence}", event.revision));
+                if new <= fence || !fences.insert(new) {
+                    faults.push(format!(
+                        "fence {new} of revision {} is not above {fence}, or not unique",
+                        event.revision
+                    ));
                 }
-                fence = fence.max(new);
             }
             under_lease(event, todo, faults);
             follow(event, todo, lease);
@@ -99,6 +103,7 @@ fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut V
                 *completions.entry((event.by.clone(), todo.id.clone())).or_default() += 1;
             }
         }
+        fence = fences.last().map_or(fence, |highest| fence.max(*highest));
         let number = revision.first().map_or(0, |event| event.revision);
         for (by, id) in promised.remove(&number).into_iter().flatten() {
             if !todos.values().any(|todo| todo.id == id && todo.status == "completed") {

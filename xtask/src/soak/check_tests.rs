@@ -104,6 +104,12 @@ fn gaps_and_fences_that_do_not_grow_are_named() {
     flags(&[added(1, "w1", 1, "a"), second], &[], "gap");
     let events = [added(1, "w1", 1, "a"), added(2, "w1", 2, "b"), claimed(3, "w1", 1, 5), claimed(4, "w1", 2, 5)];
     flags(&events, &[], "fence 5");
+    let together = |fences: [u64; 2]| {
+        let [first, second] = [claimed(3, "w1", 1, fences[0]), claimed(3, "w1", 2, fences[1])];
+        [added(1, "w1", 1, "a"), added(2, "w1", 2, "b"), first, Event { seq: 1, ..second }]
+    };
+    flags(&together([5, 5]), &[], "fence 5");
+    assert_eq!(check(&together([6, 5]), &[], LEASE), Vec::<String>::new());
     flags(&events[..3], &[claim("w1", 5), claim("w1", 5)], "doubled: fence 5");
 }
 
