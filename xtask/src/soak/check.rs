@@ -89,13 +89,11 @@ fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut V
                 contents.entry(content.to_owned()).or_default().push(uid);
             }
             let todo = todos.entry(uid).or_default();
-            if let Some(new) = event.field("fence").and_then(Value::as_u64) {
-                if new <= fence || !fences.insert(new) {
-                    faults.push(format!(
-                        "fence {new} of revision {} is not above {fence}, or not unique",
-                        event.revision
-                    ));
-                }
+            if let Some(new) = event.field("fence").and_then(Value::as_u64)
+                && (new <= fence || !fences.insert(new))
+            {
+                let number = event.revision;
+                faults.push(format!("fence {new} of revision {number} is not above {fence}, or not unique"));
             }
             under_lease(event, todo, faults);
             follow(event, todo, lease);
