@@ -1,6 +1,6 @@
 // Punchlist in OpenCode: every report goes to `punch hook --agent opencode EVENT` as JSON on its standard input; the
-// answer says what to put before the model, what to refuse, and whether the session goes on. Nothing in here decides
-// anything about todos, and nothing in here throws into the host: without an answer everything goes on as it was.
+// answer says what to put before the model, what to refuse, and whether the session continues. Nothing in here decides
+// anything about todos, and nothing in here throws into the host: without an answer everything continues as it was.
 import { spawn } from "node:child_process"
 
 const PROGRAM = process.env.PUNCH_PROGRAM || "punch"
@@ -60,6 +60,18 @@ const said = (parts) =>
     .map((part) => (part?.type === "text" && typeof part.text === "string" ? part.text : ""))
     .join("\n")
     .slice(-LARGEST_OUTPUT)
+
+// Gives the model a text with the user's message. It stays in the conversation; a system text that comes and goes would
+// cost the provider's cache of everything that follows it. False if the message has no text to put it after.
+const attach = (output, given) => {
+  const parts = Array.isArray(output?.parts) ? output.parts : []
+  const last = parts.filter((part) => part?.type === "text" && text(part.id)).at(-1)
+  if (!last) return false
+  const { sessionID, messageID } = last
+  // Parts are ordered by their ids.
+  parts.push({ id: `${last.id}p`, sessionID, messageID, type: "text", synthetic: true, text: given })
+  return true
+}
 
 export const Punch = async ({ client, directory, worktree }) => {
   const folder = directory || worktree
@@ -139,7 +151,7 @@ export const Punch = async ({ client, directory, worktree }) => {
         return
       }
       case "message.removed":
-        // A person went back to before it.
+        // The user went back to before it.
         if (id && sessions.has(id)) of(id).turns = of(id).turns?.filter((turn) => turn !== properties.messageID)
         return
       case "session.idle":
@@ -197,7 +209,12 @@ export const Punch = async ({ client, directory, worktree }) => {
       // Of what was before the first turn we saw nothing is known.
       const more = turn ? { turn_id: turn, turns_before: known.turns } : {}
       if (turn) known.turns = [...(known.turns ?? []).slice(1 - TURNS), turn]
-      known.prompt = text((await report(id, "chat.message", { prompt, by_person: byPerson, ...more })).context)
+      const context = text((await report(id, "chat.message", { prompt, by_person: byPerson, ...more })).context)
+      const given = [known.start, context].filter(Boolean).join("\n\n")
+      known.prompt = undefined
+      if (!given) return
+      if (attach(output, given)) known.start = undefined
+      else known.prompt = context
     }),
     "chat.params": safely(async (input) => {
       const limit = input?.model?.limit?.context
@@ -206,8 +223,8 @@ export const Punch = async ({ client, directory, worktree }) => {
     "experimental.chat.system.transform": safely(async (input, output) => {
       const known = sessions.get(input?.sessionID)
       if (!known || !Array.isArray(output?.system)) return
-      // Said again with every request, because a system text is not part of the conversation. What was said about a
-      // prompt goes with the next one.
+      // Only what could not be said with a message: the list after a compaction, until the user or a tool says more.
+      // Said again with every request, because a system text is not part of the conversation.
       output.system.push(...[known.start, known.prompt].filter(Boolean))
     }),
     "experimental.session.compacting": safely(async (input) => {

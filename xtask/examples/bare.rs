@@ -20,7 +20,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Make a table of so many rows
+    /// Make a table of this many rows
     Make {
         /// How many
         rows: u32,

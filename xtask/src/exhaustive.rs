@@ -2,7 +2,7 @@
 
 use crate::{Done, process};
 
-/// Runs the same tests with more to do, optimised, and shows how many states they met.
+/// Runs the same tests with more to do, optimized, and shows how many states they met.
 pub fn run(arguments: &[&str]) -> Done {
     if let [unknown, ..] = arguments {
         return Err(format!("`exhaustive` knows no argument `{unknown}`"));

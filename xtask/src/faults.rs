@@ -48,7 +48,7 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<Asked<'a>, String> {
                 others
             }
             ("--rounds", [number, others @ ..]) => {
-                asked.rounds = number.parse().map_err(|_| format!("`{number}` is no number of rounds"))?;
+                asked.rounds = number.parse().map_err(|_| format!("invalid number of rounds `{number}`"))?;
                 others
             }
             ("--seed", [seed, others @ ..]) if seed.parse::<u64>().is_ok() => {

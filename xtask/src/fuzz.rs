@@ -26,7 +26,7 @@ pub fn run(arguments: &[&str]) -> Done {
 fn parse(arguments: &[&str]) -> Result<u64, String> {
     match arguments {
         [] => Ok(SECONDS),
-        ["--seconds", number] => number.parse().map_err(|_| format!("`{number}` is no number of seconds")),
+        ["--seconds", number] => number.parse().map_err(|_| format!("invalid number of seconds `{number}`")),
         [unknown, ..] => Err(format!("`fuzz` knows no argument `{unknown}`; it takes --seconds N")),
     }
 }

@@ -31,7 +31,7 @@ const CASES: [(&[&str], &[&str], &str); 9] = [
     (&[], &["--method", "resources/read", "--uri", "punch://plan"], "[ ] T-1 Look"),
     (&[], &["--method", "resources/read", "--uri", "punch://todo/T-1"], "application/json"),
     (&[], &["--method", "resources/templates/list"], "punch://todo/{id}"),
-    (&[], &["--method", "prompts/get", "--prompt-name", "continue"], "Go on with this plan"),
+    (&[], &["--method", "prompts/get", "--prompt-name", "continue"], "Continue this plan"),
 ];
 
 /// Runs every case in one project, over standard input and output.

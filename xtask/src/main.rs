@@ -3,9 +3,11 @@
 
 mod agents;
 mod bench;
+mod boards;
 mod conformance;
 mod crates;
 mod deny;
+mod error_codes;
 mod escape;
 mod exhaustive;
 mod faults;
@@ -13,10 +15,12 @@ mod fuzz;
 mod inspector;
 mod install;
 mod licences;
+mod links;
 mod metadata;
 mod named_files;
 mod paths;
 mod process;
+mod screenshots;
 mod search;
 mod shipped;
 mod size;
@@ -24,6 +28,7 @@ mod soak;
 mod sources;
 mod test;
 mod unused;
+mod wording;
 
 use std::process::ExitCode;
 
@@ -36,16 +41,21 @@ Tasks:
   install [--root DIR]                 `punch` built for daily use, into cargo's folder of programs
   agents [AGENT…] [--all] [--list]     real coding agents against a scripted model
   model SCRIPT [--port N]              the scripted model alone
+  boards [WORD… | --pictures]          the terminal board in tmux, driven by keys while other processes work
   conformance                          the protocol's own suite on our HTTP stack, its inspector on `punch mcp`
   bench mcp                            tokens, times and memory of `punch mcp`, beside a bare server
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
   bench run                            what `punch run` adds to a bare spawn, to git, on a large plan; memory and idle CPU
+  bench follow                         how soon a change is seen in another process, and the idle CPU of a follower
+  bench boards                         what the terminal board of 10,000 todos costs: first picture, updates, idle
+  bench inbox                          what the inbox of 10,000 todos costs: at most 5 ms
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   size                                 lines of code per crate, and the largest files
   exhaustive                           every state within more writes, through pairs of policy values
   escape [--binary PATH]                  what agents, clones, archives and other users can make run
   faults [--rounds N] [--seed N] [--runs]  kill -9 in mid-write and of runs, and many processes at once, at length
   fuzz [--seconds N]                   every fuzz target for N seconds
+  screenshots                          pictures of the program for the documentation, into docs/images
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs
   soak [--minutes N] [--seed N]        16 mixed writers with kill -9 on real stores; every promise checked";
 
@@ -64,9 +74,13 @@ fn main() -> ExitCode {
         ["install", rest @ ..] => install::run(rest),
         ["agents", rest @ ..] => agents::run(rest),
         ["model", rest @ ..] => agents::model(rest),
+        ["boards", rest @ ..] => boards::run(rest),
         ["conformance"] => conformance::run(),
         ["bench", "mcp"] => bench::mcp(),
         ["bench", "schedule"] => bench::schedule(),
+        ["bench", "inbox"] => bench::inbox(),
+        ["bench", "follow"] => bench::follow(),
+        ["bench", "boards"] => bench::boards::run(),
         ["bench", "cli"] => bench::cli::run(),
         ["bench", "run"] => bench::run::run(),
         ["size"] => size::run(),
@@ -74,6 +88,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["escape", rest @ ..] => escape::run(rest),
         ["faults", rest @ ..] => faults::run(rest),
+        ["screenshots"] => screenshots::run(),
         ["search", rest @ ..] => search::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),

@@ -20,7 +20,7 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<(u32, Option<&'a str>), String> {
     match arguments {
         [] => Ok((CASES, None)),
         ["--cases", number, rest @ ..] if rest.len() < 2 => {
-            let cases = number.parse().map_err(|_| format!("`{number}` is no number of inputs"))?;
+            let cases = number.parse().map_err(|_| format!("invalid number of inputs `{number}`"))?;
             Ok((cases, rest.first().copied()))
         }
         [name] if !name.starts_with('-') => Ok((CASES, Some(name))),

@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use crate::{Done, agents, crates, deny, escape, licences, named_files, process, search, soak, sources, unused};
+use crate::{
+    Done, agents, crates, deny, error_codes, escape, licences, links, named_files, process, search, soak, sources,
+    unused, wording,
+};
 
 /// What the steps may depend on.
 struct Options {
@@ -26,6 +29,9 @@ const STEPS: &[Step] = &[
         run: |_| unused::check(),
     },
     Step { name: "guides", what: "files that ARCHITECTURE.md and CONTRIBUTING.md name", run: |_| named_files::check() },
+    Step { name: "links", what: "links and anchors in Markdown files", run: |_| links::check() },
+    Step { name: "errors", what: "an entry in docs/errors.md for every error code", run: |_| error_codes::check() },
+    Step { name: "words", what: "phrases that texts of this project do not use", run: |_| wording::check() },
     Step { name: "crates", what: "direction of dependencies between crates", run: |_| crates::check() },
     Step { name: "licences", what: "licences and origins of all dependencies", run: |_| licences::check() },
     Step { name: "deny", what: "advisories and bans, where cargo-deny can run", run: |o| deny::check(o.with_deny) },
@@ -56,7 +62,7 @@ pub fn run(arguments: &[&str]) -> Done {
 }
 
 fn parse(arguments: &[&str]) -> Result<(Vec<&'static Step>, Options), String> {
-    // A build of cargo-deny takes minutes: CI can afford it, a person decides.
+    // A build of cargo-deny takes minutes: CI can afford it, the user decides.
     let mut options = Options { with_deny: std::env::var_os("CI").is_some_and(|value| !value.is_empty()) };
     let mut only: Option<Vec<&str>> = None;
     let mut arguments = arguments.iter();

@@ -13,11 +13,7 @@ use crate::{Done, process};
 const PUBLIC: &str = "punchlist";
 
 /// Items and settings that wait for their caller, each with what will use it.
-const EXPECTED: &[(&str, &str)] = &[
-    ("plan_at", "the boards show the plan as it was"),
-    ("notice", "the terminal board shows update notices"),
-    ("view_color", "the command line in color"),
-];
+const EXPECTED: &[(&str, &str)] = &[];
 
 /// The table of settings, and the folder whose mentions of a setting do not count as reading it.
 const SETTINGS: &str = "crates/punch-engine/src/config/";

@@ -1,5 +1,5 @@
-//! The form in which everything about one agent is written down. Data and small functions: whoever needs a fact about an
-//! agent reads it here, and nothing outside the agents' own files asks which agent it is.
+//! Describes one agent: data and small functions. Code that needs a fact about an agent reads it from here; only the
+//! agents' own files know which agent it is.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -100,7 +100,7 @@ pub fn answer(report: &HookReport, effect: &Effect, form: AnswerForm) -> Map<Str
         Meaning::SessionStart | Meaning::SubagentStart | Meaning::Prompt | Meaning::ToolEnd | Meaning::ToolFailure => {
             put(&mut own, "additionalContext", effect.context.as_ref());
         }
-        // A veto is no output but an exit code.
+        // A veto is an exit code, not output.
         Meaning::TaskEnd
         | Meaning::Question
         | Meaning::Notice

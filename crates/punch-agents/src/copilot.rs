@@ -19,7 +19,7 @@ const SESSION: &str = "COPILOT_AGENT_SESSION_ID";
 const PROJECT: &str = "COPILOT_PROJECT_DIR";
 
 /// Names in Pascal case get reports in the form of Claude Code. `PermissionRequest` is left out: it fires for every tool,
-/// also where nobody is asked.
+/// even if the user is not asked.
 const MEANINGS: [(&str, Meaning); 11] = [
     ("SessionStart", Meaning::SessionStart),
     ("SessionEnd", Meaning::SessionEnd),

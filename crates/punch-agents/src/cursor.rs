@@ -3,7 +3,9 @@
 use punch_core::drive::Effect;
 use serde_json::{Map, Value, json};
 
-use crate::adapter::{Adapter, Environment, Fields, HookForm, Meaning, SettingsForm, TodoTool, ToolNames, names};
+use crate::adapter::{
+    Adapter, AssignCommand, Environment, Fields, HookForm, Meaning, SettingsForm, TodoTool, ToolNames, names,
+};
 use crate::claude_form;
 use crate::hook::{HookReport, marked, put};
 use crate::settings::{Connection, Entry, Level, Syntax, Target, path};
@@ -57,7 +59,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         project: Some("CURSOR_PROJECT_DIR"),
         private: &["CURSOR_PROJECT_DIR"],
     },
-    assign: None,
+    assign: Some(AssignCommand { before_prompt: &["-p"], resume_flag: None }),
     headless: None,
 };
 

@@ -61,7 +61,7 @@ fn listings() -> impl Iterator<Item = (&'static Adapter, Listing)> {
 }
 
 pub(crate) const TODO: &str = "The todo list: shows it, or append, start, done, drop, rm, edit";
-pub(crate) const TELL: &str = "This is what the command answered. Tell the person in a line or two what the list says now; \
+pub(crate) const TELL: &str = "This is what the command answered. Tell the user in a line or two what the list says now; \
                                begin no work that they did not ask for.";
 
 /// A long list must not fill the model's context.
@@ -80,7 +80,7 @@ fn command(program: &Program) -> String {
 /// Tools of a plugin have other names than those of a server in the settings: none are named here.
 fn skill(source: &PluginSource<'_>) -> String {
     let when = "Keep a todo list that outlives the conversation: for work with three or more steps, several requests at \
-                once, or when earlier work goes on.";
+                once, or to continue earlier work.";
     format!("---\nname: punch\ndescription: \"{when}\"\n---\n\n{}", (source.guide)(None))
 }
 

@@ -8,28 +8,15 @@ use serde_json::Value;
 
 use crate::Adapter;
 
-/// Whose settings connect an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// The user's own settings for one project. Git does not see them.
-    Personal,
-    /// The project's settings, which a team commits.
-    Shared,
-    /// The user's settings for all projects.
-    User,
-}
-
-impl Level {
-    /// Every level, in the order in which they are reported.
-    pub const ALL: [Self; 3] = [Self::Personal, Self::Shared, Self::User];
-
-    /// The name of the flag on the command line, without dashes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Personal => "personal",
-            Self::Shared => "shared",
-            Self::User => "user",
-        }
+punch_core::words! {
+    /// Whose settings connect an agent.
+    pub enum Level {
+        /// The user's own settings for one project. Git does not see them.
+        Personal = "personal",
+        /// The project's settings, which a team commits.
+        Shared = "shared",
+        /// The user's settings for all projects.
+        User = "user",
     }
 }
 
@@ -164,7 +151,7 @@ pub enum Content {
 
 /// One agent that is to be connected at one level.
 pub struct Connection<'a> {
-    /// Which agent.
+    /// The agent to connect.
     pub agent: &'static Adapter,
     /// Whose settings.
     pub level: Level,

@@ -4,30 +4,47 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use punch_engine::SessionFile;
+use punch_engine::config::Color;
 
 use crate::failure::Failure;
 
 /// Flags of every verb.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Global {
-    /// Print one JSON object instead of text
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
     pub json: bool,
-    /// The plan to work on, instead of the one chosen for this worktree
-    #[arg(long, global = true, value_name = "NAME", help_heading = "Everywhere")]
+    /// Use this plan instead of the current one
+    #[arg(long, global = true, value_name = "NAME")]
     pub plan: Option<String>,
-    /// Who works: todos are started and finished under this name
-    #[arg(long, global = true, value_name = "NAME", help_heading = "Everywhere")]
+    /// Act as this owner
+    #[arg(long, global = true, value_name = "NAME")]
     pub owner: Option<String>,
-    /// The folder of the store, instead of the one found from here
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    /// Use the store in this folder
+    #[arg(long, global = true, value_name = "DIR")]
     pub store: Option<PathBuf>,
     /// Use ASCII symbols only
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    #[arg(long, global = true)]
     pub ascii: bool,
+    /// When to use colors: auto, always or never
+    #[arg(long, global = true, value_name = "WHEN", value_parser = color)]
+    pub color: Option<Color>,
+}
+
+fn color(given: &str) -> Result<Color, String> {
+    Color::parse(given).ok_or_else(|| "use auto, always or never".to_owned())
 }
 
 impl Global {
+    /// Adds the flags to a verb without a word in its help.
+    pub fn hidden(command: Command) -> Command {
+        let own: Vec<clap::Id> = command.get_arguments().map(|argument| argument.get_id().clone()).collect();
+        Self::augment_args(command).mut_args(|argument| {
+            let is_own = own.contains(argument.get_id());
+            if is_own { argument } else { argument.hide(true) }
+        })
+    }
+
     /// What is given after the verb, else what is given before it.
     #[must_use]
     pub fn or(self, before: Self) -> Self {
@@ -37,6 +54,7 @@ impl Global {
             owner: self.owner.or(before.owner),
             store: self.store.or(before.store),
             ascii: self.ascii || before.ascii,
+            color: self.color.or(before.color),
         }
     }
 }

@@ -41,7 +41,6 @@ impl<T: Args> Args for DeferredArgs<T> {
 /// say about themselves.
 fn describe<T: Args>(command: Command) -> Command {
     let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
-    Global::augment_args(T::augment_args(command))
-        .about(Resettable::from(about))
-        .long_about(Resettable::from(long_about))
+    // `punch help options` describes the flags of every verb, once.
+    Global::hidden(T::augment_args(command)).about(Resettable::from(about)).long_about(Resettable::from(long_about))
 }

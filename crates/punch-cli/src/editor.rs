@@ -1,4 +1,4 @@
-//! A text in the person's editor. What they typed is never lost: until it is taken over, it lies in a file that is
+//! A text in the user's editor. What they typed is never lost: until it is taken over, it lies in a file that is
 //! named when anything goes wrong.
 
 use std::fs;
@@ -10,9 +10,9 @@ use punch_core::text;
 use punch_store::platform;
 
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::{environment, files, output};
 
-/// What a person was shown, in the file beside theirs.
+/// What the user was shown, in the file beside theirs.
 const BASE: &str = "base.json";
 
 /// A text that is being edited, in a folder of its own that only the user may enter.
@@ -47,7 +47,7 @@ impl Draft {
             .map_err(|cause| files::failed(path, cause))
     }
 
-    /// Lets the person edit; answers what they left.
+    /// Lets the user edit; answers what they left.
     pub fn edit(&self) -> Result<String, Failure> {
         let editor = &self.editor;
         let status = command(editor, &self.file).status().map_err(|cause| {
@@ -56,7 +56,7 @@ impl Draft {
         })?;
         if !status.success() {
             let message = format!("the editor `{editor}` ended with {status}; nothing was changed");
-            return Err(Failure::usage(&message, "end the editor normally to take the text over"));
+            return Err(Failure::usage(&message, "save and quit the editor normally to apply the text"));
         }
         files::read(&self.file)
     }
@@ -64,8 +64,13 @@ impl Draft {
     /// Tells where the text is, because it was not taken over.
     pub fn keep(&self, again: &str) {
         let path = self.file.display().to_string();
-        output::remark(&format!("your text is kept in {path}"));
-        output::remark(&format!("`{again} {}` goes on with it", text::shell(&path)));
+        output::remark(&format!("your text was saved in {path}"));
+        output::remark(&format!("`{again} {}` continues with it", text::shell(&path)));
+    }
+
+    /// Tells where the text is, for a text that cannot be continued by a command.
+    pub fn leave(&self) {
+        output::remark(&format!("your text is kept in {}", self.file.display()));
     }
 
     /// Throws the text away: it was taken over, or nothing was changed.
@@ -94,11 +99,20 @@ fn editor() -> Result<String, Failure> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     match set("VISUAL").or_else(|| set("EDITOR")) {
         Some(editor) => Ok(editor),
-        None if io::stdin().is_terminal() => Ok(if cfg!(windows) { "notepad" } else { "vi" }.to_owned()),
-        None => {
-            Err(Failure::usage("there is no editor", "set VISUAL or EDITOR, or use `punch export` and `punch import`"))
-        }
+        None if io::stdin().is_terminal() && environment::inside_agent().is_none() => fallback(),
+        None => Err(no_editor()),
     }
+}
+
+/// The first editor that is installed, for users who have not chosen one.
+fn fallback() -> Result<String, Failure> {
+    let known = if cfg!(windows) { &["notepad"][..] } else { &["sensible-editor", "nano", "vim", "vi"][..] };
+    let found = known.iter().find(|name| cfg!(windows) || environment::find_program(name).is_some());
+    found.map(|name| (*name).to_owned()).ok_or_else(no_editor)
+}
+
+fn no_editor() -> Failure {
+    Failure::usage("no editor found", "set VISUAL or EDITOR, or give fields: `punch edit T-3 --priority 1`")
 }
 
 /// Editors come with arguments (`code --wait`), so the line goes through the shell; the file is never part of it.

@@ -13,6 +13,7 @@ use punch_engine::{Clock, Consents, SessionFile};
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::live::Size;
+use crate::style::Stream;
 
 /// All that decides where the store lives.
 pub fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
@@ -45,6 +46,7 @@ pub fn config_with(global: &Global, location: &Location, mut flags: Vec<(String,
     if global.ascii {
         flags.push(("view.ascii".to_owned(), "true".to_owned()));
     }
+    flags.extend(global.color.map(|color| ("view.color".to_owned(), color.name().to_owned())));
     let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let env: Vec<(String, OsString)> = env.filter(|(name, _)| name.starts_with("PUNCH_")).collect();
     let project = Some(location.config.clone());
@@ -108,7 +110,7 @@ fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Whether a person sits at the keyboard and reads what is printed.
+/// Whether the user sits at the keyboard and reads what is printed.
 pub fn is_attended() -> bool {
     use std::io::IsTerminal;
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
@@ -118,6 +120,42 @@ pub fn is_attended() -> bool {
 pub fn is_watched() -> bool {
     use std::io::IsTerminal;
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether the user types into a terminal and sees what is printed there.
+pub fn is_interactive() -> bool {
+    use std::io::IsTerminal;
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Whether the environment allows colors on a terminal.
+pub fn allows_color() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether the terminal shows plain text only.
+pub fn is_dumb_terminal() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Whether the user wants no colors anywhere (<https://no-color.org>).
+pub fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// Whether the user reads standard output on a screen and can press keys; never inside an agent.
+pub fn has_reader() -> bool {
+    use std::io::IsTerminal;
+    std::io::stdin().is_terminal() && Stream::Out.is_terminal() && inside_agent().is_none()
+}
+
+/// The command that shows long output one screen at a time; `None` if the user wants none.
+pub fn pager() -> Option<String> {
+    let set = |name: &str| std::env::var(name).ok();
+    let pager = set("PUNCH_PAGER").or_else(|| set("PAGER")).unwrap_or_else(|| "less".to_owned());
+    let pager = pager.trim();
+    (!pager.is_empty() && pager != "cat").then(|| pager.to_owned())
 }
 
 /// The conversation that an agent started this process for, where its environment names it.
@@ -132,6 +170,11 @@ pub fn agent_session() -> Option<String> {
 /// Variables that agents have which a run or an assignment started. `PUNCH_OWNER` and `PUNCH_PLAN` are not among them: a
 /// user sets those too.
 const WORKER_MARKS: [&str; 2] = [SESSION_FILE, ASSIGNED];
+
+/// Every variable that shows that an agent started a process.
+pub fn agent_marks() -> Vec<&'static str> {
+    punch_agents::marks().map(|mark| mark.variable).chain(WORKER_MARKS).collect()
+}
 
 /// What shows that an agent started this process; `None` if the user did. The one place that decides this.
 pub fn inside_agent() -> Option<Mark> {
@@ -172,19 +215,62 @@ pub fn agent_folder() -> Option<PathBuf> {
         .find_map(|folder| folder.canonicalize().ok().filter(|found| found.is_dir()))
 }
 
-/// How many blocked stops in a row an agent is told to allow; 0 is any number.
+/// Returns how many blocked stops in a row the agent allows, from its own variable; 0 means any number.
 pub fn stop_cap(agent: &Adapter) -> Option<u32> {
     std::env::var(agent.hooks.stop_cap_variable?).ok()?.trim().parse().ok()
 }
 
 /// Whether the arguments, which could not be read, are those of a hook.
 pub fn calls_hook() -> bool {
+    verb_of(&std::env::args_os().collect::<Vec<_>>()) == Some("hook")
+}
+
+/// The arguments, with `-docs` of a list written as `--not docs`: clap would read it as flags.
+pub fn arguments() -> Vec<OsString> {
+    let given: Vec<OsString> = std::env::args_os().collect();
+    if !verb_of(&given).is_some_and(|verb| matches!(verb, "list" | "ls" | "search")) {
+        return given;
+    }
+    let negated = |word: &OsString| word.to_str().and_then(negated_term).map(str::to_owned);
+    let split = |word: OsString| match negated(&word) {
+        Some(term) => vec!["--not".into(), term.into()],
+        None => vec![word],
+    };
+    given.into_iter().flat_map(split).collect()
+}
+
+/// The term of `-docs` or `-is:done`; `None` for flags: `-n`, `-n20`, `-ar`, `--all`.
+fn negated_term(word: &str) -> Option<&str> {
+    let term = word.strip_prefix('-').filter(|term| !term.is_empty() && !term.starts_with('-'))?;
+    let (first, rest) = term.split_at(term.chars().next()?.len_utf8());
+    let with_value = matches!(first, "n" | "s" | "p" | "l")
+        && (rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit() || c == '='));
+    let cluster = term.len() <= 3 && term.chars().all(|c| "arbmthV".contains(c));
+    (!with_value && !cluster).then_some(term)
+}
+
+/// The first argument that is no flag.
+fn verb_of(given: &[OsString]) -> Option<&str> {
+    let mut arguments = given.iter().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.to_str()? {
+            "--store" | "--plan" | "--owner" | "--color" => drop(arguments.next()),
+            flag if flag.starts_with('-') => {}
+            verb => return Some(verb),
+        }
+    }
+    None
+}
+
+/// Whether help is asked for before any verb.
+pub fn wants_overview() -> bool {
     let mut arguments = std::env::args_os().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
-            Some("--store" | "--plan" | "--owner") => drop(arguments.next()),
+            Some("--help" | "-h") => return true,
+            Some("--store" | "--plan" | "--owner" | "--color") => drop(arguments.next()),
             Some(flag) if flag.starts_with('-') => {}
-            verb => return verb == Some("hook"),
+            _ => return false,
         }
     }
     false
@@ -208,7 +294,10 @@ pub fn clock() -> Clock {
 pub fn duration(text: &str) -> Result<i64, Failure> {
     let parsed = parse_duration(text).and_then(|time| i64::try_from(time.as_millis()).ok());
     parsed.ok_or_else(|| {
-        Failure::usage(&format!("`{text}` is no time"), "write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`")
+        Failure::usage(
+            &format!("invalid duration `{text}`"),
+            "write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`",
+        )
     })
 }
 
@@ -253,7 +342,7 @@ pub fn screen() -> Size {
     Size { width, height }
 }
 
-/// Forgets what was typed before anybody was asked: it is no answer.
+/// Discards what was typed before the question was asked: it does not count as an answer.
 #[cfg(unix)]
 pub fn forget_input() {
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);

@@ -52,6 +52,8 @@ pub enum Failure {
     Input(io::Error),
     /// Standard output could not be written.
     Output(io::Error),
+    /// The change is stored, but its answer could not be written. Trying again would do it twice.
+    AnswerLost(io::Error),
     /// The working folder is gone or out of reach.
     Folder(io::Error),
     /// A file that was named could not be read or written.
@@ -126,12 +128,13 @@ impl Failure {
             Self::ReaderGone => Exit::Ok,
             Self::Usage { .. } => Exit::Usage,
             Self::Input(_) | Self::Output(_) | Self::Folder(_) => Exit::Unavailable,
-            Self::Refused { code: "run_taken", .. } => Exit::Unavailable,
-            Self::File(..) | Self::Config(_) | Self::Locate(_) | Self::Refused { .. } => Exit::Refused,
+            Self::AnswerLost(_) | Self::File(..) | Self::Config(_) | Self::Locate(_) | Self::Refused { .. } => {
+                Exit::Refused
+            }
             Self::Engine(EngineError::Store(error)) => match error {
                 StoreError::Conflict { .. } => Exit::Unavailable,
                 StoreError::Unavailable { reason, .. } => match reason {
-                    Reason::Busy | Reason::Full | Reason::System => Exit::Unavailable,
+                    Reason::Busy | Reason::Full | Reason::System | Reason::Unsure => Exit::Unavailable,
                     // The same command will not do better later.
                     Reason::Missing | Reason::ReadOnly | Reason::Foreign | Reason::Symlink | Reason::Owner => {
                         Exit::Refused
@@ -143,7 +146,9 @@ impl Failure {
                 }
                 StoreError::LostWrites { .. } => Exit::Refused,
             },
-            Self::Engine(error) if matches!(error.code(), "conflict" | "plan_file_busy") => Exit::Unavailable,
+            Self::Engine(error) if matches!(error.code(), "conflict" | "plan_file_busy" | "run_taken") => {
+                Exit::Unavailable
+            }
             Self::Engine(_) => Exit::Refused,
         }
     }
@@ -155,6 +160,7 @@ impl Failure {
             Self::Usage { .. } => "usage",
             Self::Input(_) => "input",
             Self::Output(_) => "output",
+            Self::AnswerLost(_) => "answer_lost",
             Self::Folder(_) => "folder",
             Self::File(..) => "file",
             Self::Refused { code, .. } => code,
@@ -169,17 +175,20 @@ impl Failure {
         Some(match self {
             Self::ReaderGone => return None,
             Self::Input(cause) => {
-                (format!("cannot read standard input: {cause}"), "pipe or redirect a readable file into it".into())
+                (format!("cannot read standard input: {cause}"), "redirect a readable file to it".into())
             }
-            Self::Output(cause) => (
-                format!("cannot write standard output: {cause}"),
-                "make room where it goes, or send it somewhere else".into(),
+            Self::Output(cause) => {
+                (format!("cannot write standard output: {cause}"), "free some space, or write somewhere else".into())
+            }
+            Self::AnswerLost(cause) => (
+                format!("the change is stored, but standard output cannot be written: {cause}"),
+                "do not run the command again; `punch log` shows the change".into(),
             ),
             Self::Folder(cause) => {
-                (format!("cannot use the working folder: {cause}"), "change to a folder that exists".into())
+                (format!("cannot use the current folder: {cause}"), "change to a folder that exists".into())
             }
             Self::File(path, cause) => {
-                (format!("cannot use the file `{path}`: {cause}"), "check its name and its permissions".into())
+                (format!("cannot use the file `{path}`: {cause}"), "check the name and the permissions".into())
             }
             Self::Usage { message, hint } | Self::Refused { message, hint, .. } => (message.clone(), hint.clone()),
             Self::Engine(error) => (error.message(), error.hint()),

@@ -1,4 +1,4 @@
-//! Files that a person names: read whole as text, written whole or not at all.
+//! Files that the user names: read whole as text, written whole or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use punch_core::Refusal;
 use punch_engine::EngineError;
-use punch_store::replace_file;
+use punch_store::{platform, replace_file};
 
 use crate::failure::Failure;
 
@@ -16,14 +16,25 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     if is_dash(path) {
         io::stdin().lock().read_to_end(&mut bytes).map_err(Failure::Input)?;
     } else {
-        bytes = fs::read(path).map_err(|cause| failed(path, cause))?;
+        open(path)?.read_to_end(&mut bytes).map_err(|cause| failed(path, cause))?;
     }
     utf8(path, bytes)
 }
 
+/// Opens a file that the user named. A pipe with a name is refused: it may have no other end, and opening it would wait
+/// for one. What the shell passes as `/dev/fd/N` is open already.
+fn open(path: &Path) -> Result<File, Failure> {
+    let is_pipe = fs::metadata(path).is_ok_and(|found| platform::has_two_ends(found.file_type()));
+    if is_pipe && !path.starts_with("/dev/") && !path.starts_with("/proc/") {
+        let hint = format!("read it through standard input: `- < '{}'`", path.display());
+        return Err(Failure::refused("not_a_file", format!("`{}` is a pipe", path.display()), &hint));
+    }
+    File::open(path).map_err(|cause| failed(path, cause))
+}
+
 fn utf8(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| {
-        let what = format!("not UTF-8 text (byte {} is wrong)", error.utf8_error().valid_up_to() + 1);
+        let what = format!("not UTF-8 text (byte {})", error.utf8_error().valid_up_to() + 1);
         EngineError::from(Refusal::Invalid { at: named(path), what }).into()
     })
 }
@@ -42,8 +53,7 @@ pub fn read_up_to(path: &Path, limit: u64) -> Result<String, Failure> {
     if is_dash(path) {
         io::stdin().lock().take(limit + 1).read_to_end(&mut bytes).map_err(Failure::Input)?;
     } else {
-        let file = File::open(path).map_err(|cause| failed(path, cause))?;
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(|cause| failed(path, cause))?;
+        open(path)?.take(limit + 1).read_to_end(&mut bytes).map_err(|cause| failed(path, cause))?;
     }
     if bytes.len() as u64 > limit {
         let message = format!("{} is larger than {} MiB", named(path), LIMIT / 1024 / 1024);

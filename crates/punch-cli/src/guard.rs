@@ -10,7 +10,7 @@ use crate::failure::Failure;
 /// Refuses inside an agent. `what` completes "only the user can".
 pub fn only_user(what: &str) -> Result<(), Failure> {
     let Some(mark) = environment::inside_agent() else { return Ok(()) };
-    let message = format!("only the user can {what}, and this shell belongs to an agent (`{}` is set)", mark.variable);
+    let message = format!("only the user can {what}, but this shell belongs to an agent (`{}` is set)", mark.variable);
     Err(Failure::refused("user_only", message, "ask the user to run this command in their own terminal"))
 }
 

@@ -1,10 +1,11 @@
 //! Where hooks tell their trouble: a file in the user's state folder that does not grow without end.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use punch_core::text;
+use punch_store::{append_own, open_own, platform};
 
 use crate::environment;
 
@@ -30,8 +31,8 @@ pub fn say_once(path: Option<PathBuf>, what: &str, text: &str) {
 }
 
 fn recent(path: &Path) -> Option<String> {
-    let mut file = File::open(path).ok()?;
-    let length = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
+    let mut file = open_own(path).ok()?;
+    let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(RECENT))).ok()?;
     let mut bytes = Vec::new();
     file.take(RECENT).read_to_end(&mut bytes).ok()?;
@@ -42,7 +43,7 @@ fn recent(path: &Path) -> Option<String> {
 pub fn say(path: Option<PathBuf>, line: &str) {
     let Some(path) = path.or_else(default) else { return };
     if let Some(folder) = path.parent() {
-        let _ = fs::create_dir_all(folder);
+        let _ = platform::create_private_folders(folder);
     }
     if fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() > LARGEST) {
         let mut aside = path.clone().into_os_string();
@@ -52,8 +53,7 @@ pub fn say(path: Option<PathBuf>, line: &str) {
     let line =
         format!("{} {}\n", punch_core::time::utc(environment::clock()()), text::clip(&text::neutral(line), LONGEST));
     // One write per line: lines of hooks that run at once do not mix.
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    let _ = append_own(&path).and_then(|mut file| file.write_all(line.as_bytes()));
 }
 
 fn default() -> Option<PathBuf> {

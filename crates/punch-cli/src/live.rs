@@ -32,7 +32,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// So many lines.
+    /// A number of lines.
     pub fn new(lines: usize) -> Self {
         Self { lines: (1..=lines).map(|n| format!("[{n}]")).collect(), ..Self::default() }
     }
@@ -123,7 +123,7 @@ impl Live {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// The first so many; the last of them says if there are more.
+    /// The first `n`; the last of them says if there are more.
     fn shown(&self, most: usize, size: Size) -> Vec<String> {
         let room = size.width.saturating_sub(1).max(1);
         let cut = |line: &str| fit(line, room, "…").into_owned();

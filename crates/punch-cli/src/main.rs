@@ -6,18 +6,23 @@ mod commands;
 mod deferred_args;
 mod editor;
 mod environment;
+mod error_help;
 mod failure;
 mod files;
 mod guard;
 mod hook_log;
+mod input;
 mod live;
 mod named_todos;
+mod open_store;
 mod output;
+mod pager;
+mod progress;
 mod project;
 mod reply;
 mod safety;
 mod schema;
-mod story;
+mod style;
 mod task_folder;
 mod wiring;
 
@@ -28,13 +33,12 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
 
-/// A durable plan for coding agents, kept outside the model's context.
+/// The todo list your coding agents can't lose
 #[derive(Parser)]
-#[command(name = "punch", version, arg_required_else_help = true, propagate_version = true)]
-#[command(after_help = "Exit codes: 0 ok, 1 refused or not found, 2 usage, 3 unavailable (try again), 70 bug")]
+#[command(name = "punch", version, disable_help_subcommand = true)]
 struct Arguments {
     #[command(subcommand)]
-    command: commands::Command,
+    command: Option<commands::Command>,
     #[command(flatten)]
     before: arguments::Before,
 }
@@ -42,11 +46,11 @@ struct Arguments {
 impl Arguments {
     /// The verb with its arguments, the flags of every verb wherever they stand, and whether they may be used here.
     fn read() -> Result<(commands::Command, Global, Result<(), Failure>), clap::Error> {
-        let matches = Self::command().try_get_matches()?;
+        let matches = Self::command().try_get_matches_from(environment::arguments())?;
         let read = || -> Result<_, clap::Error> {
             let Self { command, before } = Self::from_arg_matches(&matches)?;
             let after = matches.subcommand().map(|(_, verb)| Global::from_arg_matches(verb)).transpose()?;
-            Ok((command, after.unwrap_or_default().or(before.0), guard::only_user_forces(&matches)))
+            Ok((command.unwrap_or_default(), after.unwrap_or_default().or(before.0), guard::only_user_forces(&matches)))
         };
         read().map_err(|error| error.format(&mut Self::command()))
     }
@@ -67,6 +71,9 @@ fn main() -> ExitCode {
 fn verb() -> Exit {
     let (command, global, allowed) = match Arguments::read() {
         Ok(arguments) => arguments,
+        Err(answer) if answer.kind() == clap::error::ErrorKind::DisplayHelp && environment::wants_overview() => {
+            return commands::overview().map_or_else(|failure| failure.exit(), |()| Exit::Ok);
+        }
         Err(answer) => {
             let exit = output::usage(&answer, environment::wants_json());
             // To a host the code for wrong arguments would mean "stop what you are doing".

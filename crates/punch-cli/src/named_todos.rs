@@ -8,11 +8,11 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::{self, Reply};
 
-/// Asks for ops on todos that a person named, and tells what they are now.
+/// Asks for ops on todos that the user named, and tells what they are now.
 pub fn act(project: Project, names: &[String], ops: &dyn Fn(&[Ref]) -> Vec<Op>) -> Result<Reply, Failure> {
     let open = project.open_named(names)?;
     let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), names, ops)?;
-    Ok(reply::changed(&changed, &uids, open.project.global.json))
+    Ok(reply::changed(&changed, &uids, &open.project))
 }
 
 /// Reads one op in the words of the native dialect, which knows what every field may be.

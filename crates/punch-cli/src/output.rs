@@ -1,20 +1,23 @@
-//! The only place that prints. Standard output carries data and nothing else; everything said to a person about
+//! The only place that prints. Standard output carries data and nothing else; everything said to the user about
 //! the run goes to standard error as `error:` and `hint:` lines.
 
 use std::io::{self, BufRead, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::Stdio;
 
-use punch_core::text;
+use punch_core::view::Role;
+use punch_core::{ShownStatus, text};
 use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
 use crate::live::safe;
 use crate::reply::Reply;
+use crate::style::{Painter, Stream};
+use crate::{pager, progress};
 
 /// Standard output as JSON lines, locked once.
 pub struct JsonLines {
     out: BufWriter<StdoutLock<'static>>,
-    /// A person types lines and waits for each answer; a pipe gains from full buffers.
+    /// The user types lines and waits for each answer; a pipe gains from full buffers.
     watched: bool,
 }
 
@@ -33,6 +36,12 @@ impl JsonLines {
         if self.watched { self.flush() } else { Ok(()) }
     }
 
+    /// Writes one line and sends it.
+    pub fn print_last(mut self, value: &Value) -> Result<(), Failure> {
+        self.print(value)?;
+        self.flush()
+    }
+
     /// Sends what is buffered.
     pub fn flush(&mut self) -> Result<(), Failure> {
         self.out.flush().map_err(Failure::writing)
@@ -42,14 +51,14 @@ impl JsonLines {
 /// Prints what the argument parser has to say: help and version are answers, the rest is a usage error.
 pub fn usage(answer: &clap::Error, as_json: bool) -> Exit {
     if answer.exit_code() == 0 {
-        // A reader that left early is no reason to fail: the text was all there was to do.
+        // A reader that left early is not a failure: the text was all there was to do.
         let _ = answer.print();
         return Exit::Ok;
     }
     if as_json {
         let text = answer.render().to_string();
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
-        failure(&Failure::usage(message, "`punch --help` and `punch VERB --help` say how"), as_json);
+        failure(&Failure::usage(message, "`punch help VERB` shows the arguments, with examples"), as_json);
     } else {
         let _ = answer.print();
     }
@@ -63,24 +72,25 @@ pub fn failure(failure: &Failure, as_json: bool) {
         let error = json!({"schema": 1, "error": {"code": failure.code(), "message": message, "hint": hint}});
         let _ = writeln!(io::stdout(), "{error}");
     } else {
-        say(&safe(&message), &safe(&hint));
+        say(&message, &hint);
     }
 }
 
-/// Prints the answer of a verb.
+/// Prints the answer of a verb: in color where that is wanted, and one screen at a time where it is long.
 pub fn reply(reply: &Reply, as_json: bool) -> Result<(), Failure> {
-    let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
-    if as_json && reply.json.is_null() {
+    if as_json {
+        return if reply.json.is_null() { Ok(()) } else { JsonLines::stdout().print_last(&reply.json) };
+    }
+    if reply.body.0.is_empty() {
         return Ok(());
     }
-    if as_json {
-        serde_json::to_writer(&mut out, &reply.json).map_err(|error| Failure::writing(error.into()))?;
-        out.write_all(b"\n").map_err(Failure::writing)?;
-    } else if !reply.text.is_empty() {
-        out.write_all(reply.text.trim_end_matches('\n').as_bytes()).map_err(Failure::writing)?;
-        out.write_all(b"\n").map_err(Failure::writing)?;
+    let (painter, mut text) = (Stream::Out.painter(), String::new());
+    for line in &reply.body.0 {
+        painter.line(line, &mut text);
+        text.push('\n');
     }
-    out.flush().map_err(Failure::writing)
+    // The answer to a change is short and has to stay on the screen.
+    if !reply.wrote && pager::print(&text) { Ok(()) } else { document(&text) }
 }
 
 /// Where a program that is started says what it has to say: standard output is for our own answer.
@@ -96,15 +106,63 @@ pub fn document(text: &str) -> Result<(), Failure> {
 
 /// Says something about the run that is no data.
 pub fn remark(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", safe(text));
+    progress::clear();
+    let painter = Stream::Err.painter();
+    for line in safe(text).lines() {
+        let _ = writeln!(io::stderr(), "{}", labeled(painter, line));
+    }
 }
 
-/// Asks a person; anything but `y` or `yes` is a no.
+/// A line with its label in color: `error:`, `warning:`, `note:`, `hint:`.
+fn labeled(painter: Painter, line: &str) -> String {
+    const LABELS: [(&str, Role); 4] = [
+        ("error:", Role::Status(ShownStatus::Failed)),
+        ("warning:", Role::Warning),
+        ("note:", Role::Warning),
+        ("hint:", Role::Id),
+    ];
+    let found = LABELS.iter().find_map(|(label, role)| Some((*label, *role, line.strip_prefix(label)?)));
+    found.map_or_else(|| line.to_owned(), |(label, role, rest)| format!("{}{rest}", painter.words(role, label)))
+}
+
+/// Asks the user; anything but `y` or `yes` is a no.
 pub fn ask(question: &str) -> Result<bool, Failure> {
     let _ = write!(io::stderr(), "{} [y/N] ", safe(question));
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Waits for Enter; false if the user types `q`, or ends the input.
+pub fn pause(prompt: &str) -> Result<bool, Failure> {
+    let _ = write!(io::stderr(), "{}", safe(prompt));
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
+    Ok(read > 0 && !line.trim().eq_ignore_ascii_case("q"))
+}
+
+/// How a question with a third choice was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// `y` or `yes`.
+    Yes,
+    /// The third choice.
+    Other,
+    /// Anything else.
+    No,
+}
+
+/// Asks the user a question with a third choice, which is one letter.
+pub fn choose(question: &str, other: char) -> Result<Choice, Failure> {
+    let _ = write!(io::stderr(), "{} [y/N/{other}] ", safe(question));
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
+    let given = line.trim().to_ascii_lowercase();
+    Ok(match given.as_str() {
+        "y" | "yes" => Choice::Yes,
+        _ if given == other.to_string() => Choice::Other,
+        _ => Choice::No,
+    })
 }
 
 /// The answer to a question that was put already; anything but `y` or `yes` is a no.
@@ -114,7 +172,7 @@ pub fn answer() -> Result<bool, Failure> {
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Writes to the terminal that a person sees what it takes to change the lines there. What cannot be written is not worth
+/// Writes to the terminal that the user sees what it takes to change the lines there. What cannot be written is not worth
 /// stopping for.
 pub fn terminal(commands: &str) {
     let _ = io::stderr().write_all(commands.as_bytes());
@@ -129,5 +187,5 @@ pub fn bug(message: &str, place: Option<&str>) {
 
 /// Standard error may be closed; a failing report must not become a second failure.
 fn say(message: &str, hint: &str) {
-    let _ = writeln!(io::stderr(), "error: {message}\nhint: {hint}");
+    remark(&format!("error: {message}\nhint: {hint}"));
 }

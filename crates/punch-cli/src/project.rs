@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use punch_core::view::{ClearDelay, Glyphs};
+use punch_core::view::{ClearDelay, Glyphs, Layout};
 use punch_core::{Actor, Uid, text};
-use punch_engine::config::Config;
-use punch_engine::locate::{self, Location};
-use punch_engine::{Choice, Engine, EngineError, News, Request};
-use punch_store::{LostWrites, OpenMode, PlanId, SessionKey, SqliteStore};
+use punch_engine::config::{Config, Source};
+use punch_engine::locate::{self, Kind, Location};
+use punch_engine::{Choice, Engine, EngineError, News, Request, copies};
+use punch_store::{LostWrites, OpenMode, PlanId, SessionKey, StoreAdmin, Upgrade};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::safety::Safety;
-use crate::{environment, output};
+use crate::style::Stream;
+use crate::{environment, open_store, output};
 
 /// Takes a warning about lost writes.
 pub type LossReport = Box<dyn Fn(&str) + Send + Sync>;
@@ -28,6 +29,8 @@ pub struct Project {
     pub config: Config,
     /// How long a transaction waits for other processes, if not as long as usual.
     pub wait: Option<Duration>,
+    /// Creates the store that `--store` names if there is none.
+    pub creates: bool,
     /// Receives reports of writes that the store has lost; standard error if it is not set.
     pub on_loss: Option<LossReport>,
 }
@@ -40,12 +43,12 @@ pub fn warn_ignored(config: &Config) {
 }
 
 /// An engine that reports on standard error what happened after a commit.
-fn engine(store: SqliteStore) -> Engine {
+fn engine(store: Box<dyn StoreAdmin>) -> Engine {
     let tell = |news: &News<'_>| match news {
         News::Trouble(error) => output::remark(&format!("note: {}\nhint: {}", error.message(), error.hint())),
         News::Checkpoint(saved) => output::remark(&format!("checkpoint {}: a batch of work has ended", saved.id)),
     };
-    Engine::new(Box::new(store), environment::clock()).telling(Box::new(tell))
+    Engine::new(store, environment::clock()).telling(Box::new(tell))
 }
 
 /// A project with its store open and the plan chosen.
@@ -85,6 +88,13 @@ impl ProjectPlan {
 }
 
 impl Open {
+    /// The folder for worktrees of agents; `None` without a home folder.
+    pub fn trees(&self) -> Result<Option<PathBuf>, Failure> {
+        let Some(state) = environment::state_home() else { return Ok(None) };
+        let identity = self.engine.store().identity()?;
+        Ok(Some(copies::trees_of(&state, &self.project.location.database, &identity)))
+    }
+
     /// The todos that the worker around this process was assigned; `None` if there is no worker.
     pub fn assigned_todos(&self) -> Result<Option<Vec<Uid>>, Failure> {
         let given = environment::session_file().map(|file| file.session).or_else(environment::assigned);
@@ -102,7 +112,7 @@ impl Project {
     pub fn find(global: Global) -> Result<Self, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
         let config = environment::config(&global, &location)?;
-        Ok(Self { global, location, config, wait: None, on_loss: None })
+        Ok(Self { global, location, config, wait: None, creates: false, on_loss: None })
     }
 
     /// Finds the project from another folder than the working folder, with settings that flags of the verb give.
@@ -111,7 +121,7 @@ impl Project {
         around.cwd = folder.unwrap_or(around.cwd);
         let location = locate::locate(&around)?;
         let config = environment::config_with(&global, &location, flags)?;
-        Ok(Self { global, location, config, wait: None, on_loss: None })
+        Ok(Self { global, location, config, wait: None, creates: false, on_loss: None })
     }
 
     /// Warns about what does not count: settings of the project's file, and the name that an agent gives itself.
@@ -127,16 +137,18 @@ impl Project {
         }
     }
 
-    fn store(&self, mode: OpenMode) -> Result<SqliteStore, Failure> {
-        let database = &self.location.database;
-        let store = match self.wait {
-            Some(wait) => SqliteStore::open_waiting(database, mode, wait)?,
-            None => SqliteStore::open(database, mode)?,
-        };
+    fn store(&self, mode: OpenMode) -> Result<Box<dyn StoreAdmin>, Failure> {
+        let mut store = open_store::open(&self.location, mode, self.wait)?;
         if let Some(lost) = store.lost() {
             self.report_loss(lost);
         }
-        Ok(store.until_exit())
+        if let Some(Upgrade { from, to, copy }) = store.upgrade().filter(|_| self.on_loss.is_none()) {
+            let copy = copy.as_ref().map(|copy| format!("; `{}` is a copy from before", copy.display()));
+            let copy = copy.unwrap_or_default();
+            output::remark(&format!("note: upgraded the store from schema {from} to {to}{copy}"));
+        }
+        store.until_exit();
+        Ok(store)
     }
 
     /// Warns about writes that are missing, and says what to type.
@@ -162,6 +174,7 @@ impl Project {
     /// Opens the store to read, if there is one with the plan that is meant.
     pub fn read(self) -> Result<ProjectPlan, Failure> {
         let Some(engine) = self.engine()? else {
+            self.refuse_missing()?;
             if let Some(safety) = Safety::of(&self.location) {
                 safety.offer();
             }
@@ -194,13 +207,32 @@ impl Project {
     /// Opens the store, making it if there is none.
     pub fn engine_or_new(&self) -> Result<Engine, Failure> {
         if !self.location.exists {
+            self.refuse_missing()?;
             self.location.create()?;
             if let Some(safety) = Safety::of(&self.location) {
                 safety.put_aside();
             }
+            if self.location.kind == Kind::Outside && !self.global.json {
+                let folder = self.location.database.parent().unwrap_or(&self.location.database).display().to_string();
+                output::remark(&format!(
+                    "note: created a store in `{folder}`, because this is not a git repository; folders below use it too"
+                ));
+            }
         }
         let store = self.store(OpenMode::Create)?;
         Ok(engine(store))
+    }
+
+    /// A folder that `--store` names must exist: a typo would read as an empty plan. `punch init` creates it.
+    fn refuse_missing(&self) -> Result<(), Failure> {
+        let Some(given) =
+            self.global.store.as_deref().filter(|given| !given.exists() && !self.location.exists && !self.creates)
+        else {
+            return Ok(());
+        };
+        let folder = text::neutral(&given.display().to_string()).into_owned();
+        let hint = format!("check the path, or create one with `punch init --store {}`", text::shell(&folder));
+        Err(Failure::refused("no_store", format!("no store in `{folder}`"), &hint))
     }
 
     /// Where copies of the store go, unless a setting says that none are made.
@@ -243,9 +275,17 @@ impl Project {
         }
     }
 
-    /// Symbols for the views.
+    /// The signs of the views: as `view.ascii` says, else Unicode on a terminal and check boxes in a pipe.
     pub fn glyphs(&self) -> Glyphs {
-        if self.config.settings.view_ascii.value { Glyphs::Ascii } else { Glyphs::Unicode }
+        let ascii = &self.config.settings.view_ascii;
+        let wants_ascii = if ascii.source == Source::Default { !Stream::Out.is_terminal() } else { ascii.value };
+        if wants_ascii { Glyphs::Ascii } else { Glyphs::Unicode }
+    }
+
+    /// Where the answer is printed: on a terminal, or in a pipe.
+    pub fn layout(&self, now: i64) -> Layout {
+        let width = Stream::Out.is_terminal().then(|| self.width());
+        Layout { glyphs: self.glyphs(), width, now }
     }
 
     /// When closed todos leave the views.

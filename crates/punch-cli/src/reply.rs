@@ -1,16 +1,18 @@
 //! What a verb answers: text for people, or one JSON object with `"schema": 1`.
 
-use punch_core::time::ago;
-use punch_core::{Dep, Footprint, Plan, Record, Records, Status, Todo, Uid, Verify, text};
-use punch_engine::Changed;
+use punch_core::reason::{Reader, Reason, stranded};
+use punch_core::view::{Layout, Line, Role, TodoRow, changes, spans, table};
+use punch_core::{Dep, Footprint, Plan, Record, Records, Todo, Uid, text};
+use punch_engine::{Changed, load_reasons};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
+use crate::project::Project;
 
 /// The answer of a verb.
 pub struct Reply {
-    /// For people; printed to standard output with a final newline unless empty.
-    pub text: String,
+    /// For users; printed to standard output.
+    pub body: Body,
     /// For programs.
     pub json: Value,
     /// How it ends.
@@ -21,18 +23,57 @@ pub struct Reply {
 
 impl Reply {
     /// An answer that ends well.
-    pub fn new(text: impl Into<String>, json: Value) -> Self {
-        Self { text: text.into(), json: with_schema(json), exit: Exit::Ok, wrote: false }
+    pub fn new(body: impl Into<Body>, json: Value) -> Self {
+        Self { body: body.into(), json: with_schema(json), exit: Exit::Ok, wrote: false }
     }
 
     /// Nothing more to say: the verb has printed a document.
     pub fn printed() -> Self {
-        Self { text: String::new(), json: Value::Null, exit: Exit::Ok, wrote: false }
+        Self { body: Body::default(), json: Value::Null, exit: Exit::Ok, wrote: false }
     }
 
     /// Marks the answer as one of a verb that changed something.
     pub fn after_write(self) -> Self {
         Self { wrote: true, ..self }
+    }
+}
+
+/// What a verb prints: lines of spans with roles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body(pub Vec<Line>);
+
+impl Body {
+    /// The lines without colors.
+    pub fn plain(&self) -> String {
+        spans::text(&self.0)
+    }
+
+    /// Appends lines.
+    pub fn push(&mut self, more: impl Into<Self>) {
+        self.0.extend(more.into().0);
+    }
+}
+
+impl From<Vec<Line>> for Body {
+    fn from(lines: Vec<Line>) -> Self {
+        Self(lines)
+    }
+}
+
+impl From<&str> for Body {
+    fn from(text: &str) -> Self {
+        let line = |line: &str| match line.strip_prefix("note: ") {
+            Some(rest) => Line::default().with(Role::Warning, "note: ").with(Role::Text, rest),
+            None => Line::default().with(Role::Text, line),
+        };
+        Self(text.trim_end_matches('\n').lines().map(line).collect())
+    }
+}
+
+/// Nothing for an empty text, as `str::lines` has it.
+impl From<String> for Body {
+    fn from(text: String) -> Self {
+        text.as_str().into()
     }
 }
 
@@ -46,22 +87,28 @@ pub fn with_schema(value: Value) -> Value {
 }
 
 /// A todo in the extended format, with the fields that programs look for first always present.
-pub fn record(plan: &Plan, todo: &Todo, now: i64) -> Value {
-    complete(todo, &Record::of(plan, todo, now))
+pub fn record<'a>(plan: &'a Plan, todo: &'a Todo, now: i64) -> Value {
+    complete(Reader::new(plan, now), todo, &Record::of(plan, todo, now))
 }
 
 /// Many todos in that format.
-pub fn records<'a>(plan: &Plan, todos: impl IntoIterator<Item = &'a Todo>, now: i64) -> Vec<Value> {
-    let records = Records::new(plan);
-    todos.into_iter().map(|todo| complete(todo, &records.of(todo, now))).collect()
+pub fn records<'a>(plan: &'a Plan, todos: impl IntoIterator<Item = &'a Todo>, now: i64) -> Vec<Value> {
+    let (records, reader) = (Records::new(plan), Reader::new(plan, now));
+    todos.into_iter().map(|todo| complete(reader, todo, &records.of(todo, now))).collect()
 }
 
-fn complete(todo: &Todo, record: &Record) -> Value {
+fn complete<'a>(reader: Reader<'a>, todo: &'a Todo, record: &Record) -> Value {
     let mut map = record.to_map();
     map.entry("priority").or_insert_with(|| json!(todo.priority));
     map.entry("dependsOn").or_insert_with(|| json!([]));
     map.entry("blocks").or_insert_with(|| json!([]));
     map.insert("effectivePriority".into(), json!(todo.effective_priority()));
+    map.insert("shown".into(), json!(reader.shown(todo)));
+    let reasons = reader.reasons(todo);
+    if !reasons.is_empty() {
+        let reason = |reason: &Reason| json!({"cause": reason.cause.name(), "id": reason.id, "text": reason.words()});
+        map.insert("reasons".into(), reasons.iter().take(20).map(reason).collect());
+    }
     if let Some(check) = todo.last_check() {
         let last = json!({
             "passed": check.passed(),
@@ -75,66 +122,50 @@ fn complete(todo: &Todo, record: &Record) -> Value {
     Value::Object(map)
 }
 
-/// One todo on one line: symbol, id, content.
-pub fn line(todo: &Todo, now: i64) -> String {
-    if !todo.is_live() {
-        return format!("archived: {}  {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 200));
-    }
-    let symbol = match todo.status_at(now) {
-        Status::Pending if todo.is_blocked(now) => "[.]",
-        Status::Pending => "[ ]",
-        Status::InProgress => "[>]",
-        Status::Completed => "[x]",
-        Status::Cancelled => "[-]",
-        Status::Failed => "[!]",
-    };
-    let content = text::neutral(&todo.content);
-    format!("{symbol} {}  {}", text::neutral(&todo.id), text::clip(&content, 200))
+/// Todos on a line each: sign, id and text.
+pub fn lines<'a>(reader: Reader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<Line> {
+    todos.into_iter().map(|todo| TodoRow::of(reader, todo).line(layout.glyphs)).collect()
 }
 
-/// The last run of a todo's verify command: how it ended, when, at which commit, and which command it was.
-pub fn check(todo: &Todo, now: i64) -> Option<String> {
-    let check = todo.last_check()?;
-    let command = todo.verify.as_ref().map(Verify::line).unwrap_or_default();
-    let commit = check.commit.as_deref().map(|commit| format!(" at {}", text::neutral(&text::clip(commit, 10))));
-    Some(format!(
-        "{} {}{}: `{}`",
-        check.outcome(),
-        ago(now.saturating_sub(check.at)),
-        commit.unwrap_or_default(),
-        text::clip(&text::neutral(&command), 200)
-    ))
+/// Todos in columns, with their marks and why they are not worked on.
+pub fn table<'a>(reader: Reader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<Line> {
+    let rows: Vec<_> = todos.into_iter().map(|todo| TodoRow::of(reader, todo).table_row(layout)).collect();
+    table::lines(&rows, layout)
 }
 
-/// A few words about the proof of a todo where it is not as it should be: its check failed, or there is none.
-pub fn doubt(todo: &Todo) -> Option<&'static str> {
-    match todo.failed_check() {
-        Some(_) => Some("check failed"),
-        None if todo.flags.unchecked => Some("unchecked"),
-        None => None,
-    }
-}
+/// Todos of one change whose fields are described.
+const DESCRIBED: usize = 5;
 
 /// The answer to a change of some todos: what they are now, what became ready, what to know. The JSON is only made
 /// where it is asked for: records of many todos cost more than the change.
-pub fn changed(changed: &Changed, uids: &[Uid], as_json: bool) -> Reply {
+pub fn changed(changed: &Changed, uids: &[Uid], project: &Project) -> Reply {
+    let as_json = project.global.json;
     let (plan, now, outcome) = (&changed.plan, changed.now, &changed.outcome);
+    let reader = Reader::new(plan, now);
     let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
     let ids = |uids: &[Uid]| -> Vec<&str> { uids.iter().filter_map(|u| plan.get(*u)).map(|t| t.id.as_str()).collect() };
-    let mut lines: Vec<String> = todos.iter().take(50).map(|t| line(t, now)).collect();
+    let layout = project.layout(now);
+    let mut body = Body::default();
+    for todo in todos.iter().take(50) {
+        body.push(lines(reader, [*todo], layout));
+        if todos.len() <= DESCRIBED {
+            body.push(changes::lines(plan, &outcome.events, todo.uid, layout.glyphs));
+        }
+    }
     if todos.len() > 50 {
-        lines.push(format!("and {} more", todos.len() - 50));
+        body.push(format!("and {} more", todos.len() - 50));
     }
     let unblocked = ids(&outcome.unblocked);
     if !unblocked.is_empty() {
         let shown: Vec<String> = unblocked.iter().take(10).map(|id| text::neutral(id).into_owned()).collect();
         let more = if unblocked.len() > 10 { format!(" and {} more", unblocked.len() - 10) } else { String::new() };
-        lines.push(format!("ready now: {}{more}", shown.join(", ")));
+        body.push(format!("ready now: {}{more}", shown.join(", ")));
     }
+    stranded(reader, &todos).into_iter().for_each(|stranded| body.push(format!("note: {stranded}")));
     let warnings: Vec<String> = outcome.warnings.iter().map(|w| text::neutral(&w.message()).into_owned()).collect();
-    lines.extend(warnings.iter().take(10).map(|w| format!("note: {w}")));
+    body.push(warnings.iter().take(10).map(|w| format!("note: {w}")).collect::<Vec<_>>().join("\n"));
     if warnings.len() > 10 {
-        lines.push(format!("note: {} more", warnings.len() - 10));
+        body.push(format!("note: {} more", warnings.len() - 10));
     }
     let mut json = Value::Null;
     if as_json {
@@ -147,7 +178,7 @@ pub fn changed(changed: &Changed, uids: &[Uid], as_json: bool) -> Reply {
         json["revision"] = json!(outcome.plan.revision);
     }
     let wrote = !outcome.events.is_empty();
-    Reply { wrote, ..Reply::new(lines.join("\n"), json) }
+    Reply { wrote, ..Reply::new(body, json) }
 }
 
 /// Loads what the dependencies and the dependents of todos are called, so that records can name them.
@@ -163,7 +194,8 @@ pub fn load_names(
     let deps = uids.iter().filter_map(|uid| plan.get(*uid)).flat_map(|t| t.depends_on.iter());
     let todos = deps.filter_map(Dep::target).filter(|uid| plan.get(*uid).is_none()).collect();
     let dependents = uids.iter().copied().collect();
-    snapshot.load(&Footprint { todos, dependents, ..Footprint::default() }, plan)
+    snapshot.load(&Footprint { todos, dependents, ..Footprint::default() }, plan)?;
+    load_reasons(snapshot, plan, uids)
 }
 
 /// `a, b and c`

@@ -49,7 +49,7 @@ impl Safety {
         if let Some(age) = copies::age(&self.copy) {
             let age = ago(age);
             output::remark(&format!(
-                "note: `{}` is missing, but a copy from {age} exists\nhint: `punch store restore --copy` brings it back",
+                "note: `{}` is missing, but a copy from {age} exists\nhint: `punch store restore --copy` restores it",
                 self.store.display()
             ));
         }
@@ -74,7 +74,7 @@ impl Safety {
             .collect();
         let held = if held.is_empty() { String::new() } else { format!(", with {}", held.join(", ")) };
         let (copy, age) = (self.copy.display(), ago(age));
-        format!("`punch store restore --copy` brings back the copy `{copy}` from {age}{held}; {accept}")
+        format!("`punch store restore --copy` restores the copy `{copy}` from {age}{held}; {accept}")
     }
 
     /// A loss was accepted: the copy, which may hold what was lost, must not be overwritten. Answers where it is kept.
@@ -91,7 +91,7 @@ impl Safety {
             let (store, aside) = (self.store.display(), aside.display());
             output::remark(&format!(
                 "note: `{store}` was missing and is made anew; a copy of the earlier one is kept\n\
-                 hint: `punch store restore '{aside}'` brings it back"
+                 hint: `punch store restore '{aside}'` restores it"
             ));
         }
     }

@@ -41,11 +41,12 @@ pub const ALL: &[Schema] = &[
     row("answer-list", "the answer of `punch list --json`", todos),
     row("answer-ready", "the answer of `punch ready --json`", todos),
     row("answer-add", "the answer of `punch add --json`, and of every verb that changes todos", changed),
-    row("answer-show", "the answer of `punch show --json`", || answer(&[("todo", shown())])),
+    row("answer-show", "the answer of `punch show --json`", todo),
     row("answer-claim", "the answer of `punch claim --json`", claim),
     row("answer-schedule", "the answer of `punch schedule --json`", || answer(&schema::schedule())),
     row("answer-checkpoint", "the answers of `punch checkpoint … --json`", checkpoints),
     row("answer-status", "the answer of `punch status --json`", status),
+    row("answer-inbox", "the answer of `punch inbox --json`", || answer(&[("items", list(schema::inbox_item()))])),
     row("answer-error", "what every verb answers with `--json` when it fails", error),
 ];
 
@@ -64,6 +65,13 @@ fn answer_with(always: &[(&str, Value)], maybe: &[(&str, Value)]) -> Value {
 
 fn todos() -> Value {
     answer(&[("todos", list(shown()))])
+}
+
+fn todo() -> Value {
+    let at = about(or_null(time()), "when; null if it will be informed with its next tool call");
+    let session = object(&[("session", text()), ("agent", text()), ("at", at)], &[]);
+    let informed = about(list(session), "sessions that were informed of your changes to it");
+    answer(&[("todo", shown()), ("informed", informed)])
 }
 
 fn change() -> Vec<(&'static str, Value)> {
@@ -125,13 +133,24 @@ fn status() -> Value {
         ],
         &[],
     );
+    let ids = |what: &str| about(list(text()), what);
     answer(&[
+        ("open", about(count(), "pending and in progress")),
+        ("failedCount", count()),
+        ("next", about(or_null(text()), "what to start next; null while something is in progress")),
+        ("failed", ids("the first of them")),
+        ("stuck", ids("the first that depend on something cancelled or failed")),
+        ("held", ids("the first of them")),
         ("completed", count()),
         ("total", about(count(), "without cancelled ones")),
         ("percent", count()),
         ("inProgress", about(or_null(text()), "the first of them")),
         ("inProgressAll", list(text())),
         ("keepGoing", about(list(going), "sessions that are kept going")),
+        (
+            "inbox",
+            about(or_null(count()), "how many things need the user; null if the plan is too large to count them"),
+        ),
     ])
 }
 

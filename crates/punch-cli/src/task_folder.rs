@@ -19,11 +19,15 @@ pub fn read(folder: &Path) -> Result<String, Failure> {
     let mut names = task_files(folder)?;
     if names.is_empty() {
         let message = format!("the folder `{}` has no task files (1.json, 2.json, …)", folder.display());
-        return Err(Failure::refused("no_tasks", message, "name a file, or a folder inside ~/.claude/tasks"));
+        return Err(Failure::refused("no_tasks", message, "choose a file, or a folder inside ~/.claude/tasks"));
     }
     if names.len() > FILES {
         let message = format!("the folder `{}` has more than {FILES} task files", folder.display());
-        return Err(Failure::refused("too_large", message, "import a part of it from a folder of its own"));
+        return Err(Failure::refused(
+            "too_large",
+            message,
+            "move some of the files to another folder and import them from there",
+        ));
     }
     names.sort();
     let mut left = files::LIMIT;
@@ -46,8 +50,8 @@ pub fn read(folder: &Path) -> Result<String, Failure> {
 /// Writes every task of a text into a folder that has none.
 pub fn write(folder: &Path, text: &str) -> Result<(), Failure> {
     if !task_files(folder)?.is_empty() {
-        let message = format!("the folder `{}` has tasks already", folder.display());
-        return Err(Failure::refused("not_empty", message, "name an empty folder; nothing was written"));
+        let message = format!("the folder `{}` already has tasks", folder.display());
+        return Err(Failure::refused("not_empty", message, "choose an empty folder; nothing was written"));
     }
     let tasks: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
     for (name, task) in tasks {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// How a user signs who gives no name.
-const USER: &str = "user";
+pub(crate) const USER: &str = "user";
 
 /// How a runner signs: this and the number of its run.
 const RUNNER: &str = "run ";

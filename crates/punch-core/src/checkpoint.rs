@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Fields, Flags, Hold, Plan, Status, Todo};
 
-/// How far the work on one todo has come. What the todo says, and what speaks for it, is no part of it.
+/// How far the work on one todo has come. What the todo says, and what speaks for it, is not a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Work {

@@ -74,76 +74,50 @@ pub enum Patch {
     Policy(Box<Swap<Policy>>),
 }
 
-/// The past tense of the op, or of a consequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A todo came into the plan.
-    Added,
-    /// Fields changed.
-    Edited,
-    /// Order or phase changed.
-    Moved,
-    /// Dependencies changed.
-    Rewired,
-    /// Work began.
-    Started,
-    /// Work began under a lease.
-    Claimed,
-    /// Done.
-    Completed,
-    /// Given up.
-    Cancelled,
-    /// An attempt failed.
-    Failed,
-    /// Open again.
-    Reopened,
-    /// Put on hold.
-    Held,
-    /// The hold ended.
-    Released,
-    /// Back to pending without having been finished.
-    Demoted,
-    /// The owner went silent.
-    LeaseExpired,
-    /// A flag follows from a change to another todo.
-    Flagged,
-    /// A remark was added.
-    Noted,
-    /// Archived.
-    Removed,
-    /// The phases changed.
-    Phased,
-    /// The policy changed.
-    PolicySet,
-    /// An earlier revision was undone.
-    Reverted,
-}
-
-impl Kind {
-    /// The stored and printed name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Edited => "edited",
-            Self::Moved => "moved",
-            Self::Rewired => "rewired",
-            Self::Started => "started",
-            Self::Claimed => "claimed",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-            Self::Reopened => "reopened",
-            Self::Held => "held",
-            Self::Released => "released",
-            Self::Demoted => "demoted",
-            Self::LeaseExpired => "lease_expired",
-            Self::Flagged => "flagged",
-            Self::Noted => "noted",
-            Self::Removed => "removed",
-            Self::Phased => "phased",
-            Self::PolicySet => "policy_set",
-            Self::Reverted => "reverted",
-        }
+crate::words! {
+    /// The past tense of the op, or of a consequence.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        /// A todo came into the plan.
+        Added = "added",
+        /// Fields changed.
+        Edited = "edited",
+        /// Order or phase changed.
+        Moved = "moved",
+        /// Dependencies changed.
+        Rewired = "rewired",
+        /// Work began.
+        Started = "started",
+        /// Work began under a lease.
+        Claimed = "claimed",
+        /// Done.
+        Completed = "completed",
+        /// Given up.
+        Cancelled = "cancelled",
+        /// An attempt failed.
+        Failed = "failed",
+        /// Open again.
+        Reopened = "reopened",
+        /// Put on hold.
+        Held = "held",
+        /// The hold ended.
+        Released = "released",
+        /// Back to pending without having been finished.
+        Demoted = "demoted",
+        /// The owner went silent.
+        LeaseExpired = "lease_expired",
+        /// A flag follows from a change to another todo.
+        Flagged = "flagged",
+        /// A remark was added.
+        Noted = "noted",
+        /// Archived.
+        Removed = "removed",
+        /// The phases changed.
+        Phased = "phased",
+        /// The policy changed.
+        PolicySet = "policy_set",
+        /// An earlier revision was undone.
+        Reverted = "reverted",
     }
 }

@@ -1,10 +1,12 @@
 //! The stored fields of a todo, and the typed patch of each: one table, so that diffing, folding and reverting
 //! can never disagree about which fields exist.
 
+use std::collections::BTreeSet;
+
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{Complexity, Dep, Evidence, Extra, Flags, Hold, Note, PhaseUid, Status, Verify};
+use crate::{Complexity, Dep, Evidence, Extra, Flags, Hold, HoldKind, Label, Note, PhaseUid, Status, Verify};
 
 /// A scalar before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +26,15 @@ pub struct Splice<T> {
     pub removed: Vec<T>,
     /// What stands there now.
     pub added: Vec<T>,
+}
+
+/// A set before and after, as what went and what came: labels that others changed meanwhile do not matter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetChange<T: Ord> {
+    /// What went.
+    pub removed: BTreeSet<T>,
+    /// What came.
+    pub added: BTreeSet<T>,
 }
 
 /// How one field of type `Self` is compared and patched. Public only in name: the module is private.
@@ -82,6 +93,28 @@ impl<T: Clone + PartialEq> Patchable for Vec<T> {
             return false;
         }
         self.splice(delta.at..end, delta.removed.iter().cloned());
+        true
+    }
+}
+
+impl<T: Clone + Ord> Patchable for BTreeSet<T> {
+    type Delta = SetChange<T>;
+    fn delta(before: &Self, after: &Self) -> Option<SetChange<T>> {
+        (before != after).then(|| SetChange {
+            removed: before.difference(after).cloned().collect(),
+            added: after.difference(before).cloned().collect(),
+        })
+    }
+    fn forward(&mut self, delta: &SetChange<T>) {
+        self.retain(|item| !delta.removed.contains(item));
+        self.extend(delta.added.iter().cloned());
+    }
+    fn backward(&mut self, delta: &SetChange<T>) -> bool {
+        if !self.is_superset(&delta.added) || !self.is_disjoint(&delta.removed) {
+            return false;
+        }
+        self.retain(|item| !delta.added.contains(item));
+        self.extend(delta.removed.iter().cloned());
         true
     }
 }
@@ -157,6 +190,24 @@ macro_rules! fields {
     (@undo keep) => { false };
 }
 
+impl Fields {
+    /// Returns true if it is set aside: pending, with a hold of the kind `parked`. It is not open work, and nothing
+    /// starts it or waits for its end.
+    pub fn is_parked(&self) -> bool {
+        self.status == Status::Pending && self.hold.as_ref().is_some_and(|hold| hold.kind == HoldKind::Parked)
+    }
+
+    /// Returns true if it would be open work but has no content (rule 44).
+    pub fn is_blank(&self) -> bool {
+        self.status.is_open() && !self.is_parked() && self.content.trim().is_empty()
+    }
+
+    /// Returns true if it counts as open work: pending or in progress, with content, and not set aside.
+    pub fn is_open_work(&self) -> bool {
+        self.status.is_open() && !self.is_parked() && !self.content.trim().is_empty()
+    }
+}
+
 fields! {
     /// What people and agents call it; unique among the live todos of a plan.
     Id id: String = String::new(), undo;
@@ -178,6 +229,8 @@ fields! {
     Position position: i64 = 0, undo;
     /// 1 (first) to 5 (if time allows).
     Priority priority: u8 = 3, undo;
+    /// Short words that group todos across phases.
+    Labels labels: BTreeSet<Label> = BTreeSet::new(), undo;
     /// Size class.
     Complexity complexity: Option<Complexity> = None, undo;
     /// Explicit estimate.

@@ -18,6 +18,10 @@ pub struct Footprint {
     pub dependents: BTreeSet<Uid>,
     /// All todos in progress of these owners.
     pub running: BTreeSet<Option<String>>,
+    /// All todos in progress, whoever owns them.
+    pub all_running: bool,
+    /// The first todo of the list.
+    pub first: bool,
     /// All todos with a dangling dependency on these ids.
     pub dangling: BTreeSet<String>,
     /// The events of these revisions.
@@ -38,6 +42,8 @@ impl Footprint {
         self.todos.extend(other.todos);
         self.dependents.extend(other.dependents);
         self.running.extend(other.running);
+        self.all_running |= other.all_running;
+        self.first |= other.first;
         self.dangling.extend(other.dangling);
         self.revisions.extend(other.revisions);
         self.all |= other.all;

@@ -1,4 +1,4 @@
-//! A hash that stays the same across versions and machines, for what is stored or compared later. Not for what somebody
+//! A hash that stays the same across versions and machines, for what is stored or compared later. Not for what someone
 //! may want to forge.
 
 /// FNV-1a with 64 bits. The hashers of the standard library promise nothing across versions.

@@ -8,37 +8,46 @@ pub mod apply;
 mod checkpoint;
 pub mod dialect;
 pub mod drive;
+mod error_table;
 mod event;
 mod field;
 pub mod files;
+pub mod filter;
 mod footprint;
 pub mod format;
 pub mod graph;
 pub mod hash;
+pub mod inbox;
+mod label;
 mod op;
 mod plan;
 pub mod plan_file;
 mod policy;
+pub mod reason;
 mod record;
 mod refusal;
 pub mod replay;
 pub mod schedule;
 pub mod schema;
+mod shown;
 pub mod splice;
 mod status;
 pub mod text;
 pub mod time;
 mod todo;
 pub mod view;
+mod words;
 
 pub use actor::{Actor, ActorKind, WorkerId};
-pub use apply::{Context, Fate, Outcome, Stop, UndoWalk, Undone, apply};
+pub use apply::{ATTEMPTS, Context, Fate, Outcome, Stop, UndoWalk, Undone, apply};
 pub use checkpoint::{Lists, Work};
 pub use dialect::Dialect;
+pub use error_table::Shown;
 pub use event::{Event, Kind, Patch};
-pub use field::{Change, Fields, Splice, Swap};
+pub use field::{Change, Fields, SetChange, Splice, Swap};
 pub use footprint::{Footprint, Need};
 pub use format::Format;
+pub use label::{Label, LabelEdit};
 pub use op::{Add, Carried, Edit, Keep, ListPosition, Op, PhaseRef, Ref};
 pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use policy::{
@@ -47,5 +56,8 @@ pub use policy::{
 };
 pub use record::{Document, Marks, Parsed, Record, Records, Remark, State};
 pub use refusal::{Refusal, Warning};
+pub use shown::ShownStatus;
 pub use status::Status;
-pub use todo::{Complexity, Dep, Derived, Evidence, Extra, Flags, Hold, HoldKind, NO_PULL, Note, Todo, Verify};
+pub use todo::{
+    Complexity, Dep, Derived, Evidence, Extra, Flags, Hold, HoldKind, LONGEST_LEASE, NO_PULL, Note, Todo, Verify,
+};

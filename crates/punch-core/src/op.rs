@@ -1,6 +1,6 @@
 //! What can be asked of a plan. Every dialect ends in these.
 
-use crate::{Complexity, Evidence, Extra, Flags, Hold, Note, PhaseUid, Policy, Status, Uid, Verify, Work};
+use crate::{Complexity, Evidence, Extra, Flags, Hold, LabelEdit, Note, PhaseUid, Policy, Status, Uid, Verify, Work};
 
 /// Names a todo inside a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +82,8 @@ pub struct Edit {
     pub phase: Keep<Option<PhaseRef>>,
     /// A field of [`crate::Fields`] with the same name.
     pub priority: Keep<u8>,
+    /// What becomes of the labels.
+    pub labels: LabelEdit,
     /// A field of [`crate::Fields`] with the same name.
     pub complexity: Keep<Option<Complexity>>,
     /// A field of [`crate::Fields`] with the same name.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dep, Event, Footprint, Need, Policy, Status, Todo};
+use crate::{Dep, Event, Fields, Footprint, Need, Policy, Status, Todo};
 
 /// The immutable number of a todo inside its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -39,6 +39,17 @@ pub struct Counts {
     pub cancelled: u64,
     /// Not achieved.
     pub failed: u64,
+    /// Set aside; these are among the pending ones. Absent in rows from before todos could be parked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub parked: u64,
+    /// Open without content, so that there is nothing to do; none of these is parked. Absent where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub blank: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Counts {
@@ -53,9 +64,34 @@ impl Counts {
         }
     }
 
-    /// Pending and in progress.
+    /// Counts a live todo.
+    pub(crate) fn add(&mut self, todo: &Fields) {
+        *self.of(todo.status) += 1;
+        self.parked += u64::from(todo.is_parked());
+        self.blank += u64::from(todo.is_blank());
+    }
+
+    /// No longer counts a todo that was counted before.
+    pub(crate) fn subtract(&mut self, todo: &Fields) {
+        let count = self.of(todo.status);
+        *count = count.saturating_sub(1);
+        self.parked = self.parked.saturating_sub(u64::from(todo.is_parked()));
+        self.blank = self.blank.saturating_sub(u64::from(todo.is_blank()));
+    }
+
+    /// Open work: pending and in progress, without what is parked or has no content (rule 44).
     pub const fn open(&self) -> u64 {
+        self.listed().saturating_sub(self.parked + self.blank)
+    }
+
+    /// What a list of open todos shows: pending and in progress, parked ones too.
+    pub const fn listed(&self) -> u64 {
         self.pending + self.in_progress
+    }
+
+    /// All live todos that are not parked and that are done or have content.
+    pub const fn active(&self) -> u64 {
+        self.total().saturating_sub(self.parked + self.blank)
     }
 
     /// All live todos.
@@ -319,11 +355,27 @@ impl Plan {
         if self.row.counts.in_progress == 0 {
             return Ok(Vec::new());
         }
-        if !self.loaded.all && !self.loaded.running.contains(&key) {
+        if !self.loaded.all && !self.loaded.all_running && !self.loaded.running.contains(&key) {
             return Err(Box::new(Footprint { running: [key].into(), ..Footprint::default() }));
         }
         let running = self.running.iter().filter_map(|uid| self.todos.get(uid));
         Ok(running.filter(|t| t.owner.as_deref() == owner).collect())
+    }
+
+    /// Every live todo that is stored as in progress, in uid order, or what must be loaded first.
+    pub fn all_running(&self) -> Result<impl Iterator<Item = &Todo>, Need> {
+        if self.loaded.all || self.loaded.all_running || self.row.counts.in_progress == 0 {
+            return Ok(self.running());
+        }
+        Err(Box::new(Footprint { all_running: true, ..Footprint::default() }))
+    }
+
+    /// The position of the first todo in the list, or what must be loaded first.
+    pub fn first_position(&self) -> Result<Option<i64>, Need> {
+        if !self.loaded.all && !self.loaded.first {
+            return Err(Box::new(Footprint { first: true, ..Footprint::default() }));
+        }
+        Ok(self.todos.values().filter(|todo| todo.is_live()).map(|todo| todo.position).min())
     }
 
     /// Fails unless the whole plan is here.

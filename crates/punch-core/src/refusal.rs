@@ -1,6 +1,7 @@
-//! Why a rule said no. Closed, with a stable code, the values that matter, and a hint that works.
+//! Refusals: why a rule said no, each with a stable code, the values that matter, and a hint whose command works.
 
-use crate::{Status, Uid, text, time};
+use crate::reason::{Cause, Reason};
+use crate::{Label, Status, Uid, text, time};
 
 /// A rule said no; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,14 +39,12 @@ pub enum Refusal {
         /// Ids along the cycle, the first repeated at the end.
         path: Vec<String>,
     },
-    /// It waits for others.
+    /// The todo is blocked, on hold or empty.
     NotReady {
         /// The todo.
         id: String,
-        /// What it waits for: ids with their status.
-        waits_for: Vec<(String, &'static str)>,
-        /// The hold, if that is the reason.
-        hold: Option<String>,
+        /// What it waits for, and what lies in the todo itself.
+        reasons: Vec<Reason>,
     },
     /// The owner has something else in progress.
     InProgressLimit {
@@ -67,7 +66,7 @@ pub enum Refusal {
     Leased {
         /// The todo.
         id: String,
-        /// Who; `None` is the user.
+        /// Who claimed it; `None` is the user.
         owner: Option<String>,
         /// When the claim ends unless it is renewed; `None` if never.
         until: Option<i64>,
@@ -112,7 +111,7 @@ pub enum Refusal {
         /// What was given.
         name: String,
     },
-    /// The revision cannot be taken back because later ones changed the same fields.
+    /// The revision cannot be undone because later ones changed the same fields.
     RevertConflict {
         /// The revision; of a redo, the change that was to be in force again.
         revision: u64,
@@ -130,25 +129,37 @@ pub enum Refusal {
     AlreadyUndone {
         /// The revision.
         revision: u64,
-        /// The undo that still stands.
+        /// The undo that is still in force.
         by: u64,
     },
-    /// Undo takes back no part of the revision, or everything already is as it was before it.
+    /// Undo can revert no part of the revision, or everything already is as it was before it.
     NothingUndoable {
         /// The revision.
         revision: u64,
         /// What it has that is never undone, in words.
         stays: Vec<String>,
     },
-    /// The actor has no change that still stands.
+    /// The actor has made no change that is still in force.
     NothingToUndo {
-        /// The latest change of someone else that still stands, and its author.
+        /// The latest change by someone else that is still in force, and its author.
         others: Option<(u64, String)>,
     },
-    /// The actor has no undo that still stands.
+    /// The actor has made no undo that is still in force.
     NothingToRedo {
-        /// The latest undo of someone else that still stands, and its author.
+        /// The latest undo by someone else that is still in force, and its author.
         others: Option<(u64, String)>,
+    },
+    /// A word cannot be a label.
+    InvalidLabel {
+        /// The word.
+        label: String,
+    },
+    /// A todo would have more labels than it may.
+    TooManyLabels {
+        /// The todo.
+        id: String,
+        /// How many it would have.
+        count: usize,
     },
     /// The caller expected another revision.
     Conflict {
@@ -184,6 +195,8 @@ impl Refusal {
             Self::NothingUndoable { .. } => "nothing_undoable",
             Self::NothingToUndo { .. } => "nothing_to_undo",
             Self::NothingToRedo { .. } => "nothing_to_redo",
+            Self::InvalidLabel { .. } => "invalid_label",
+            Self::TooManyLabels { .. } => "too_many_labels",
             Self::Conflict { .. } => "conflict",
         }
     }
@@ -200,17 +213,7 @@ impl Refusal {
                 format!("{} depends on {}, which does not exist{}", name(id), name(missing), did_you_mean(near))
             }
             Self::Cycle { path } => format!("dependencies form a cycle: {}", path_text(path)),
-            Self::NotReady { id, waits_for, hold } => {
-                let mut parts: Vec<String> =
-                    waits_for.iter().take(5).map(|(w, status)| format!("`{}` ({status})", text::clip(w, 40))).collect();
-                if waits_for.len() > 5 {
-                    parts.push(format!("{} more", waits_for.len() - 5));
-                }
-                if let Some(reason) = hold {
-                    parts.push(format!("its hold ({})", text::clip(reason, 120)));
-                }
-                format!("{} waits for {}", name(id), parts.join(", "))
-            }
+            Self::NotReady { id, reasons } => not_ready(id, reasons),
             Self::InProgressLimit { id, running } => {
                 format!("cannot start {} while {} is in progress", name(id), name(running))
             }
@@ -221,14 +224,19 @@ impl Refusal {
                 format!("{} is claimed by {owner}{until}", name(id))
             }
             Self::StaleFence { id, given, current } => {
-                format!("the claim on {} with fence {given} is over (now {current})", name(id))
+                format!(
+                    "the claim on {} has ended: someone else claimed it since (claim {given}, now {current})",
+                    name(id)
+                )
             }
-            Self::NeedsVerification { id } => format!("{} needs its verify command to pass first", name(id)),
+            Self::NeedsVerification { id } => format!("{} needs a passing check first", name(id)),
             Self::NeedsEvidence { id } => {
-                format!("{} has no verify command, so it is not done without evidence (policy.verify)", name(id))
+                format!("{} has no check command, so completing it requires evidence (`policy.verify`)", name(id))
             }
-            Self::RemovedInBatch { id } => format!("{} is removed by the same batch", name(id)),
-            Self::TooLong { field, length, limit } => format!("{field} has {length} characters, the limit is {limit}"),
+            Self::RemovedInBatch { id } => format!("{} is removed in the same batch", name(id)),
+            Self::TooLong { field, length, limit } => {
+                format!("{field} is {length} characters long, the limit is {limit}")
+            }
             Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
             Self::RevertConflict { revision, redo, fields } => {
                 let mut parts: Vec<String> =
@@ -237,74 +245,85 @@ impl Refusal {
                     parts.push(format!("{} more", fields.len() - 8));
                 }
                 let done = if *redo { "redone" } else { "undone" };
-                format!("revision {revision} cannot be {done}: changed since: {}", parts.join(", "))
+                format!("revision {revision} cannot be {done} because these changed since: {}", parts.join(", "))
             }
             Self::UnknownRevision { revision } => format!("no revision {revision} in this plan"),
-            Self::AlreadyUndone { revision, by } => format!("revision {revision} is already undone by revision {by}"),
+            Self::AlreadyUndone { revision, by } => format!("revision {revision} was already undone by revision {by}"),
             Self::NothingUndoable { revision, stays } if stays.is_empty() => {
                 format!("undoing revision {revision} would change nothing")
             }
             Self::NothingUndoable { revision, stays } => {
-                format!("revision {revision} has nothing that can be undone: {}", stays.join("; "))
+                format!("nothing in revision {revision} can be undone: {}", stays.join("; "))
             }
-            Self::NothingToUndo { others: None } => "there is nothing to undo".to_owned(),
+            Self::NothingToUndo { others: None } => "nothing to undo".to_owned(),
             Self::NothingToUndo { others: Some((revision, by)) } => {
                 format!("you have nothing to undo; the latest change is revision {revision} by {}", name(by))
             }
-            Self::NothingToRedo { others: None } => "there is nothing to redo".to_owned(),
+            Self::NothingToRedo { others: None } => "nothing to redo".to_owned(),
             Self::NothingToRedo { others: Some((revision, by)) } => {
                 format!("you have nothing to redo; the latest undo is revision {revision} by {}", name(by))
             }
-            Self::Conflict { expected, current } => format!("expected revision {expected}, the plan is at {current}"),
+            Self::InvalidLabel { label } => format!("invalid label {}", name(label)),
+            Self::TooManyLabels { id, count } => {
+                format!("{} would have {count} labels, the limit is {}", name(id), Label::MOST)
+            }
+            Self::Conflict { expected, current } => {
+                format!("the plan has changed: expected revision {expected}, found {current}")
+            }
         }
     }
 
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Invalid { .. } => "correct the named place and send the whole call again; nothing was changed".into(),
-            Self::DuplicateId { .. } => "give every todo its own id".into(),
-            Self::UnknownTodo { .. } => "use an id from the list, for example from `punch list`".into(),
+            Self::Invalid { .. } => "fix that value and try again; nothing was changed".into(),
+            Self::DuplicateId { .. } => "give each todo its own id".into(),
+            Self::UnknownTodo { .. } => "`punch list` shows the ids".into(),
             Self::UnknownDependency { .. } => {
-                "add the missing todo in the same batch, or leave the dependency out".into()
+                "`punch list` shows the ids; add the missing todo first, or leave the dependency out".into()
             }
-            Self::Cycle { .. } => "drop one dependency on this path".into(),
-            Self::NotReady { waits_for, hold, id } => match (waits_for.first(), hold) {
-                (Some((first, _)), _) => {
-                    format!("finish `{}` first; `punch why {}` tells more", text::clip(first, 80), word(id))
-                }
-                (None, _) => format!("`punch release {}` ends the hold", word(id)),
-            },
+            Self::Cycle { .. } => "remove one of these dependencies".into(),
+            Self::NotReady { id, reasons } => not_ready_hint(id, reasons),
             Self::InProgressLimit { running, .. } => {
                 let running = word(running);
-                format!("finish it (`punch done {running}`) or put it back (`punch reopen {running}`)")
+                format!("finish it with `punch done {running}`, or put it back with `punch reopen {running}`")
             }
             Self::Transition { status: Status::Completed | Status::Cancelled | Status::Failed, id, .. } => {
-                format!("`punch reopen {}` first", word(id))
+                format!("run `punch reopen {}` first", word(id))
             }
-            Self::Transition { .. } => "look at it with `punch show` first".into(),
+            Self::Transition { id, .. } => format!("`punch show {}` shows its state", word(id)),
             Self::Leased { free: Some(free), .. } => {
-                format!("take another todo (`punch start {}`), or wait until the claim ends", word(free))
+                format!("start another todo with `punch start {}`, or wait until the claim ends", word(free))
             }
-            Self::Leased { .. } => "nothing else is free: wait until the claim ends".into(),
-            Self::StaleFence { .. } => "claim it again before reporting".into(),
+            Self::Leased { .. } => "no other todo is ready; wait until the claim ends".into(),
+            Self::StaleFence { .. } => "claim it again, then report the result".into(),
             Self::NeedsVerification { id } => format!("run `punch verify {}`", word(id)),
             Self::NeedsEvidence { id } => {
-                format!("say what you checked: `punch done {} --evidence 'all tests pass'`", word(id))
+                format!("say what you checked, for example `punch done {} --evidence 'all tests pass'`", word(id))
             }
-            Self::RemovedInBatch { .. } => "remove it in a batch of its own".into(),
-            Self::TooLong { field: "content", .. } => "shorten it and put the rest into description or a note".into(),
-            Self::TooLong { .. } => "shorten it, or split it over several notes".into(),
-            Self::UnknownPhase { .. } => "use a phase from `punch tree`".into(),
-            Self::RevertConflict { .. } => "undo the later revisions first, see `punch log`".into(),
+            Self::RemovedInBatch { .. } => "remove it in a separate call".into(),
+            Self::TooLong { field: "content", .. } => {
+                "shorten it and move the rest to the description or a note".into()
+            }
+            Self::TooLong { .. } => "shorten it, or split it into several notes".into(),
+            Self::UnknownPhase { .. } => "`punch list` shows the phases".into(),
+            Self::RevertConflict { .. } => "undo the later revisions first; `punch log` lists them".into(),
             Self::UnknownRevision { .. } | Self::NothingUndoable { .. } => "`punch log` lists the revisions".into(),
-            Self::AlreadyUndone { by, .. } => format!("`punch undo {by}` brings it back"),
+            Self::AlreadyUndone { by, .. } => format!("`punch undo {by}` redoes it"),
             Self::NothingToUndo { others: None } | Self::NothingToRedo { others: None } => {
                 "`punch log` lists the revisions".into()
             }
-            Self::NothingToUndo { .. } => "`punch undo --any` undoes changes of others too".into(),
-            Self::NothingToRedo { others: Some((revision, _)) } => format!("`punch undo {revision}` undoes it"),
-            Self::Conflict { .. } => "read the plan again and repeat the change on what it says now".into(),
+            Self::NothingToUndo { .. } => "run `punch undo --any` to undo other people's changes too".into(),
+            Self::NothingToRedo { others: Some((revision, _)) } => format!("run `punch undo {revision}` to undo it"),
+            Self::InvalidLabel { label } => {
+                let rule = format!("use lower case letters, digits and - _ . / :, at most {} of them", Label::LONGEST);
+                match Label::nearest(label) {
+                    Some(near) => format!("{rule}; for example `{near}`"),
+                    None => rule,
+                }
+            }
+            Self::TooManyLabels { .. } => "remove some labels first".into(),
+            Self::Conflict { .. } => "read the plan again, then repeat the change".into(),
         }
     }
 }
@@ -327,7 +346,45 @@ fn did_you_mean(near: &[String]) -> String {
         return String::new();
     }
     let ids: Vec<String> = near.iter().map(|id| format!("`{}`", text::clip(id, 80))).collect();
-    format!(" (nearest: {})", ids.join(", "))
+    format!(" (did you mean {}?)", ids.join(" or "))
+}
+
+/// Says in one sentence what keeps a todo from starting.
+fn not_ready(id: &str, reasons: &[Reason]) -> String {
+    let name = |id: &str| format!("`{}`", text::clip(id, 80));
+    let (own, others): (Vec<&Reason>, Vec<&Reason>) = reasons.iter().partition(|reason| reason.is_own());
+    let mut blocked: Vec<String> =
+        others.iter().take(5).map(|reason| format!("`{}` ({})", text::clip(&reason.id, 40), reason.words())).collect();
+    if others.len() > 5 {
+        blocked.push(format!("{} more", others.len() - 5));
+    }
+    let blocked = (!blocked.is_empty()).then(|| format!("blocked by {}", blocked.join(", ")));
+    let own = own.iter().map(|reason| match (reason.cause, &reason.about) {
+        (Cause::Blank, _) => "empty".to_owned(),
+        (cause, Some(about)) if cause.is_hold() => format!("on hold: {}", text::clip(about, 120)),
+        _ => reason.words(),
+    });
+    let parts: Vec<String> = blocked.into_iter().chain(own).collect();
+    format!("{} is {}", name(id), if parts.is_empty() { "not ready".to_owned() } else { parts.join(", and ") })
+}
+
+/// Names the command that gets the todo going again.
+fn not_ready_hint(id: &str, reasons: &[Reason]) -> String {
+    let id = text::shell(id);
+    let Some(first) = reasons.first() else { return format!("`punch why {id}` explains what it is waiting for") };
+    let other = text::shell(&first.id);
+    match first.cause {
+        Cause::Dropped => {
+            format!(
+                "run `punch reopen {other}` to work on it again, or `punch edit {id} --drop-needs {other}` to remove the dependency"
+            )
+        }
+        Cause::Missing => format!("add a todo with that id, or run `punch edit {id} --drop-needs {other}`"),
+        Cause::Files => format!("wait until `{}` is done, or start another todo", text::clip(&first.id, 80)),
+        Cause::Blank => format!("describe it with `punch edit {id} --content '…'`"),
+        cause if cause.is_hold() && first.is_own() => format!("`punch unhold {id}` takes it off hold"),
+        _ => format!("finish `{}` first; `punch why {id}` shows the whole chain", text::clip(&first.id, 80)),
+    }
 }
 
 /// A long cycle is named by its ends, and long ids by their beginnings.
@@ -341,7 +398,7 @@ fn path_text(path: &[String]) -> String {
     format!("{} -> … {} more … -> {}", short(&path[..6]), path.len() - 10, short(&path[path.len() - 4..]))
 }
 
-/// Something worth telling that did not stop the write.
+/// Something the caller should know that did not stop the write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
     /// Started or finished although it waits for others.
@@ -350,6 +407,15 @@ pub enum Warning {
         id: String,
         /// Unmet dependencies.
         unmet: u32,
+    },
+    /// It was started although work in progress touches the same files (rule 48).
+    SharedFiles {
+        /// The todo.
+        id: String,
+        /// What is in progress.
+        other: String,
+        /// The globs that overlap.
+        files: String,
     },
     /// An open todo was removed and these no longer wait for it.
     Detached {
@@ -442,7 +508,7 @@ pub enum Warning {
         /// Who wrote them.
         by: String,
     },
-    /// A part of an undone revision that undo never takes back.
+    /// A part of an undone revision that undo never reverts.
     Stays {
         /// What it is.
         what: &'static str,
@@ -456,38 +522,50 @@ impl Warning {
     pub fn message(&self) -> String {
         let name = |id: &str| format!("`{}`", text::clip(id, 80));
         match self {
-            Self::StartedEarly { id, unmet } => format!("{} still waits for {unmet} todo(s)", name(id)),
+            Self::StartedEarly { id, unmet } => {
+                let todos = if *unmet == 1 { "1 todo".to_owned() } else { format!("{unmet} todos") };
+                format!("{} is still waiting for {todos}", name(id))
+            }
+            Self::SharedFiles { id, other, files } => format!(
+                "{} touches the same files as {}, which is in progress ({})",
+                name(id),
+                name(other),
+                text::clip(files, 120)
+            ),
             Self::Detached { id, dependents } => {
                 let shown: Vec<String> = dependents.iter().take(5).map(|d| name(d)).collect();
                 let more =
                     if dependents.len() > 5 { format!(" and {} more", dependents.len() - 5) } else { String::new() };
-                format!("{} was open; {}{more} no longer wait for it", name(id), shown.join(", "))
+                let wait = if dependents.len() == 1 { "waits" } else { "wait" };
+                format!("{} was still open; {}{more} no longer {wait} for it", name(id), shown.join(", "))
             }
             Self::Suspended { id, dep } => {
-                format!("{} depends on {} in a circle; it will not become ready", name(id), name(dep))
+                format!("{} and {} depend on each other in a cycle, so neither can start", name(id), name(dep))
             }
             Self::Reported { id } => {
-                format!("{} is reported as done; the runner verifies it and completes it", name(id))
+                format!("{} is reported as done; the runner verifies it, then completes it", name(id))
             }
             Self::ClaimEnded { id, owner } => format!("this ends the claim of {} on {}", name(owner), name(id)),
             Self::LeftOut { id, owner } => {
                 let owner = owner.as_deref().map_or_else(|| "the user".to_owned(), name);
-                format!("{} is claimed by {owner} and stays as it is", name(id))
+                format!("{} is claimed by {owner}, so it was left unchanged", name(id))
             }
-            Self::Dangling { id, missing } => format!("{} waits for {}, which does not exist", name(id), name(missing)),
+            Self::Dangling { id, missing } => {
+                format!("{} is waiting for {}, which does not exist", name(id), name(missing))
+            }
             Self::Group { id, given, derived } => {
-                format!("{} was given group {given}, its dependencies make it {derived}", name(id))
+                format!("{} says group {given}, but its dependencies put it in group {derived}", name(id))
             }
-            Self::SameContent { id, other } => format!("{} and {} say the same", name(id), name(other)),
-            Self::FoldedId { id } => format!("{} was given more than once; the last one counts", name(id)),
+            Self::SameContent { id, other } => format!("{} and {} have the same text", name(id), name(other)),
+            Self::FoldedId { id } => format!("{} occurs more than once; the last one counts", name(id)),
             Self::FailedCheck { id, command, outcome, age } => format!(
-                "{} is done, but its check `{}` {outcome} {}",
+                "{} is marked done, but its check `{}` {outcome} {}",
                 name(id),
                 text::clip(command, 120),
                 crate::time::ago(*age)
             ),
-            Self::Unchecked { id } => format!("{} is completed without evidence and marked as unchecked", name(id)),
-            Self::Cascaded { id, .. } => format!("{} was cancelled with what it depends on", name(id)),
+            Self::Unchecked { id } => format!("{} was completed without evidence, so it is marked unchecked", name(id)),
+            Self::Cascaded { id, .. } => format!("{} was cancelled because it depends on a cancelled todo", name(id)),
             Self::NotesStay { count: 1, by } => format!("1 note by {} stays", name(by)),
             Self::NotesStay { count, by } => format!("{count} notes by {} stay", name(by)),
             Self::Stays { what, ids } => {

@@ -222,6 +222,7 @@ fn phases_batch(memory: &mut Memory, batch: &Value) -> Value {
             answer = phases::Answer {
                 phases: shown,
                 errors: refusals.iter().map(Refusal::message).collect(),
+                failed: Vec::new(),
                 completed: Vec::new(),
                 is_error: true,
             };

@@ -1,4 +1,4 @@
-//! Text from outside: shortening, neutralising, and the white space of JavaScript where a dialect demands it.
+//! Text from outside: shortening, neutralizing, and the white space of JavaScript where a dialect demands it.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,67 @@ pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Makes text safe for a terminal and for one line: control characters, escapes, bidi overrides and line breaks
-/// become visible stand-ins.
+/// Makes text safe for a terminal, for a model and for one line: control characters, escapes, line breaks, marks that
+/// reorder text, and characters that no reader sees become visible stand-ins. The number of characters stays the same.
 pub fn neutral(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
+    if !text.chars().any(|c| is_unsafe(c) || joins(c)) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().map(|c| if is_unsafe(c) { stand_in(c) } else { c }).collect())
+    let mut out = String::with_capacity(text.len());
+    let (mut before, mut rest) = (None, text.chars().peekable());
+    while let Some(c) = rest.next() {
+        // Some scripts and emoji need joiners, one at a time and between visible characters. Anywhere else they could
+        // hide a text for models alone.
+        let is_needed =
+            before.is_some_and(is_joined) && (is_selector(c) || rest.peek().copied().is_some_and(is_joined));
+        out.push(if is_unsafe(c) || (joins(c) && !is_needed) { stand_in(c) } else { c });
+        before = Some(c);
+    }
+    Cow::Owned(out)
+}
+
+/// Makes one line of a text: line breaks and tabs become spaces, and nothing stands at its ends that would be trimmed.
+/// Everything else stays, for what is stored.
+pub fn one_line(text: &str) -> String {
+    let line: String = text.chars().map(|c| if stand_in(c) == ' ' && is_unsafe(c) { ' ' } else { c }).collect();
+    line.trim().to_owned()
+}
+
+/// Returns true if a reader sees nothing of the text.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_unsafe(c) || joins(c))
+}
+
+/// Takes their meaning from tags that frame what hosts tell models, such as `</system-reminder>`: closing tags, and opening
+/// ones whose name has several words. Types and plain markup, such as `Vec<String>` and `<b>`, stay.
+pub fn without_tags(text: &str) -> Cow<'_, str> {
+    if !text.contains('<') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        out.push_str(before);
+        out.push_str(if is_frame(&tag[1..]) { "&lt;" } else { "<" });
+        rest = &tag[1..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Returns true if this, after a `<`, is a tag that could begin or end a part of a model's context.
+fn is_frame(tag: &str) -> bool {
+    let name = tag.trim_start();
+    if let Some(name) = name.strip_prefix('/') {
+        return name.trim_start().starts_with(|c: char| c.is_alphabetic());
+    }
+    let end = name.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | ':'));
+    let name = &name[..end.unwrap_or(name.len())];
+    name.starts_with(|c: char| c.is_alphabetic())
+        && (name.contains(['-', '_', ':']) || name.eq_ignore_ascii_case("system"))
+        // A path of types is not a tag.
+        && !name.contains("::")
 }
 
 fn stand_in(c: char) -> char {
@@ -30,10 +84,33 @@ fn stand_in(c: char) -> char {
     }
 }
 
-/// Control characters, and the marks that reorder or hide what a reader sees.
+/// Control characters, marks that reorder what a reader sees, and characters that a reader does not see at all, among them
+/// the tags in which a text for models alone can be written.
 pub(crate) fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
+    // Nothing of the sort comes before the soft hyphen but controls.
+    if c < '\u{ad}' {
+        return c.is_control();
+    }
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Joiners, and the choice between text and emoji.
+const fn joins(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}') || is_selector(c)
+}
+
+const fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe0e}' | '\u{fe0f}')
+}
+
+/// Returns true if a joiner makes sense beside this character. Keycaps are digits with a selector.
+fn is_joined(c: char) -> bool {
+    let is_visible = !c.is_ascii() || c.is_ascii_digit() || matches!(c, '#' | '*');
+    is_visible && !is_unsafe(c) && !matches!(c, '\u{200c}' | '\u{200d}')
 }
 
 /// Quotes a word for a POSIX shell where it needs quotes, in a command that is shown to a user: unsafe characters become
@@ -111,6 +188,53 @@ fn distance(a: &[char], b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_hidden_reordering_or_steering_is_left_in_neutral_text() {
+        let hostile = "a\u{1b}[31m\u{202e}b\u{200b}c\u{feff}d\u{e0041}e\u{ad}f\u{3164}g\nh\u{2066}i";
+        let neutral = neutral(hostile);
+        assert_eq!(neutral, "a␛[31m\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}f\u{fffd}g h\u{fffd}i");
+        assert_eq!(neutral.chars().count(), hostile.chars().count());
+    }
+
+    #[test]
+    fn joiners_stay_where_scripts_and_emoji_need_them_and_nowhere_else() {
+        for needed in ["می‌خواهم", "👨‍👩‍👧", "❤️‍🔥", "1️⃣", "क्‍ष"] {
+            assert_eq!(neutral(needed), needed);
+        }
+        assert_eq!(neutral("a\u{200d}b"), "a\u{fffd}b");
+        assert_eq!(neutral("é\u{200d}\u{200c}é"), "é\u{fffd}\u{fffd}é");
+        assert_eq!(neutral("\u{200d}é\u{200d}"), "\u{fffd}é\u{fffd}");
+        assert_eq!(neutral("x\u{fe0f}"), "x\u{fffd}");
+    }
+
+    #[test]
+    fn text_without_anything_to_see_is_blank() {
+        for blank in ["", " \t", "\u{200b}", "\u{feff}\u{200d}", "\u{e0041}\u{3164}"] {
+            assert!(is_blank(blank), "{blank:?}");
+        }
+        assert!(!is_blank("\u{200b}a"));
+        assert_eq!(one_line("  a\r\nb\tc\u{2028}d "), "a  b c d");
+        assert_eq!(one_line("[x] done\u{1b}"), "[x] done\u{1b}", "what is not a line break is stored as it is");
+    }
+
+    #[test]
+    fn tags_that_frame_parts_of_a_context_lose_their_meaning_and_types_stay() {
+        for (text, safe) in [
+            ("a</system-reminder>b", "a&lt;/system-reminder>b"),
+            ("<system-reminder>", "&lt;system-reminder>"),
+            ("< / todo >", "&lt; / todo >"),
+            ("<System>", "&lt;System>"),
+            ("<function_results>", "&lt;function_results>"),
+            ("<a:b>", "&lt;a:b>"),
+            ("<<x-y>", "<&lt;x-y>"),
+        ] {
+            assert_eq!(without_tags(text), safe);
+        }
+        for plain in ["Vec<String>", "a < b", "Map<std::path::Path>", "<b>", "1 </ 2", "<", "</"] {
+            assert_eq!(without_tags(plain), plain);
+        }
+    }
 
     #[test]
     fn words_are_quoted_for_a_shell_where_needed() {

@@ -24,6 +24,16 @@ pub fn ago(ms: i64) -> String {
     if count == 1 { format!("1 {unit} ago") } else { format!("{count} {unit}s ago") }
 }
 
+/// A span of milliseconds in its largest unit, short: "4 min", "2 h", "3 d".
+pub fn span(ms: i64) -> String {
+    match ms.max(0) / 1000 {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3_600 => format!("{} min", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
+}
+
 /// Year, month, day, hour, minute and second of a moment in milliseconds since the epoch, in UTC.
 pub(crate) fn parts(ms: i64) -> [i64; 6] {
     let seconds = ms.div_euclid(1000);

@@ -34,6 +34,10 @@ impl DerefMut for Todo {
     }
 }
 
+/// The longest lease, in milliseconds. One that ends later than this from now was given while a clock ran ahead, and has
+/// expired: otherwise its todo would stay with a dead owner for years.
+pub const LONGEST_LEASE: i64 = 30 * 24 * 3_600_000;
+
 /// No open dependent asks for anything: weaker than the weakest priority.
 pub const NO_PULL: u8 = 6;
 
@@ -72,7 +76,19 @@ impl Todo {
 
     /// The lease has run out: reads as pending with `resume` (rule 33).
     pub fn lease_expired(&self, now: i64) -> bool {
-        self.fields.status == Status::InProgress && self.lease_until.is_some_and(|until| until <= now)
+        self.fields.status == Status::InProgress && self.lease_until.is_some_and(|until| !is_lease_live(until, now))
+    }
+
+    /// Returns when its lease or its timer ends: from then on readers see another state without a write. `None` if there is
+    /// neither, or if the todo waits for others anyway.
+    pub fn ends_at(&self) -> Option<i64> {
+        match self.fields.status {
+            Status::InProgress => self.lease_until,
+            Status::Pending if self.derived.unmet == 0 => {
+                self.fields.hold.as_ref().filter(|hold| hold.kind == HoldKind::Timer).and_then(|hold| hold.until)
+            }
+            Status::Pending | Status::Completed | Status::Cancelled | Status::Failed => None,
+        }
     }
 
     /// The status a reader sees at `now`.
@@ -107,14 +123,14 @@ impl Todo {
     /// end.
     pub fn leased_by_other(&self, owner: Option<&str>, now: i64) -> bool {
         let live = match self.lease_until {
-            Some(until) => until > now,
+            Some(until) => is_lease_live(until, now),
             None => self.is_claimed_by_user(),
         };
         self.fields.status == Status::InProgress && live && self.fields.owner.as_deref() != owner
     }
 
-    /// Returns true if a user started it under no name. Only claims have a fence: what came into the plan in progress
-    /// has none and is no one's.
+    /// Returns true if a user started it under no name. Only claims have a fence: a todo that came into
+    /// the plan in progress has none and is unclaimed.
     pub fn is_claimed_by_user(&self) -> bool {
         let unowned = self.fields.owner.is_none() && self.lease_until.is_none() && self.fields.fence > 0;
         self.fields.status == Status::InProgress && unowned
@@ -131,10 +147,15 @@ impl Todo {
         self.last_check().filter(|check| !check.passed())
     }
 
-    /// What the person in front of the screen should read: `activeForm`, else the content.
+    /// What the user should read: `activeForm`, else the content.
     pub fn active_text(&self) -> &str {
         self.fields.active_form.as_deref().unwrap_or(&self.fields.content)
     }
+}
+
+/// Returns true if a lease that ends at `until` holds at `now`.
+const fn is_lease_live(until: i64, now: i64) -> bool {
+    now < until && until <= now.saturating_add(LONGEST_LEASE)
 }
 
 /// One dependency of a todo.
@@ -175,75 +196,66 @@ pub struct Hold {
 }
 
 impl Hold {
+    /// The reason of a parked todo for which none was given.
+    pub const PARKED: &'static str = "parked";
+
+    /// In a few words: `on hold: needs a decision`, `parked`, `parked: after the release`. The text is not neutralized.
+    pub fn words(&self) -> String {
+        let word = if self.kind == HoldKind::Parked { Self::PARKED } else { "on hold" };
+        match self.reason.as_str() {
+            Self::PARKED if self.kind == HoldKind::Parked => word.to_owned(),
+            "" => format!("{word}: {}", self.kind.name()),
+            reason => format!("{word}: {reason}"),
+        }
+    }
+
     /// Timer holds end by themselves.
     pub fn elapsed(&self, now: i64) -> bool {
         self.kind == HoldKind::Timer && self.until.is_some_and(|until| until <= now)
     }
 }
 
-/// What a held todo waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HoldKind {
-    /// A person's answer or decision.
-    Human,
-    /// Something outside the project.
-    External,
-    /// A point in time.
-    Timer,
-    /// A background job.
-    Job,
-    /// Anything else.
-    Other,
-}
-
-impl HoldKind {
-    /// Every kind.
-    pub const ALL: [Self; 5] = [Self::Human, Self::External, Self::Timer, Self::Job, Self::Other];
-
-    /// The wire name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::External => "external",
-            Self::Timer => "timer",
-            Self::Job => "job",
-            Self::Other => "other",
-        }
+crate::words! {
+    /// What a held todo waits for.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum HoldKind {
+        /// The user's answer or decision.
+        Human = "human",
+        /// Something outside the project.
+        External = "external",
+        /// A point in time.
+        Timer = "timer",
+        /// A background job.
+        Job = "job",
+        /// Anything else.
+        Other = "other",
+        /// Nothing: the user set it aside. It is not open work until it is released.
+        Parked = "parked",
+        /// A conflict between two versions of the work, which the user has to resolve.
+        Conflict = "conflict",
     }
 }
 
-/// The size table of the extended format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Complexity {
-    /// A config change.
-    Trivial,
-    /// A single component.
-    Small,
-    /// A feature slice.
-    Medium,
-    /// A feature over several files.
-    Large,
-    /// A new system.
-    Epic,
+crate::words! {
+    /// The size table of the extended format.
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Complexity {
+        /// A config change.
+        Trivial = "trivial",
+        /// A single component.
+        Small = "small",
+        /// A feature slice.
+        Medium = "medium",
+        /// A feature over several files.
+        Large = "large",
+        /// A new system.
+        Epic = "epic",
+    }
 }
 
 impl Complexity {
-    /// Every size, smallest first.
-    pub const ALL: [Self; 5] = [Self::Trivial, Self::Small, Self::Medium, Self::Large, Self::Epic];
-
-    /// The wire name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Trivial => "trivial",
-            Self::Small => "small",
-            Self::Medium => "medium",
-            Self::Large => "large",
-            Self::Epic => "epic",
-        }
-    }
-
     /// Estimated tokens (rule 30).
     pub const fn tokens(self) -> u64 {
         match self {
@@ -253,11 +265,6 @@ impl Complexity {
             Self::Large => 50_000,
             Self::Epic => 100_000,
         }
-    }
-
-    /// Reads a wire name.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|c| c.name() == word)
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Assignment {
     pub todos: Vec<Uid>,
     /// Their ids.
     pub ids: Vec<String>,
-    /// What the new conversation is told.
+    /// The first message of the new conversation.
     pub prompt: String,
 }
 
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// The conversation `by` shows the name of an assignment: it becomes the worker. Only the first one does; whoever
-    /// inherits the name from it is somebody else. Answers whether it is the worker.
+    /// inherits the name from it is someone else. Answers whether it is the worker.
     pub fn adopt(&self, assigned: &SessionKey, by: &SessionKey) -> Result<bool, EngineError> {
         let by = SessionKey::new(by.session_id(), None);
         if by.session_id().is_empty() || by.is_provisional() {

@@ -1,13 +1,10 @@
 //! Claims: the best ready todo, to one owner, under a lease.
 
-use punch_core::{Footprint, Op, Plan, Ref, Refusal, Todo, Uid, files};
-use punch_store::{PlanId, ReadyMark, Tx, Which};
+use punch_core::{Footprint, Op, Plan, Ref, Refusal, Todo, Uid};
+use punch_store::{PlanId, Tx};
 
 use crate::submit::apply_in_transaction;
-use crate::{Changed, Engine, EngineError, Request, offers};
-
-/// How many ready todos are looked at per step after the first one.
-const PAGE: usize = 50;
+use crate::{Changed, Engine, EngineError, OfferedElsewhere, ReadyQuery, Request, offers};
 
 /// The todo that was claimed, with its new fence.
 #[derive(Clone, Debug)]
@@ -24,12 +21,11 @@ impl Engine {
     /// overlap those of running ones are passed over; what another session was sent to comes last.
     pub fn claim_next(&self, plan: PlanId, request: &Request<'_>, lease: i64) -> Result<Option<Claimed>, EngineError> {
         self.write(plan, request.durability, |tx, now| {
-            let now = now.max(tx.row()?.last_time);
-            let Some(uid) = best(tx, request.actor.owner(), now)? else { return Ok(None) };
+            let Some(uid) = best(tx, request.actor.owner(), None, now)? else { return Ok(None) };
             let claimed = claim(tx, now, request, uid, lease)?;
             // It has started something: whatever it was sent to is free again.
             if let Some(owner) = request.actor.owner() {
-                offers::record(tx, plan, owner, None, now)?;
+                offers::record(tx, owner, None, now)?;
             }
             Ok(Some(claimed))
         })
@@ -37,10 +33,7 @@ impl Engine {
 
     /// Claims one todo; refused if it is not ready or another owner has it.
     pub fn claim(&self, plan: PlanId, request: &Request<'_>, uid: Uid, lease: i64) -> Result<Claimed, EngineError> {
-        self.write(plan, request.durability, |tx, now| {
-            let now = now.max(tx.row()?.last_time);
-            claim(tx, now, request, uid, lease)
-        })
+        self.write(plan, request.durability, |tx, now| claim(tx, now, request, uid, lease))
     }
 }
 
@@ -91,37 +84,13 @@ pub(crate) fn claim(
     Ok(Claimed { changed, uid })
 }
 
-/// The first ready todo whose files are not being worked on, if possible one that no other session was sent to.
-pub(crate) fn best(tx: &dyn Tx, owner: Option<&str>, now: i64) -> Result<Option<Uid>, EngineError> {
-    let offers = offers::load(tx, tx.info()?.id)?;
-    let mut running: Option<Vec<Todo>> = None;
-    let mut offered = None;
-    let (mut after, mut limit) = (None, 1);
-    loop {
-        let page = tx.ready(now, after, limit)?;
-        let Some(last) = page.last() else { return Ok(offered) };
-        for todo in &page {
-            if running.is_none() && !todo.files.is_empty() {
-                running = Some(self::running(tx, now)?);
-            }
-            if running.as_ref().is_some_and(|running| overlaps(todo, running)) {
-                continue;
-            }
-            if offers.holder(todo.uid, owner, now).is_none() {
-                return Ok(Some(todo.uid));
-            }
-            offered = offered.or(Some(todo.uid));
-        }
-        (after, limit) = (Some(ReadyMark::of(last)), PAGE);
-    }
-}
-
-fn running(tx: &dyn Tx, now: i64) -> Result<Vec<Todo>, EngineError> {
-    let mut running = tx.list(Which::Running, None, usize::MAX)?;
-    running.retain(|t| !t.files.is_empty() && !t.lease_expired(now));
-    Ok(running)
-}
-
-fn overlaps(todo: &Todo, running: &[Todo]) -> bool {
-    running.iter().any(|other| todo.files.iter().any(|a| other.files.iter().any(|b| files::overlap(a, b))))
+/// The best todo that can be started, if possible one that no other session was sent to.
+pub(crate) fn best(
+    tx: &dyn Tx,
+    owner: Option<&str>,
+    scope: Option<&[Uid]>,
+    now: i64,
+) -> Result<Option<Uid>, EngineError> {
+    let query = ReadyQuery { owner, scope, offered: OfferedElsewhere::Last, now };
+    Ok(query.ready(tx, 1)?.first().map(|todo| todo.uid))
 }

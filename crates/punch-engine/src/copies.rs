@@ -2,15 +2,13 @@
 //! copy along. Written at most hourly while the store is in use. Nothing here fails a command: a copy that cannot be
 //! made is made another time.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use punch_core::hash::fnv1a;
-use punch_store::{OpenMode, SqliteStore, StoreError, name_of};
-
-use punch_store::platform;
+use punch_store::{OpenMode, StoreError, StoreLabel, create_own_folder, name_of, open_file, update_own};
 
 /// A copy is not renewed before it has this age.
 pub const EVERY: Duration = Duration::from_secs(60 * 60);
@@ -20,6 +18,9 @@ pub const LARGEST: u64 = 64 << 20;
 
 /// How long to wait after a copy that failed.
 const PAUSE: Duration = Duration::from_secs(10 * 60);
+
+/// How many copies that were put aside are kept.
+const MOST_EARLIER: usize = 10;
 
 /// The copy of the database `store` (an absolute path) under the user's state folder.
 ///
@@ -31,9 +32,13 @@ pub fn copy_of(state_home: &Path, store: &Path) -> PathBuf {
 
 /// The folder for worktrees of agents that work for the plans of a store: beside no project, so that no tool takes
 /// one for a part of the user's files.
-pub fn trees_of(state_home: &Path, store: &Path) -> PathBuf {
-    let name = format!("{:016x}", fnv1a(store.as_os_str().as_encoded_bytes().iter().copied()));
-    state_home.join("punch").join("trees").join(name)
+///
+/// `identity` is the id of the store, which another store at the same path does not have. A folder from a version that
+/// named it after the path of the database is still used: worktrees cannot be moved.
+pub fn trees_of(state_home: &Path, database: &Path, identity: &str) -> PathBuf {
+    let folder = |name: &str| state_home.join("punch").join("trees").join(name);
+    let earlier = folder(&format!("{:016x}", fnv1a(database.as_os_str().as_encoded_bytes().iter().copied())));
+    if earlier.is_dir() { earlier } else { folder(identity) }
 }
 
 /// Whether it is time to renew the copy. Costs one look at a file.
@@ -45,7 +50,7 @@ pub fn is_due(copy: &Path) -> bool {
 /// False if it was left to another process, or the store is too large or has lost writes: the copy may hold them.
 pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
     let failed = |error: io::Error| StoreError::Unavailable {
-        path: copy.to_owned(),
+        store: StoreLabel::file(copy),
         reason: punch_store::Reason::System,
         why: format!("cannot write a copy: {error}"),
     };
@@ -53,14 +58,14 @@ pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
         return Ok(false);
     }
     let folder = copy.parent().unwrap_or(copy);
-    platform::create_private_folders(folder).map_err(failed)?;
-    let turn = File::options().create(true).truncate(false).write(true).open(attempt(copy)).map_err(failed)?;
+    create_own_folder(folder).map_err(failed)?;
+    let turn = update_own(&attempt(copy)).map_err(failed)?;
     if turn.try_lock().is_err() {
         return Ok(false);
     }
     turn.set_modified(SystemTime::now()).map_err(failed)?;
     clear_unfinished(copy, folder);
-    let source = SqliteStore::open(store, OpenMode::Existing)?;
+    let source = open_file(store, OpenMode::Existing, None)?;
     if source.lost().is_some() {
         return Ok(false);
     }
@@ -71,12 +76,20 @@ pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-/// Gives a copy another name, so that the next one does not overwrite it; the answer is where it is then.
+/// Gives a copy another name, so that the next one does not overwrite it; the answer is where it is then. The oldest of
+/// those goes when there are too many.
 pub fn put_aside(copy: &Path) -> io::Result<PathBuf> {
-    let numbered = |n: u32| copy.with_extension(format!("earlier-{n}.db"));
-    let aside = (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(0));
-    fs::rename(copy, &aside)?;
-    Ok(aside)
+    let numbered = |n: usize| copy.with_extension(format!("earlier-{n}.db"));
+    let kept = earlier(copy).len();
+    if kept < MOST_EARLIER {
+        fs::rename(copy, numbered(kept + 1))?;
+        return Ok(numbered(kept + 1));
+    }
+    for n in 1..kept {
+        fs::rename(numbered(n + 1), numbered(n))?;
+    }
+    fs::rename(copy, numbered(kept))?;
+    Ok(numbered(kept))
 }
 
 /// Copies that were put aside, oldest first.
@@ -114,7 +127,9 @@ fn clear_unfinished(copy: &Path, folder: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use punch_store::Store;
+    use std::fs::File;
+
+    use punch_store::{SqliteStore, Store, StoreAdmin};
 
     use super::*;
 

@@ -1,9 +1,12 @@
 //! Is what is stored what the rules say? Derived columns against a recount, and the events against the tables.
 
-use punch_core::{Footprint, Outcome, Plan, Todo, apply};
+use punch_core::{Footprint, Outcome, Plan, Todo, apply, time};
 use punch_store::{Durability, PlanId, Snapshot};
 
 use crate::{Engine, EngineError};
+
+/// How far in the future the last change may be dated without a remark: clocks of two machines differ a little.
+const CLOCK_TOLERANCE: i64 = 5 * 60_000;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,10 +48,15 @@ impl Engine {
             Ok((whole, folded(snapshot)?))
         })?;
         let mut findings = vec![compare_history(&whole, &folded)];
+        findings.extend(compare_clock(&whole, self.now()));
         let (derived, wrong) = recount(&whole);
         let what = "derived values";
         if wrong.is_empty() && derived.row == whole.row {
-            findings.push(Finding::new(what, Severity::Ok, format!("recounted, {} in all", whole.all().count())));
+            let todos = match whole.all().count() {
+                1 => "1 todo".to_owned(),
+                count => format!("{count} todos"),
+            };
+            findings.push(Finding::new(what, Severity::Ok, format!("consistent ({todos})")));
         } else if repair {
             // Counted once more inside the transaction: another process may have written since.
             let rows = self.write(plan, Durability::Full, |tx, _| {
@@ -59,13 +67,26 @@ impl Engine {
                 tx.put(&Outcome { rows, plan: derived.row, ..Outcome::default() })?;
                 Ok(count)
             })?;
-            findings.push(Finding::new(what, Severity::Repaired, format!("{rows} rows counted anew")));
+            findings.push(Finding::new(what, Severity::Repaired, format!("rebuilt {rows} rows")));
         } else {
-            let detail = format!("{} rows differ from a recount; `punch doctor --repair` counts anew", wrong.len());
+            let detail = format!("{} rows are inconsistent; run `punch doctor --repair` to rebuild them", wrong.len());
             findings.push(Finding::new(what, Severity::Damaged, detail));
         }
         Ok(findings)
     }
+}
+
+/// Returns a finding if the last change lies in the future: a clock ran ahead when it was made, or is behind now.
+fn compare_clock(whole: &Plan, now: i64) -> Option<Finding> {
+    if whole.row.last_time <= now.saturating_add(CLOCK_TOLERANCE) {
+        return None;
+    }
+    let detail = format!(
+        "the last change is dated {}, which is in the future: check the clock of this machine. New changes get that \
+         date until it has passed; leases and timers follow the current time",
+        time::utc(whole.row.last_time)
+    );
+    Some(Finding::new("clock", Severity::Note, detail))
 }
 
 /// A whole plan with its derived values counted anew, and the todos that this changes.
@@ -85,7 +106,7 @@ fn folded(snapshot: &dyn Snapshot) -> Result<Plan, EngineError> {
     Ok(plan)
 }
 
-/// Stored fields of every todo, the phases and the policy must follow from the events; leases are no events.
+/// Stored fields of every todo, the phases and the policy must follow from the events; leases are not events.
 fn compare_history(whole: &Plan, folded: &Plan) -> Finding {
     let differs = whole.all().filter(|t| folded.get(t.uid).is_none_or(|f| f.fields != t.fields)).map(|t| t.id.clone());
     let mut wrong: Vec<String> = differs.collect();
@@ -101,7 +122,7 @@ fn compare_history(whole: &Plan, folded: &Plan) -> Finding {
     }
     let what = "history";
     if wrong.is_empty() {
-        let detail = format!("revision {} is what the events lead to", whole.row.revision);
+        let detail = format!("revision {} matches the event log", whole.row.revision);
         return Finding::new(what, Severity::Ok, detail);
     }
     let more = if wrong.len() > 5 { format!(" and {} more", wrong.len() - 5) } else { String::new() };
@@ -109,6 +130,6 @@ fn compare_history(whole: &Plan, folded: &Plan) -> Finding {
     Finding::new(
         what,
         Severity::Damaged,
-        format!("the events do not lead to what is stored: {}{more}", wrong.join(", ")),
+        format!("the stored data does not match the event log: {}{more}", wrong.join(", ")),
     )
 }

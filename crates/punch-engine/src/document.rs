@@ -1,4 +1,4 @@
-//! A whole plan edited by a person: what changed between the text they were shown and the text they left.
+//! A whole plan edited by the user: what changed between the text they were shown and the text they left.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,7 @@
 //! The engine: a store, a clock, and which plan is meant.
 
+use std::sync::Mutex;
+
 use punch_core::hash::fnv1a;
 use punch_core::{Footprint, Plan, text};
 use punch_store::{Catalogue, PlanId, PlanInfo, SessionKey, Snapshot, Store, StoreError};
@@ -64,12 +66,14 @@ pub struct Engine {
     pub(crate) store: Box<dyn Store>,
     clock: Clock,
     tell: Option<Tell>,
+    /// The plan that this process runs, and the epoch of its lease.
+    pub(crate) held_run: Mutex<Option<(PlanId, u64)>>,
 }
 
 impl Engine {
     /// An engine over a store.
     pub fn new(store: Box<dyn Store>, clock: Clock) -> Self {
-        Self { store, clock, tell: None }
+        Self { store, clock, tell: None, held_run: Mutex::new(None) }
     }
 
     /// Returns this engine reporting to `tell` what happens after a commit, such as a plan file that could not be
@@ -95,9 +99,9 @@ impl Engine {
         &*self.store
     }
 
-    /// The time.
+    /// The time: by the clock of the store if it has one, otherwise by that of the caller.
     pub fn now(&self) -> i64 {
-        (self.clock)()
+        self.store.now().unwrap_or_else(|| (self.clock)())
     }
 
     /// Every plan.
@@ -155,7 +159,7 @@ impl Engine {
             });
             match tried {
                 Ok(Some(answer)) => return Ok(Some((plan, answer))),
-                // What was guessed is not meant, or is no plan of this store.
+                // What was guessed is not meant, or is not a plan of this store.
                 Ok(None) | Err(EngineError::Store(StoreError::UnknownPlan { .. })) => {}
                 Err(error) => return Err(error),
             }
@@ -213,10 +217,10 @@ pub(crate) fn meant(catalogue: &(impl Catalogue + ?Sized), choice: &Choice) -> R
         None => None,
     };
     let used = match (&choice.worktree, bound) {
-        (Some(worktree), None) => catalogue.setting(&used_by(worktree))?,
+        (Some(worktree), None) => catalogue.worktree_plan(worktree)?,
         _ => None,
     };
-    let wanted = bound.or_else(|| used.and_then(|id| id.parse().ok().map(PlanId)));
+    let wanted = bound.or(used);
     let wanted = wanted.and_then(|id| plans.iter().filter(in_use).find(|p| p.id == id));
     if choice.plans == Plans::Session && (bound.is_none() || wanted.is_none()) {
         let name = choice.session.as_ref().map(plan_of_session);
@@ -224,9 +228,4 @@ pub(crate) fn meant(catalogue: &(impl Catalogue + ?Sized), choice: &Choice) -> R
     }
     let default = plans.iter().filter(in_use).find(|p| p.name == DEFAULT_PLAN);
     Ok(wanted.or(default).or_else(|| plans.iter().find(in_use)).cloned())
-}
-
-/// The name under which the plan chosen for a worktree is kept.
-pub fn used_by(worktree: &str) -> String {
-    format!("plan-use:{worktree}")
 }

@@ -1,182 +1,105 @@
 //! Every way in which a request can fail, each with a stable code, a message and a hint.
 
-use punch_core::Refusal;
+use punch_core::text::shell;
+use punch_core::{Refusal, Shown};
 use punch_store::StoreError;
 
 use crate::plan_file::FileError;
 use crate::{CheckpointError, VerifyError};
 
-/// Why a request failed. Nothing was changed.
+/// Refusals that a message names.
+const REFUSALS: usize = 10;
+
+punch_core::errors! {
+    /// Why a request failed. Nothing was changed.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum EngineError {
+        /// No plan of that name.
+        UnknownPlan { name: String, near: Vec<String> }: "unknown_plan",
+            ("no plan `{name}`{near}"),
+            ("`punch plan list` shows the plans, `punch plan new NAME` creates one");
+        /// A plan in use has that name.
+        PlanExists { name: String }: "plan_exists",
+            ("a plan named `{name}` already exists"),
+            ("choose another name, or switch to it with `punch plan use {}`", shell(&name));
+        /// The plan was put away.
+        ArchivedPlan { name: String }: "archived_plan",
+            ("the plan `{name}` is archived"),
+            ("run `punch plan archive {} --undo` to bring it back", shell(&name));
+        /// A reference fits several todos.
+        Ambiguous { given: String, candidates: Candidates }: "ambiguous",
+            ("`{given}` matches {candidates}"),
+            ("use the id of the one you mean");
+        /// The role of the session does not allow it (rule 39).
+        NotAllowed { what: String }: "not_allowed",
+            ("a worker session may not {what}"),
+            ("report only on the todos assigned to you: start, done, fail, note, hold");
+        /// The plan would have more open todos than a request may make.
+        TooMany { open: u64, limit: u64 }: "too_many",
+            ("the plan would have {open} open todos, the limit is {limit}"),
+            ("finish or remove some first, or combine steps into one todo");
+        /// Work is not handed out here (rule 40).
+        SubagentsOff: "subagents_off",
+            ("the setting `subagents` is off, so todos are not assigned to other agents"),
+            ("run `punch config set subagents conservative` to allow it");
+        /// Another runner holds the lease of the plan.
+        RunTaken { by: String }: "run_taken",
+            ("another run is working on this plan ({by})"),
+            ("wait for it, or stop it with `punch run stop`; `punch run list` shows the runs");
+        /// This runner lost the lease of the plan to another one.
+        RunReplaced: "run_replaced",
+            ("another runner has taken over this plan"),
+            ("`punch run list` shows the runs; this one has stopped writing");
+        /// An approval could not be stored.
+        ApprovalNotStored { why: String }: "approval_not_stored",
+            ("the approval could not be stored: {why}"),
+            ("check that the state folder of your user can be written");
+        /// A reference fits nothing.
+        NotFound { given: String, near: Vec<String> }: "unknown_todo",
+            ("no todo `{given}`{near}"),
+            ("`punch list --all` shows every todo, closed ones included");
+    }
+    from {
+        /// Rules said no; never empty.
+        Refused(refusals: Vec<Refusal>) =>
+            refusals.first().map_or("refused", Refusal::code),
+            all_of(refusals),
+            refusals.first().map(Refusal::hint).unwrap_or_default();
+        /// The store said no.
+        Store(error: StoreError) => error.code(), error.message(), error.hint();
+        /// A check did not pass, or could not run.
+        Verify(error: VerifyError) => error.code(), error.message(), error.hint();
+        /// The plan file said no.
+        PlanFile(error: FileError) => error.code(), error.message(), error.hint();
+        /// A checkpoint is not there, or does not fit the code.
+        Checkpoint(error: CheckpointError) => error.code(), error.message(), error.hint();
+    }
+}
+
+/// The todos that a reference fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EngineError {
-    /// Rules said no; never empty.
-    Refused(Vec<Refusal>),
-    /// The store said no.
-    Store(StoreError),
-    /// No plan of that name.
-    UnknownPlan {
-        /// What was given.
-        name: String,
-        /// Names that look like it.
-        near: Vec<String>,
-    },
-    /// A plan in use has that name.
-    PlanExists {
-        /// The name.
-        name: String,
-    },
-    /// The plan was put away.
-    ArchivedPlan {
-        /// Its name.
-        name: String,
-    },
-    /// A reference fits several todos.
-    Ambiguous {
-        /// What was given.
-        given: String,
-        /// Ids and contents that fit, at most ten.
-        candidates: Vec<(String, String)>,
-        /// How many fit.
-        total: usize,
-    },
-    /// The role of the session does not allow it (rule 39).
-    NotAllowed {
-        /// What was asked for.
-        what: String,
-    },
-    /// The plan would have more open todos than a request may make.
-    TooMany {
-        /// Open todos there would be.
-        open: u64,
-        /// How many there may be.
-        limit: u64,
-    },
-    /// A check did not pass, or could not run.
-    Verify(VerifyError),
-    /// Work is not handed out here (rule 40).
-    SubagentsOff,
-    /// The plan file said no.
-    PlanFile(FileError),
-    /// A checkpoint is not there, or does not fit the code.
-    Checkpoint(CheckpointError),
-    /// A reference fits nothing.
-    NotFound {
-        /// What was given.
-        given: String,
-        /// Ids that look like it.
-        near: Vec<String>,
-    },
+pub struct Candidates {
+    /// Ids and contents of the first few.
+    pub shown: Vec<(String, String)>,
+    /// How many fit.
+    pub total: usize,
 }
 
-impl EngineError {
-    /// The stable code that programs match on.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Refused(refusals) => refusals.first().map_or("refused", Refusal::code),
-            Self::Store(error) => error.code(),
-            Self::UnknownPlan { .. } => "unknown_plan",
-            Self::PlanExists { .. } => "plan_exists",
-            Self::ArchivedPlan { .. } => "archived_plan",
-            Self::Ambiguous { .. } => "ambiguous",
-            Self::NotAllowed { .. } => "not_allowed",
-            Self::TooMany { .. } => "too_many",
-            Self::Verify(error) => error.code(),
-            Self::SubagentsOff => "subagents_off",
-            Self::PlanFile(error) => error.code(),
-            Self::Checkpoint(error) => error.code(),
-            Self::NotFound { .. } => "unknown_todo",
-        }
-    }
-
-    /// What is wrong, with which values.
-    pub fn message(&self) -> String {
-        let clip = |text: &str| punch_core::text::clip(&punch_core::text::neutral(text), 80).into_owned();
-        match self {
-            Self::Refused(refusals) => {
-                let mut lines: Vec<String> = refusals.iter().take(10).map(Refusal::message).collect();
-                if refusals.len() > 10 {
-                    lines.push(format!("{} more", refusals.len() - 10));
-                }
-                lines.join("; ")
-            }
-            Self::Store(error) => error.message(),
-            Self::UnknownPlan { name, near } => format!("no plan `{}`{}", clip(name), nearest(near)),
-            Self::PlanExists { name } => format!("a plan `{}` exists already", clip(name)),
-            Self::ArchivedPlan { name } => format!("the plan `{}` is archived", clip(name)),
-            Self::Ambiguous { given, candidates, total } => {
-                let mut lines = vec![format!("`{}` fits {total} todos:", clip(given))];
-                lines.extend(candidates.iter().map(|(id, content)| format!("  {}  {}", clip(id), clip(content))));
-                if *total > candidates.len() {
-                    lines.push(format!("  and {} more", total - candidates.len()));
-                }
-                lines.join("\n")
-            }
-            Self::NotAllowed { what } => format!("a worker session may not {what}"),
-            Self::TooMany { open, limit } => format!("the plan would have {open} open todos, the limit is {limit}"),
-            Self::Verify(error) => error.message(),
-            Self::SubagentsOff => "the setting `subagents` is off: nothing is assigned to other agents".into(),
-            Self::PlanFile(error) => error.message(),
-            Self::Checkpoint(error) => error.message(),
-            Self::NotFound { given, near } => format!("no todo `{}`{}", clip(given), nearest(near)),
-        }
-    }
-
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Refused(refusals) => refusals.first().map(Refusal::hint).unwrap_or_default(),
-            Self::Store(error) => error.hint(),
-            Self::UnknownPlan { .. } => "`punch plan list` names the plans, `punch plan new NAME` makes one".into(),
-            Self::PlanExists { name } => {
-                format!("choose another name, or `punch plan use {}`", punch_core::text::shell(name))
-            }
-            Self::ArchivedPlan { name } => {
-                format!("`punch plan archive {} --undo` puts it back into use", punch_core::text::shell(name))
-            }
-            Self::Ambiguous { .. } => "name it by its id".into(),
-            Self::NotAllowed { .. } => {
-                "report on the todos that were assigned to you: start, done, fail, note, hold".into()
-            }
-            Self::TooMany { .. } => "finish or remove some first, or keep several steps in one todo".into(),
-            Self::Verify(error) => error.hint(),
-            Self::SubagentsOff => "`punch config set subagents conservative` allows it".into(),
-            Self::PlanFile(error) => error.hint(),
-            Self::Checkpoint(error) => error.hint(),
-            Self::NotFound { .. } => "`punch list --all` shows every todo".into(),
-        }
+impl Shown for Candidates {
+    fn shown(&self) -> String {
+        let lines = self.shown.iter().map(|(id, content)| format!("\n  {}  {}", id.shown(), content.shown()));
+        let more = self.total.saturating_sub(self.shown.len());
+        let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+        format!("{} todos:{}{more}", self.total, lines.collect::<String>())
     }
 }
 
-fn nearest(near: &[String]) -> String {
-    if near.is_empty() {
-        return String::new();
+fn all_of(refusals: &[Refusal]) -> String {
+    let mut lines: Vec<String> = refusals.iter().take(REFUSALS).map(Refusal::message).collect();
+    if refusals.len() > REFUSALS {
+        lines.push(format!("{} more", refusals.len() - REFUSALS));
     }
-    let names: Vec<String> = near.iter().map(|n| format!("`{}`", punch_core::text::neutral(n))).collect();
-    format!(" (nearest: {})", names.join(", "))
-}
-
-impl From<StoreError> for EngineError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<VerifyError> for EngineError {
-    fn from(error: VerifyError) -> Self {
-        Self::Verify(error)
-    }
-}
-
-impl From<FileError> for EngineError {
-    fn from(error: FileError) -> Self {
-        Self::PlanFile(error)
-    }
-}
-
-impl From<CheckpointError> for EngineError {
-    fn from(error: CheckpointError) -> Self {
-        Self::Checkpoint(error)
-    }
+    lines.join("; ")
 }
 
 impl From<Refusal> for EngineError {
@@ -184,11 +107,3 @@ impl From<Refusal> for EngineError {
         Self::Refused(vec![refusal])
     }
 }
-
-impl std::fmt::Display for EngineError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message())
-    }
-}
-
-impl std::error::Error for EngineError {}

@@ -9,6 +9,7 @@ use punch_core::{
 };
 use punch_store::PlanId;
 
+use crate::merge::merge;
 use crate::{Changed, Engine, EngineError, Request};
 
 /// The plan that a text describes, without any store, under the rules of an import; and the unknown names in it.
@@ -33,8 +34,10 @@ pub fn written(format: Format, plan: &Plan) -> Option<Written> {
 /// What an import did, or would do.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The write; on a dry run it was taken back.
+    /// The write; on a dry run it was undone.
     pub changed: Changed,
+    /// Todos that were there already, and were updated where the document differs.
+    pub known: usize,
     /// What stands in the document.
     pub brings: Brings,
     /// Unknown names in the input.
@@ -85,6 +88,8 @@ fn with_circles(plan: Policy) -> Policy {
 pub struct ImportOptions {
     /// Archive what is there first.
     pub replace: bool,
+    /// Update todos that the plan has already instead of adding them again.
+    pub update: bool,
     /// Keep circular dependencies suspended instead of refusing them.
     pub circles: bool,
     /// Change nothing, only say what would come.
@@ -103,11 +108,19 @@ impl Engine {
     ) -> Result<Imported, EngineError> {
         let parsed = format.read(text)?;
         let (document, ignored) = (parsed.document, parsed.ignored);
-        let adds = document.ops()?;
+        let (adds, mut known) = (document.ops()?, 0);
         let preset = if how.circles { with_circles } else { lenient };
         let request = Request { preset, ..request.clone() };
         let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
             plan.need_whole()?;
+            if how.update && !how.replace {
+                let before = Document::of(plan);
+                let merged = merge(&before, &document, plan.row.next_number);
+                known = merged.known;
+                if known > 0 {
+                    return Ok(before.diff(&merged.after, plan));
+                }
+            }
             let gone = plan.live().into_iter().filter(|_| how.replace).map(|t| Op::Rm(Ref::Uid(t.uid)));
             Ok(gone.chain(keep_phases(plan, &adds, how.replace)).collect())
         };
@@ -117,7 +130,7 @@ impl Engine {
         } else {
             self.submit_with(plan, &request, &first, &mut ask)?
         };
-        Ok(Imported { changed, brings: Brings::of(&document), ignored })
+        Ok(Imported { changed, known, brings: Brings::of(&document), ignored })
     }
 }
 

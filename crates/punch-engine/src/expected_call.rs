@@ -4,18 +4,11 @@
 //! no id, and acts as that session from then on.
 
 use punch_core::drive::Start;
-use punch_store::{Catalogue, Durability, PlanId, SessionKey, Snapshot, StoreError, Tx};
-use serde::{Deserialize, Serialize};
+use punch_store::{Catalogue, Durability, ExpectedCall, PlanId, SessionKey, Snapshot, StoreError, Tx};
 use serde_json::Value;
 
 use crate::link::{self, Link};
 use crate::{Engine, EngineError, SessionState, session};
-
-/// The setting that holds the records. One row of bounded size needs no cleaning up.
-const SETTING: &str = "expected_calls";
-
-/// Records that are kept; the oldest make room.
-const CAPACITY: usize = 32;
 
 /// How long a record without an id may wait for its call, in milliseconds. Other agents may send the same arguments.
 const PATIENCE: i64 = 60_000;
@@ -42,24 +35,6 @@ pub struct UnnamedCall<'a> {
     pub id: Option<&'a str>,
     /// Its arguments.
     pub arguments: &'a Value,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Expected {
-    host: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    subagent: Option<String>,
-    plan: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
-    fingerprint: String,
-    at: i64,
-}
-
-impl Expected {
-    fn session(&self) -> SessionKey {
-        SessionKey::new(self.host.clone(), self.subagent.as_deref())
-    }
 }
 
 impl SessionState {
@@ -96,19 +71,14 @@ pub(crate) fn record(
     call: &UpcomingCall,
     now: i64,
 ) -> Result<(), StoreError> {
-    let mut all = all(tx)?;
-    all.retain(|other| other.id.is_some() || now.saturating_sub(other.at) < PATIENCE);
-    let excess = (all.len() + 1).saturating_sub(CAPACITY);
-    all.drain(..excess);
-    all.push(Expected {
-        host: key.session_id().to_owned(),
-        subagent: key.subagent().map(str::to_owned),
-        plan: plan.0,
-        id: call.id.clone(),
+    tx.put_expected_call(&ExpectedCall {
+        seq: 0,
+        session: key.clone(),
+        plan,
+        call: call.id.clone(),
         fingerprint: link::fingerprint(&call.arguments),
         at: now,
-    });
-    put(tx, &all)
+    })
 }
 
 /// The session that makes a call: the one a hook announced, else the one that the server was last linked to, else the
@@ -117,9 +87,9 @@ pub(crate) fn resolve(
     catalogue: &dyn Catalogue,
     call: &UnnamedCall<'_>,
     now: i64,
-) -> Result<(SessionKey, Option<Expected>), StoreError> {
+) -> Result<(SessionKey, Option<ExpectedCall>), StoreError> {
     if let Some(expected) = find(catalogue, call, now)? {
-        return Ok((expected.session(), Some(expected)));
+        return Ok((expected.session.clone(), Some(expected)));
     }
     let known = match (link::of_server(catalogue, call.server)?, call.started_for) {
         (Some(Link::Session(session)), _) => Some(session),
@@ -150,7 +120,7 @@ impl Engine {
 
     /// The announced call has come: the server acts as its session from now on. If that cannot be stored the call is
     /// answered all the same, and the next one is announced again.
-    pub(crate) fn met(&self, server: &SessionKey, expected: Option<&Expected>) {
+    pub(crate) fn met(&self, server: &SessionKey, expected: Option<&ExpectedCall>) {
         if let Some(expected) = expected
             && let Err(error) = self.meet(server, expected)
         {
@@ -158,43 +128,31 @@ impl Engine {
         }
     }
 
-    fn meet(&self, server: &SessionKey, expected: &Expected) -> Result<(), EngineError> {
-        let session = expected.session();
-        self.write(PlanId(expected.plan), Durability::Relaxed, |tx, now| {
-            let mut rest = all(tx)?;
-            rest.retain(|other| other != expected);
-            put(tx, &rest)?;
-            link::set(tx, server, &session, now)?;
-            let found = tx.session(&session)?;
+    fn meet(&self, server: &SessionKey, expected: &ExpectedCall) -> Result<(), EngineError> {
+        let session = &expected.session;
+        self.write(expected.plan, Durability::Relaxed, |tx, now| {
+            tx.forget_expected_call(expected)?;
+            link::set(tx, server, session, now)?;
+            let found = tx.session(session)?;
             let mut state = found.as_ref().map(session::read).unwrap_or_default();
             state.server = Some(server.session_id().to_owned());
-            Ok(session::keep(tx, &session, found.and_then(|found| found.plan), &state, now)?)
+            Ok(session::keep(tx, session, found.and_then(|found| found.plan), &state, now)?)
         })
     }
 }
 
-fn find(catalogue: &dyn Catalogue, call: &UnnamedCall<'_>, now: i64) -> Result<Option<Expected>, StoreError> {
-    let all = all(catalogue)?;
+fn find(catalogue: &dyn Catalogue, call: &UnnamedCall<'_>, now: i64) -> Result<Option<ExpectedCall>, StoreError> {
+    let all = catalogue.expected_calls()?;
     if all.is_empty() {
         return Ok(None);
     }
     if let Some(id) = call.id {
-        return Ok(all.into_iter().rfind(|expected| expected.id.as_deref() == Some(id)));
+        return Ok(all.into_iter().rfind(|expected| expected.call.as_deref() == Some(id)));
     }
     let wanted = link::fingerprint(call.arguments);
-    let fits = |expected: &Expected| expected.fingerprint == wanted && now.saturating_sub(expected.at) < PATIENCE;
+    let fits = |expected: &ExpectedCall| expected.fingerprint == wanted && now.saturating_sub(expected.at) < PATIENCE;
     let mut fitting = all.into_iter().filter(fits);
     let Some(first) = fitting.next() else { return Ok(None) };
-    // Two conversations that are about to say the same cannot be told apart.
-    Ok(fitting.all(|other| other.session() == first.session()).then_some(first))
-}
-
-fn all(catalogue: &dyn Catalogue) -> Result<Vec<Expected>, StoreError> {
-    let text = catalogue.setting(SETTING)?;
-    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
-}
-
-fn put(tx: &mut dyn Tx, all: &[Expected]) -> Result<(), StoreError> {
-    let text = if all.is_empty() { None } else { serde_json::to_string(all).ok() };
-    tx.put_setting(SETTING, text.as_deref())
+    // Two conversations that are about to say the same cannot be distinguished.
+    Ok(fitting.all(|other| other.session == first.session).then_some(first))
 }

@@ -6,14 +6,26 @@ use crate::call::Dialect;
 pub const WHEN: &str = "Use it for work with three or more steps, or when several things are asked for; not for a single \
                     quick step, a question or a chat.";
 
-/// The lines that every model gets.
-pub const ALWAYS: &str =
-    "Add what you find on the way. When earlier work goes on, read the list first and keep its todos.";
+/// What every model is asked to do, in words that fit the tools of a dialect: some have no tool that reads the list.
+pub const fn always(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Native | Dialect::Extended => {
+            "Add what you find on the way. When you continue earlier work, read the list first and keep its todos."
+        }
+        Dialect::Cursor | Dialect::Phases | Dialect::Todowrite => {
+            "Add what you find on the way. When you continue earlier work, look at its todos with `punch list` in a shell and \
+             keep them."
+        }
+    }
+}
 
 /// The text for a model that has the tools of a dialect.
 pub fn instructions(dialect: Dialect) -> String {
-    let how = how(dialect);
-    format!("A todo list that outlives this conversation. {WHEN} {how} {ALWAYS}")
+    let (how, always) = (how(dialect), always(dialect));
+    format!(
+        "A todo list that outlives this conversation: your memory when it gets long, and the user's view of what is done \
+         and what comes next. {WHEN} {how} {always}"
+    )
 }
 
 /// How the tools of a dialect are used.

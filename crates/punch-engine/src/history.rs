@@ -1,9 +1,10 @@
 //! Looking back: revisions, undo, and the plan as it was.
 
+use punch_core::view::{HistoryRow, Story};
 use punch_core::{Event, Fate, Kind, Op, Patch, Plan, Refusal, Todo, Uid, UndoWalk, apply};
 use punch_store::{PlanId, Snapshot};
 
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Changed, Engine, EngineError, Request, Revision};
 
 /// One revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,22 @@ pub struct RevisionEntry {
     pub events: Vec<Event>,
     /// Whether it undid another revision, and whether it still stands.
     pub fate: Fate,
+}
+
+impl RevisionEntry {
+    /// The revision as a row; `names` has the todos that the story names.
+    pub fn row(&self, names: &Plan, story: &Story) -> HistoryRow {
+        HistoryRow::of(names, (self.revision, self.at, &self.by), story, self.fate)
+    }
+}
+
+impl From<Revision> for RevisionEntry {
+    /// What a revision undoes is recorded with it; whether it was undone is not known here.
+    fn from(revision: Revision) -> Self {
+        let fate = UndoWalk::default().visit(revision.number, &revision.events);
+        let by = revision.by.by().to_owned();
+        Self { revision: revision.number, at: revision.at, by, events: revision.events, fate }
+    }
 }
 
 impl Engine {
@@ -49,7 +66,7 @@ impl Engine {
         })
     }
 
-    /// Undoes a revision; without one, the latest change that still stands: of the caller, or with `any` of anybody.
+    /// Undoes a revision; without one, the latest change that still stands: of the caller, or with `any` of anyone.
     /// [`punch_core::Outcome::undone`] says which it was. It never succeeds without a change.
     pub fn undo(
         &self,
@@ -102,7 +119,7 @@ pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<RevisionEn
     Ok(events.chunk_by(|a, b| a.revision == b.revision).rev().filter_map(entry).collect())
 }
 
-/// A whole plan with the given later events taken back.
+/// A whole plan with the given later events undone.
 pub fn at_revision(plan: &Plan, later: &[Event], revision: u64) -> Plan {
     let mut out = taken_back(plan, later, revision);
     apply::derive(&mut out);

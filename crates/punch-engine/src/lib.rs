@@ -2,6 +2,9 @@
 //!
 //! Nothing here prints, reads the command line or the environment: whatever comes from there is handed in.
 
+mod activity;
+mod activity_words;
+mod answerer;
 mod assign;
 pub mod call;
 mod checkpoint;
@@ -14,37 +17,50 @@ mod engine;
 mod error;
 mod exchange;
 mod expected_call;
+mod follow;
 mod git;
 mod give_back;
 pub mod guide;
 mod history;
 mod host;
+mod inbox;
 mod link;
 pub mod locate;
+mod merge;
 mod offer;
 mod offers;
 pub mod plan_file;
 mod plans;
 pub mod process;
 mod prune;
+mod question;
+mod ready;
 mod reference;
 mod run;
 pub mod schema;
 mod session;
 mod submit;
+mod summary;
 mod usage;
+mod user_changes;
 mod verify;
 
+pub use activity::{ActivityKind, ActivityPage, ActivityRecord, one_line};
+pub use answerer::{Answerer, NotTheUser, Via};
 pub use assign::{Assignment, assignment_key};
 pub use checkpoint::{
     CheckpointError, CheckpointReason, Code, Differs, Judged, Restored, Restoring, Saved, Saving, Verification,
 };
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
-pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell, used_by};
-pub use error::EngineError;
+pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell};
+pub use error::{Candidates, EngineError};
 pub use exchange::{Brings, ImportOptions, Imported, plan_of, written};
 pub use expected_call::{UnnamedCall, UpcomingCall};
+pub use follow::{
+    Cursor, Followed, Follower, Gap, PlanRefresher, Refreshed, Revision, RevisionPage, Revisions, revisions_after,
+    todo_of,
+};
 pub use git::{
     CommitVerdict, ELSEWHERE as GIT_ELSEWHERE, Git, GitCall, GitFolders, GitState, finish as finish_git, git_link,
     program as git_program, read_beginning,
@@ -54,14 +70,21 @@ pub use host::{
     DecisionRecord, Earlier, Find, Going, HostReport, Mark, Meter, Observed, Read, Reading, Spent, Switches, TurnStart,
     owner_of,
 };
+pub use inbox::{InboxQuery, READER};
 pub use link::fingerprint;
 pub use offer::{Group, Offer, Offered};
-pub use offers::best_free;
 pub use plans::PlanEntry;
-pub use run::{Begin, Ended, RunBody, RunOutcome, RunRecord, SessionFile, Sum};
+pub use question::{AgentQuestion, Answer, AnswerOutcome, Ask, QUESTION_LENGTH, QuestionOption, Taken};
+pub use ready::{OfferedElsewhere, ReadyQuery, load_reasons};
+pub use run::{
+    Begin, Controlled, Ended, OpenTurn, RunBody, RunControls, RunEvent, RunHolder, RunOutcome, RunRecord, RunRow,
+    RunStep, RunView, SeatRow, SeatStage, SeatStatus, SessionFile, Sum, TodoCost, dollars,
+};
 pub use session::{Role, SessionState};
 pub use submit::{Changed, MakeOps, Request};
+pub use summary::plan_summary;
 pub use usage::{TodoUsage, UsageReport, Used};
+pub use user_changes::InformedSession;
 pub use verify::{
     Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree, words as command_line,
 };

@@ -47,7 +47,7 @@ pub(crate) enum Link {
     Several,
 }
 
-/// Records a write with the server that made it, so that its receipt can be recognised. Only where nothing in the call
+/// Records a write with the server that made it, so that its receipt can be recognized. Only where nothing in the call
 /// says whose it is.
 pub(crate) fn note(state: &mut SessionState, server: Option<&SessionKey>, key: &SessionKey, arguments: &Value) {
     if server.is_none() && !key.is_provisional() {
@@ -203,7 +203,6 @@ impl Written<'_> {
     /// Makes the other session the owner of what is in progress; answers the revision of that.
     fn hand_over(&self, tx: &mut dyn Tx, touched: &[Uid], now: i64) -> Result<Option<u64>, EngineError> {
         let (before, after) = (own_name(self.from), own_name(self.to));
-        let now = now.max(tx.row()?.last_time);
         let mut running = tx.list(Which::Running, None, usize::MAX)?;
         running.retain(|todo| todo.owner.as_deref() == Some(&before) && !todo.lease_expired(now));
         let moved: Vec<Uid> = running.iter().map(|todo| todo.uid).filter(|uid| touched.contains(uid)).collect();

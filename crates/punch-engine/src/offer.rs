@@ -5,30 +5,13 @@ use serde_json::{Map, Value};
 
 use crate::call::{Dialect, Tool};
 
-/// Tools beyond a dialect's own, on demand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// `todo_claim`.
-    Claim,
-    /// `todo_checkpoint`.
-    Checkpoint,
-}
-
-impl Group {
-    /// Every group.
-    pub const ALL: &'static [Self] = &[Self::Claim, Self::Checkpoint];
-
-    /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Claim => "claim",
-            Self::Checkpoint => "checkpoint",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|group| group.name() == name)
+punch_core::words! {
+    /// Tools beyond a dialect's own, on demand.
+    pub enum Group {
+        /// `todo_claim`.
+        Claim = "claim",
+        /// `todo_checkpoint`.
+        Checkpoint = "checkpoint",
     }
 }
 

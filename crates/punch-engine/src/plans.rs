@@ -3,7 +3,7 @@
 use punch_core::{Counts, Refusal, text};
 use punch_store::{Durability, PlanId, PlanInfo, StoreError};
 
-use crate::{DEFAULT_PLAN, Engine, EngineError, used_by};
+use crate::{DEFAULT_PLAN, Engine, EngineError};
 
 /// The longest name of a plan, in characters.
 const LONGEST: usize = 100;
@@ -55,7 +55,7 @@ impl Engine {
             if info.archived.is_some() {
                 return Err(EngineError::ArchivedPlan { name: info.name });
             }
-            Ok(tx.put_setting(&used_by(worktree), Some(&plan.0.to_string()))?)
+            Ok(tx.put_worktree_plan(worktree)?)
         })
     }
 

@@ -1,10 +1,10 @@
-//! From what a person typed to a todo: by id, else by content with the rules of the phases dialect.
+//! From what the user typed to a todo: by id, else by content with the rules of the phases dialect.
 
 use punch_core::{Op, Ref, Refusal, Todo, Uid, text};
 use punch_store::{PlanId, Snapshot, Which};
 
 use crate::call::names::OUTSIDE;
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Candidates, Changed, Engine, EngineError, Request};
 
 /// Candidates listed for an ambiguous reference.
 const SHOWN: usize = 10;
@@ -15,7 +15,7 @@ impl Engine {
         self.read(plan, |snapshot| resolve(snapshot, given))
     }
 
-    /// Submits ops on todos that a person named, and answers which ones they were. Ids are tried first, in one
+    /// Submits ops on todos that the user named, and answers which ones they were. Ids are tried first, in one
     /// transaction; only if one is unknown are contents looked at.
     pub fn submit_named(
         &self,
@@ -63,6 +63,13 @@ pub(crate) fn resolve(snapshot: &dyn Snapshot, given: &str) -> Result<Uid, Engin
     if let Some(todo) = given.strip_prefix(OUTSIDE).map(|id| snapshot.find(id)).transpose()?.flatten() {
         return Ok(todo.uid);
     }
+    // `4` is short for `T-4`.
+    if !given.is_empty()
+        && given.bytes().all(|byte| byte.is_ascii_digit())
+        && let Some(todo) = snapshot.find(&format!("T-{given}"))?
+    {
+        return Ok(todo.uid);
+    }
     let wanted = given.trim().to_lowercase();
     if wanted.is_empty() {
         return Err(EngineError::NotFound { given: given.to_owned(), near: Vec::new() });
@@ -75,14 +82,23 @@ pub(crate) fn resolve(snapshot: &dyn Snapshot, given: &str) -> Result<Uid, Engin
     let open: Vec<&Todo> = fits.iter().copied().filter(|t| t.status.is_open()).collect();
     match (fits.as_slice(), open.as_slice()) {
         ([one], _) | (_, [one]) => Ok(one.uid),
-        ([], _) => {
-            let near = text::nearest(given, live.iter().map(|t| t.id.as_str()), 3);
-            Err(EngineError::NotFound { given: given.to_owned(), near })
+        ([], _) => Err(EngineError::NotFound { given: given.to_owned(), near: near(given, &live) }),
+        (all, _) => {
+            let shown = all.iter().take(SHOWN).map(|t| (t.id.clone(), t.content.clone())).collect();
+            Err(EngineError::Ambiguous { given: given.to_owned(), candidates: Candidates { shown, total: all.len() } })
         }
-        (all, _) => Err(EngineError::Ambiguous {
-            given: given.to_owned(),
-            candidates: all.iter().take(SHOWN).map(|t| (t.id.clone(), t.content.clone())).collect(),
-            total: all.len(),
-        }),
     }
+}
+
+/// Ids that look like what was typed; else todos with a word that does, named with their content.
+fn near(given: &str, live: &[Todo]) -> Vec<String> {
+    let ids = text::nearest(given, live.iter().map(|todo| todo.id.as_str()), 3);
+    if !ids.is_empty() {
+        return ids;
+    }
+    let words = live.iter().flat_map(|todo| todo.content.split_whitespace());
+    let words = text::nearest(given.trim(), words.filter(|word| word.chars().count() > 3), SHOWN);
+    let has = |todo: &&Todo| todo.content.split_whitespace().any(|word| words.iter().any(|near| near == word));
+    let name = |todo: &Todo| format!("{} {}", todo.id, text::clip(&todo.content, 60));
+    live.iter().filter(has).take(3).map(name).collect()
 }

@@ -10,7 +10,7 @@ use crate::{Group, Offer, Offered};
 /// The arguments of every tool of a dialect, by the name of the tool, and any of them.
 pub fn tools(dialect: Dialect) -> Value {
     let one = |tool: Offered| named(&tool.name, about(Value::Object(tool.input_schema), &tool.description));
-    any_of(Offer::new(dialect, Group::ALL).tools.into_iter().map(one).collect())
+    any_of(Offer::new(dialect, &Group::ALL).tools.into_iter().map(one).collect())
 }
 
 /// The record of a decision, as `punch why-stop --line` prints it and `punch replay --dialect drive` reads it.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use punch_core::drive::Counters;
+use punch_core::drive::{ContextUse, Counters, Cover};
 use punch_core::{Dialect, Uid};
 use punch_store::{PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::host::Meter;
+use crate::process::ProcessId;
 use crate::{Engine, EngineError};
 
 /// Todos outside its list that a session is remembered to know.
@@ -52,11 +53,23 @@ pub struct SessionState {
     pub names: BTreeMap<String, String>,
     /// The revision at which it was last shown them (rule 9).
     pub shown: u64,
+    /// The revision up to which todos that the user added became part of what it answers for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub taken_up: u64,
     /// It wrote, started or claimed something; keep-going acts only for such sessions.
     pub bound: bool,
     /// The agent program, once its host has reported something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The question that its agent asks in its own terminal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asking: Option<u64>,
+    /// The process of its agent, as a hook last saw it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessId>,
+    /// How full its context was when its agent last wanted to stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextUse>,
     /// What it had in progress when it ended: its own again when it resumes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given_back: Vec<Uid>,
@@ -88,9 +101,8 @@ fn known_dialect<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Dialect>, 
     Ok(Option::<String>::deserialize(from)?.and_then(|name| Dialect::parse(&name)))
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn is_zero(percent: &u8) -> bool {
-    *percent == 0
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
@@ -106,16 +118,20 @@ fn is_untouched(counters: &Counters) -> bool {
 const UNPROVEN: usize = 20;
 
 impl SessionState {
-    /// The session wrote revision `after` on a plan at `before`, and was shown its list as it is now. What the user
-    /// changed up to `before` stays to be reported, unless all of it has been.
+    /// The session wrote revision `after` on a plan at `before`, and was shown its list as it is now. It still has to be
+    /// informed of what the user changed up to `before`, unless it was.
     pub(crate) fn wrote(&mut self, before: u64, after: u64) {
         self.shown = after;
         self.passes_on(before, after);
+        if !self.bound && self.drive.seen == 0 {
+            // What happened before it began is not its progress.
+            self.drive.seen = before;
+        }
         self.bound = true;
         self.drive.untouched = false;
     }
 
-    /// Moves on what is known to be reported of the user's changes, if nothing of it is outstanding at `before`.
+    /// Moves on up to where it is informed of the user's changes, if it was informed of all of them at `before`.
     pub(crate) const fn passes_on(&mut self, before: u64, after: u64) {
         let first = !self.bound && self.drive.told == 0;
         if first || self.drive.told == before {
@@ -123,10 +139,25 @@ impl SessionState {
         }
     }
 
-    /// The revision up to which the user's changes were reported to it.
-    pub(crate) const fn reported(&self) -> u64 {
+    /// The revision up to which it was informed of the user's changes.
+    pub(crate) const fn informed(&self) -> u64 {
         // Older versions noted what was shown only.
         if self.drive.told == 0 { self.shown } else { self.drive.told }
+    }
+
+    /// Which todos it answers for: those who think in lists for their list, workers for what they were given.
+    pub(crate) fn cover(&self) -> Cover {
+        match self.thinks_in_lists() || self.role == Role::Worker {
+            true => {
+                let beyond = self.beyond.iter().filter(|uid| !self.scope.contains(uid));
+                Cover::List(self.scope.iter().chain(beyond).copied().collect())
+            }
+            false => Cover::Plan,
+        }
+    }
+
+    pub(crate) const fn thinks_in_lists(&self) -> bool {
+        matches!(self.dialect, Some(Dialect::Cursor | Dialect::Phases | Dialect::Todowrite))
     }
 
     /// Todos outside its list were displayed to it. Returns whether that is new; only the newest are remembered.

@@ -1,18 +1,23 @@
 //! The one way in which a plan changes: load what the batch needs, apply the rules, keep the outcome, all in one
 //! transaction.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use punch_core::{Actor, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, Uid, apply};
-use punch_store::{Durability, PlanId, StoreError, Tx};
+use punch_core::{
+    Actor, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Status, Stop, Uid, apply,
+};
+use punch_store::{Ahead, Durability, PlanId, StoreError, Tx};
 
 use crate::checkpoint::AfterCommit;
 use crate::config::Settings;
 use crate::git::GitFolders;
-use crate::{Engine, EngineError, Proofs};
+use crate::{Engine, EngineError, Proofs, ReadyQuery};
 
-/// After so many requests for more, everything is loaded: a slice that grows step by step would cost more.
+/// After this many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
+/// Cancelled and failed todos of one write whose dependents are looked up.
+const DROPPED: usize = 50;
 
 /// Who asks, and under which conditions.
 #[derive(Clone, Debug)]
@@ -96,7 +101,10 @@ impl Engine {
         first: &Footprint,
         make: MakeOps<'_>,
     ) -> Result<Changed, EngineError> {
-        self.write_for(plan, request, |tx, now| apply_in_transaction(tx, now, request, first, make))
+        let body = |tx: &mut dyn Tx, now| apply_in_transaction(tx, now, request, first, make);
+        let (changed, after) = self.transact(plan, request.durability, Ahead::load(first), Some(request), body)?;
+        self.follow_up(plan, Some(request), &after);
+        Ok(changed)
     }
 
     /// Submits what the plan file says. The caller writes the file itself and then follows up `after_commit`.
@@ -109,7 +117,7 @@ impl Engine {
         after_commit: &mut AfterCommit,
     ) -> Result<Changed, EngineError> {
         let body = |tx: &mut dyn Tx, now| apply_in_transaction(tx, now, request, first, make);
-        let (changed, after) = self.transact(plan, request.durability, Some(request), body)?;
+        let (changed, after) = self.transact(plan, request.durability, Ahead::load(first), Some(request), body)?;
         after_commit.add(after);
         Ok(changed)
     }
@@ -123,10 +131,11 @@ impl Engine {
         make: MakeOps<'_>,
     ) -> Result<Changed, EngineError> {
         let mut out = None;
-        let done = self.transact(plan, request.durability, None, |tx, now| -> Result<(), EngineError> {
-            out = Some(apply_in_transaction(tx, now, request, first, make)?);
-            Err(StoreError::Abort.into())
-        });
+        let done =
+            self.transact(plan, request.durability, Ahead::load(first), None, |tx, now| -> Result<(), EngineError> {
+                out = Some(apply_in_transaction(tx, now, request, first, make)?);
+                Err(StoreError::Abort.into())
+            });
         match (out, done) {
             (Some(changed), _) => Ok(changed),
             (None, Err(error)) => Err(error),
@@ -142,7 +151,7 @@ impl Engine {
         durability: Durability,
         body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let (done, after) = self.transact(plan, durability, None, body)?;
+        let (done, after) = self.transact(plan, durability, Ahead::default(), None, body)?;
         self.follow_up(plan, None, &after);
         Ok(done)
     }
@@ -154,7 +163,7 @@ impl Engine {
         request: &Request<'_>,
         body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let (done, after) = self.transact(plan, request.durability, Some(request), body)?;
+        let (done, after) = self.transact(plan, request.durability, Ahead::default(), Some(request), body)?;
         self.follow_up(plan, Some(request), &after);
         Ok(done)
     }
@@ -164,12 +173,17 @@ impl Engine {
         &self,
         plan: PlanId,
         durability: Durability,
+        ahead: Ahead<'_>,
         request: Option<&Request<'_>>,
         mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<(T, AfterCommit), EngineError> {
         let mut out = None;
-        let done = self.store.write(plan, durability, &mut |tx| {
-            let result = body(tx, self.now()).and_then(|value| Ok((value, AfterCommit::collect(tx, plan, request)?)));
+        let done = self.store.write_ahead(plan, durability, ahead, &mut |tx| {
+            let result = self.require_held_run(plan, tx).and_then(|()| {
+                let now = tx.now().unwrap_or_else(|| self.now());
+                let value = body(tx, now)?;
+                Ok((value, AfterCommit::collect(tx, plan, request)?))
+            });
             let end = if result.is_ok() { Ok(()) } else { Err(StoreError::Abort) };
             out = Some(result);
             end
@@ -208,7 +222,6 @@ pub(crate) fn apply_to_slice(
     if let Some(expected) = request.if_revision.filter(|expected| *expected != row.revision) {
         return Err(Refusal::Conflict { expected, current: row.revision }.into());
     }
-    let now = now.max(row.last_time);
     let base = request.settings.map_or(row.policy, |settings| settings.policy_over(row.policy));
     let ctx = Context { now, actor: request.actor.clone(), policy: (request.preset)(base), lease: request.lease() };
     // The stored counters depend on this one policy, so a setting that differs becomes the plan's own first.
@@ -241,6 +254,12 @@ pub(crate) fn apply_to_slice(
         tx.put(&outcome)?;
     }
     plan.commit(&outcome);
+    // Who depends on what was given up is part of every answer.
+    let dropped = outcome.rows.iter().filter(|todo| matches!(todo.status, Status::Cancelled | Status::Failed));
+    let dependents: BTreeSet<Uid> = dropped.map(|todo| todo.uid).take(DROPPED).collect();
+    if !dependents.is_empty() {
+        tx.load(&Footprint { dependents, ..Footprint::default() }, &mut plan)?;
+    }
     if request.detail {
         let more = surroundings(&plan, outcome.rows.iter().map(|t| t.uid));
         tx.load(&more, &mut plan)?;
@@ -286,7 +305,7 @@ fn reported(ops: Vec<Op>, request: &Request<'_>) -> Vec<Op> {
 /// Names a todo that is free instead in refusals because of a claim.
 fn with_free(tx: &dyn Tx, mut refusals: Vec<Refusal>, now: i64) -> Result<Vec<Refusal>, StoreError> {
     if refusals.iter().any(|refusal| matches!(refusal, Refusal::Leased { .. })) {
-        let ready = tx.ready(now, None, 1)?.pop().map(|todo| todo.fields.id);
+        let ready = ReadyQuery::of_plan(now).ready(tx, 1)?.pop().map(|todo| todo.fields.id);
         for refusal in &mut refusals {
             if let Refusal::Leased { free, .. } = refusal {
                 free.clone_from(&ready);
@@ -310,6 +329,7 @@ pub(crate) fn surroundings(plan: &Plan, uids: impl Iterator<Item = Uid>) -> Foot
     for todo in uids.filter_map(|uid| plan.get(uid)).take(50) {
         more.todos.extend(todo.depends_on.iter().filter_map(Dep::target).take(100));
         more.dependents.insert(todo.uid);
+        more.all_running |= !todo.files.is_empty() && todo.status.is_open();
     }
     more
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use punch_store::PlanId;
+use punch_store::{PlanId, create_own_folder};
 
 /// Number of runs of a plan whose files are kept.
 const KEPT: u64 = 20;
@@ -34,7 +34,8 @@ impl Folder {
     /// Creates the folder of a run and deletes that of the run that is now too old to keep.
     pub fn make(store: &Path, plan: PlanId, run: u64) -> io::Result<Self> {
         let path = of_run(store, plan, run);
-        fs::create_dir_all(&path)?;
+        create_own_folder(&runs(store))?;
+        create_own_folder(&path)?;
         if let Some(old) = run.checked_sub(KEPT) {
             // Older ones were deleted by earlier runs.
             let _ = fs::remove_dir_all(of_run(store, plan, old));

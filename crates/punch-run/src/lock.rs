@@ -1,10 +1,11 @@
-//! At most one runner per plan: a file lock, which the system frees when its holder exits or is killed.
+//! At most one runner of a plan for each folder of runs: a file lock, which the system frees when its holder exits or is
+//! killed. Between machines the lease in the store decides; this lock says that the holder of a lease is alive.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use punch_store::PlanId;
+use punch_store::{PlanId, create_own_folder, update_own};
 
 /// The lock of a plan, held until dropped.
 #[derive(Debug)]
@@ -27,10 +28,9 @@ pub enum LockError {
 impl Lock {
     /// Takes the lock of a plan. `runs` is the folder for the files of runs.
     pub fn take(folder: &Path, plan: PlanId) -> Result<Self, LockError> {
-        fs::create_dir_all(folder).map_err(LockError::Failed)?;
+        create_own_folder(folder).map_err(LockError::Failed)?;
         let path = folder.join(format!("plan-{}.lock", plan.0));
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = file.map_err(LockError::Failed)?;
+        let mut file = update_own(&path).map_err(LockError::Failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -1,6 +1,6 @@
 //! Sums up what a run has spent and compares it with the limits. The ledger in the store is authoritative.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use punch_core::Uid;
@@ -16,6 +16,8 @@ pub struct Meter {
     todo: Limits,
     sum: Sum,
     todos: HashMap<Uid, Sum>,
+    /// The seats whose turn has begun and not ended.
+    open_turns: HashSet<usize>,
     began: Instant,
     before: Duration,
 }
@@ -23,7 +25,15 @@ pub struct Meter {
 impl Meter {
     /// Starts with the entries of the ledger and the time that earlier parts of the run took.
     pub fn new(run: Limits, todo: Limits, ledger: &[Spent], before: Duration) -> Self {
-        let mut meter = Self { run, todo, sum: Sum::default(), todos: HashMap::new(), began: Instant::now(), before };
+        let mut meter = Self {
+            run,
+            todo,
+            sum: Sum::default(),
+            todos: HashMap::new(),
+            open_turns: HashSet::new(),
+            began: Instant::now(),
+            before,
+        };
         ledger.iter().for_each(|spent| meter.add(spent));
         meter
     }
@@ -32,6 +42,16 @@ impl Meter {
     pub fn add(&mut self, spent: &Spent) {
         self.sum.add(spent);
         self.todos.entry(spent.uid).or_default().add(spent);
+    }
+
+    /// Counts a turn of a seat from its beginning, so that turns at the same time do not exceed the limit together.
+    pub fn begin_turn(&mut self, seat: usize) {
+        self.open_turns.insert(seat);
+    }
+
+    /// Returns true if the seat had an open turn, and closes it.
+    pub fn end_turn(&mut self, seat: usize) -> bool {
+        self.open_turns.remove(&seat)
     }
 
     /// Returns what the run has spent.
@@ -44,9 +64,11 @@ impl Meter {
         self.todos.get(&uid).copied().unwrap_or_default()
     }
 
-    /// Returns the limit of the run that is reached, in words. Nothing more is started or continued then.
+    /// Returns the limit of the run that is reached, in words. Nothing more is started or continued then. Turns count as
+    /// soon as they begin.
     pub fn stops_run(&self) -> Option<String> {
-        self.run.reached(&self.sum, self.wall())
+        let turns = self.sum.turns.saturating_add(self.open_turns.len() as u64);
+        self.run.reached(&Sum { turns, ..self.sum }, self.wall())
     }
 
     /// Returns the limit that a todo has reached, in words.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use punch_engine::Sum;
 use punch_engine::config::{Permission, Settings};
+use punch_engine::{Sum, dollars};
 use serde::Serialize;
 
 use crate::agent::Spec;
@@ -35,12 +35,6 @@ impl Limits {
             .or_else(|| turns.map(|most| format!("{} of {most} turns are taken", sum.turns)))
             .or_else(|| time.map(|most| format!("{} are over", punch_engine::config::print_duration(most))))
     }
-}
-
-/// Formats millionths of a dollar, rounded up to cents.
-pub fn dollars(micros: u64) -> String {
-    let cents = micros.div_ceil(10_000);
-    format!("${}.{:02}", cents / 100, cents % 100)
 }
 
 /// How permission requests are answered, as the user wrote it.
@@ -83,6 +77,8 @@ pub struct Options {
     pub worktrees: bool,
     /// Skip todos of priority 5.
     pub skip_optional: bool,
+    /// Work on todos that are larger than a whole context window too, last.
+    pub oversize: bool,
 }
 
 impl Options {
@@ -110,6 +106,7 @@ impl Options {
             fresh: false,
             worktrees: settings.run_worktrees.value,
             skip_optional: settings.keep_going_skip_optional.value,
+            oversize: false,
         }
     }
 }

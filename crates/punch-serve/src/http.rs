@@ -1,6 +1,5 @@
 //! Streamable HTTP for clients of this user on this machine.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +7,15 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::serve::ListenerExt;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Log, Token, http_access};
+use crate::http_access::Denial;
+use crate::http_limits::Limits;
+use crate::{Log, Token, connections, http_access};
 
 /// The port when none is given; 0 takes any.
 const PORT: u16 = 4815;
@@ -39,47 +39,28 @@ struct Access {
     /// The address in use, as `Host` names it.
     own: String,
     token: Token,
+    limits: Limits,
+    sessions: Arc<LocalSessionManager>,
 }
 
-/// Why HTTP cannot be served.
-#[derive(Debug)]
-pub enum HttpError {
-    /// The address is no address.
-    Unreadable(String),
-    /// Others than this machine could reach it.
-    NotLoopback(SocketAddr),
-    /// The address is taken, or serving failed.
-    Io(SocketAddr, std::io::Error),
-}
-
-impl HttpError {
-    /// What is wrong.
-    pub fn message(&self) -> String {
-        match self {
-            Self::Unreadable(given) => format!("`{}` is no address", punch_core::text::clip(given, 80)),
-            Self::NotLoopback(address) => {
-                format!("`{address}` can be reached from other machines; punch serves this one only")
-            }
-            Self::Io(address, cause) => format!("cannot serve on `{address}`: {cause}"),
-        }
-    }
-
-    /// What to do.
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Unreadable(_) | Self::NotLoopback(_) => "give a port, 127.0.0.1:PORT or [::1]:PORT",
-            Self::Io(..) => "choose another port, or port 0 for any that is free",
-        }
+punch_core::errors! {
+    /// Why HTTP cannot be served.
+    #[derive(Debug)]
+    pub enum HttpError {
+        /// The address cannot be read.
+        Unreadable { given: String }: "http",
+            ("invalid address `{given}`"),
+            ("use a port, 127.0.0.1:PORT or [::1]:PORT");
+        /// Others than this machine could reach it.
+        NotLoopback { address: String }: "http",
+            ("`{address}` is reachable from other machines; punch serves only this one"),
+            ("use a port, 127.0.0.1:PORT or [::1]:PORT");
+        /// The address is taken, or serving failed.
+        Failed { address: String, cause: String }: "http",
+            ("cannot serve on `{address}`: {cause}"),
+            ("choose another port, or 0 for any free one");
     }
 }
-
-impl fmt::Display for HttpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message())
-    }
-}
-
-impl std::error::Error for HttpError {}
 
 /// Reads an address: nothing, a port, `localhost:PORT`, or a loopback address with or without a port.
 pub fn loopback(given: &str) -> Result<SocketAddr, HttpError> {
@@ -95,8 +76,9 @@ pub fn loopback(given: &str) -> Result<SocketAddr, HttpError> {
         .or_else(|| given.parse().ok().map(local))
         .or_else(|| given.parse().ok())
         .or_else(|| given.trim_matches(['[', ']']).parse().ok().map(|ip| SocketAddr::new(ip, PORT)))
-        .ok_or_else(|| HttpError::Unreadable(given.to_owned()))?;
-    if address.ip().is_loopback() { Ok(address) } else { Err(HttpError::NotLoopback(address)) }
+        .ok_or_else(|| HttpError::Unreadable { given: given.to_owned() })?;
+    let elsewhere = || HttpError::NotLoopback { address: address.to_string() };
+    if address.ip().is_loopback() { Ok(address) } else { Err(elsewhere()) }
 }
 
 impl Http {
@@ -108,9 +90,10 @@ impl Http {
         log: &Log,
         ready: impl FnOnce(SocketAddr),
     ) -> Result<(), HttpError> {
-        let failed = |cause| HttpError::Io(self.address, cause);
+        let address = || self.address.to_string();
+        let failed = |cause: std::io::Error| HttpError::Failed { address: address(), cause: cause.to_string() };
         if !self.address.ip().is_loopback() {
-            return Err(HttpError::NotLoopback(self.address));
+            return Err(HttpError::NotLoopback { address: address() });
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build();
         let runtime = runtime.map_err(failed)?;
@@ -136,39 +119,46 @@ impl Http {
             .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
             .with_max_request_body_bytes(self.limit)
             .with_cancellation_token(end.clone());
-        let service =
-            StreamableHttpService::new(move || Ok(connection()), Arc::new(LocalSessionManager::default()), config);
+        let sessions = Arc::new(LocalSessionManager::default());
+        let service = StreamableHttpService::new(move || Ok(connection()), Arc::clone(&sessions), config);
         let own = match listener.local_addr()?.ip() {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
-        let access = Arc::new(Access { own, token: self.token.clone() });
+        let limits = Limits::new(self.limit);
+        let access = Arc::new(Access { own, token: self.token.clone(), limits, sessions });
         let router =
             axum::Router::new().route_service("/mcp", service).layer(middleware::from_fn_with_state(access, admit));
-        // Small answers are sent at once: without this every call would take 40 ms.
-        let listener = listener.tap_io(|stream| {
-            let _ = stream.set_nodelay(true);
-        });
-        let (stop, log) = (end.clone(), log.clone());
-        let serve = axum::serve(listener, router).with_graceful_shutdown(async move {
+        let asked = async {
             asked_to_end().await;
             log.say("asked to end");
-            stop.cancel();
-        });
+            end.cancel();
+            tokio::time::sleep(GRACE).await;
+        };
         tokio::select! {
-            done = async { serve.await } => done,
-            () = async { end.cancelled().await; tokio::time::sleep(GRACE).await } => Ok(()),
+            () = connections::serve(listener, router, &limits, &end) => {}
+            () = asked => {}
         }
+        Ok(())
     }
 }
 
-/// Lets a request through, or answers why not.
+/// Lets a request through, or answers why not. Its body is read here, so that a slow or endless one never reaches a session.
 async fn admit(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let (head, body) = request.into_parts();
-    match http_access::judge(&head, &access.own, &access.token) {
-        Ok(()) => next.run(Request::from_parts(head, body)).await,
+    match admitted(&access, request).await {
+        Ok(request) => next.run(request).await,
         Err(denial) => denial.response(&access.token),
     }
+}
+
+async fn admitted(access: &Access, request: Request) -> Result<Request, Denial> {
+    let (head, body) = request.into_parts();
+    http_access::judge(&head, &access.own, &access.token)?;
+    let body = access.limits.read(&head, body).await?;
+    if access.limits.opens_session(&body) {
+        access.limits.room_for_session(access.sessions.sessions.read().await.len())?;
+    }
+    Ok(Request::from_parts(head, body.into()))
 }
 
 #[cfg(unix)]
@@ -212,10 +202,10 @@ mod tests {
             assert_eq!(loopback(given).unwrap().to_string(), expected, "{given}");
         }
         for given in ["0.0.0.0", "0.0.0.0:80", "192.168.1.2:80", "[::]:80"] {
-            assert!(matches!(loopback(given), Err(HttpError::NotLoopback(_))), "{given}");
+            assert!(matches!(loopback(given), Err(HttpError::NotLoopback { .. })), "{given}");
         }
         for given in ["example.com:80", "localhost:x", "99999", ":", "127.0.0.1:99999"] {
-            assert!(matches!(loopback(given), Err(HttpError::Unreadable(_))), "{given}");
+            assert!(matches!(loopback(given), Err(HttpError::Unreadable { .. })), "{given}");
         }
     }
 }

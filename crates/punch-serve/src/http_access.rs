@@ -21,6 +21,12 @@ pub(crate) enum Denial {
     Origin,
     /// It does not carry the token.
     Token,
+    /// Its body is larger than a request may be.
+    TooLarge,
+    /// Its body did not arrive in time, or broke off.
+    TooSlow,
+    /// It would open one session too many.
+    TooMany,
 }
 
 /// Judges the head of a request. `own` is the address the server listens on, which may be a loopback address without a
@@ -79,6 +85,12 @@ impl Denial {
                 let message =
                     format!("missing or wrong token: send `Authorization: Bearer TOKEN` with the token from `{path}`");
                 (StatusCode::UNAUTHORIZED, -32001, message)
+            }
+            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, -32003, "the request is too large".to_owned()),
+            Self::TooSlow => (StatusCode::REQUEST_TIMEOUT, -32003, "the request did not arrive in time".to_owned()),
+            Self::TooMany => {
+                let message = "too many sessions are open; close one, or try again in a few minutes";
+                (StatusCode::SERVICE_UNAVAILABLE, -32003, message.to_owned())
             }
         };
         let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});

@@ -5,11 +5,13 @@
 //! environment.
 
 mod checks;
+mod connections;
 pub mod cost;
 pub mod guide;
 pub mod hook;
 mod http;
 mod http_access;
+mod http_limits;
 mod identity;
 mod log;
 mod problem;
@@ -33,6 +35,7 @@ pub use service::{Checked, PlanResource, Stopped, ToolRequest, ToolService};
 pub use stdio::stdio;
 pub use token::{Token, TokenError};
 
+mod plan_follower;
 mod plan_service;
 mod read_cache;
 pub use plan_service::{PlanToolService, Project, ServedProject};

@@ -22,7 +22,7 @@ impl Log {
         Self { out: Arc::new(Mutex::new(out)) }
     }
 
-    /// One line. A log that cannot be written is no reason to stop serving.
+    /// One line. A log that cannot be written is not a reason to stop serving.
     pub fn say(&self, line: &str) {
         if let Ok(mut out) = self.out.lock() {
             let _ = writeln!(out, "punch mcp: {}", punch_core::text::neutral(line));

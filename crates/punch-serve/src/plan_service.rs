@@ -5,20 +5,18 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use punch_core::{Footprint, Patch, Plan, Refusal};
+use punch_core::Refusal;
 use punch_engine::call::{Answer, Called, Caller, Tool, Work, budget};
 use punch_engine::config::Settings;
 use punch_engine::{Choice, Engine, EngineError, Role, UnnamedCall, WorkTree};
-use punch_store::{Changes, PlanId, SessionKey, StoreError};
+use punch_store::{PlanId, SessionKey, StoreError};
 use serde_json::json;
 
 use crate::Problem;
 use crate::identity::idempotency;
+use crate::plan_follower::PlanFollower;
 use crate::read_cache::ReadCache;
 use crate::service::{Checked, PlanResource, Stopped, ToolRequest, ToolService};
-
-/// The most ids by which a change is reported; more are reported as "everything".
-const NAMED: usize = 1_000;
 
 /// Opens the store of a project.
 pub trait Project: Send + Sync {
@@ -138,7 +136,7 @@ impl PlanToolService {
         choose: impl Fn(&ToolRequest) -> Choice,
     ) -> Result<Option<Answer>, Problem> {
         let Some(engine) = self.engine(false)? else { return Ok(None) };
-        let stamp = engine.store().stamp().map_err(EngineError::from)?;
+        let stamp = engine.store().stamp(None).map_err(EngineError::from)?;
         if let Some(known) = stamp.and_then(|stamp| self.cache.find(request, stamp, engine.now())) {
             return Ok(Some(known));
         }
@@ -253,7 +251,7 @@ impl ToolService for PlanToolService {
         (request.arguments, request.structured) = (json!({"view": "todo", "id": id}), true);
         let caller = self.caller(&request);
         let found = self.on_plan(&choice, |engine, plan| {
-            // Only by its id: a resource is no search.
+            // Only by its id: a resource is not a search.
             match engine.read(plan, |snapshot| Ok(snapshot.find(id)?))? {
                 Some(_) => {
                     engine.call(plan, &caller, request.dialect, request.tool, &request.arguments, None).map(Some)
@@ -268,33 +266,9 @@ impl ToolService for PlanToolService {
         }))
     }
 
-    fn changed(&self, since: Option<u64>) -> Result<(u64, Option<Vec<String>>), Problem> {
-        let found = self.on_plan(&self.choice(None), |engine, plan| {
-            engine.read(plan, |snapshot| {
-                let revision = snapshot.row()?.revision;
-                let Some(since) = since.filter(|since| *since < revision) else {
-                    return Ok((revision, Some(Vec::new())));
-                };
-                let mut uids = std::collections::BTreeSet::new();
-                for event in snapshot.events(since, NAMED)? {
-                    if let Patch::Todo(uid, _) = event.patch {
-                        uids.insert(uid);
-                    }
-                }
-                if uids.len() >= NAMED {
-                    return Ok((revision, None));
-                }
-                let mut part = Plan::slice(snapshot.row()?);
-                snapshot.load(&Footprint { todos: uids.clone(), ..Default::default() }, &mut part)?;
-                Ok((revision, Some(uids.iter().filter_map(|uid| part.get(*uid)).map(|t| t.id.clone()).collect())))
-            })
-        })?;
-        Ok(found.unwrap_or((0, Some(Vec::new()))))
-    }
-
-    fn changes(&self) -> Option<Box<dyn Changes>> {
-        let engine = self.engine(false).ok().flatten()?;
-        Some(engine.store().changes())
+    fn follow(&self) -> Result<Option<PlanFollower>, Problem> {
+        let Some(engine) = self.engine(false)? else { return Ok(None) };
+        Ok(Some(PlanFollower::start(engine, self.choice(None))?))
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use punch_core::view::Plain;
 use punch_engine::Proofs;
 use punch_engine::call::{Answer, Called, budget};
 use punch_store::SessionKey;
@@ -146,7 +147,7 @@ impl Server {
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
         let known: Vec<&str> = self.settings.offer.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let name = punch_core::text::clip(name, 80);
+        let name = Plain::clipped(name, 80);
         let text = match known.is_empty() {
             true => format!("no tool `{name}`: tools are switched off here"),
             false => format!("no tool `{name}`; there is {}", known.join(", ")),
@@ -155,14 +156,21 @@ impl Server {
     }
 
     fn unknown_resource(uri: &str) -> ErrorData {
-        let text =
-            format!("no resource `{}`; there is punch://plan and punch://todo/ID", punch_core::text::clip(uri, 200));
+        let uri = Plain::clipped(uri, 200);
+        let text = format!("no resource `{uri}`; there is punch://plan and punch://todo/ID");
         ErrorData::resource_not_found(text, Some(json!({"uri": uri})))
     }
 
     async fn reading(&self, reading: PlanResource, end: CancellationToken) -> Result<Option<String>, ErrorData> {
+        let is_plain = matches!(reading, PlanResource::Plan);
         let text = self.service.run(end, move |service| service.read(&reading)).await;
-        text.map_err(|problem| ErrorData::internal_error(problem.text(), Some(json!({"code": problem.code}))))
+        // A model reads it: no todo may end the part of its context. JSON has escapes of its own.
+        let framed = |text: String| match is_plain {
+            true => punch_core::text::without_tags(&text).into_owned(),
+            false => text.replace('<', "\\u003c"),
+        };
+        text.map(|text| text.map(framed))
+            .map_err(|problem| ErrorData::internal_error(problem.text(), Some(json!({"code": problem.code}))))
     }
 }
 
@@ -181,6 +189,19 @@ impl ServerHandler for Server {
             true => config,
             false => config.with_instructions(guide::instructions(self.settings.offer.dialect)),
         }
+    }
+
+    /// Stores the version that was agreed on rather than the one that was asked for, so that a second handshake on a
+    /// connection does not change the protocol.
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let agreed = self.negotiate_initialize(&request)?;
+        request.protocol_version = agreed.protocol_version.clone();
+        context.peer.set_peer_info(request);
+        Ok(agreed)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -347,7 +368,7 @@ async fn patiently<T>(
             biased;
             answer = &mut job => return answer,
             () = context.ct.cancelled() => {
-                return Err(Problem::new("cancelled", "the call was cancelled", "call again if it is still wanted"));
+                return Err(Problem::new("cancelled", "the call was cancelled", "call the tool again if you still need it"));
             }
             () = tokio::time::sleep(PATIENCE) => {
                 waited += PATIENCE.as_secs_f64();

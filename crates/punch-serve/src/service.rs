@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use punch_engine::call::{Answer, Called, Dialect, ReadCall, Tool};
 use punch_engine::{Proof, Proofs};
-use punch_store::{Changes, SessionKey};
+use punch_store::SessionKey;
 use serde_json::Value;
 
 use crate::Problem;
+use crate::plan_follower::PlanFollower;
 
 /// One tool call and who makes it, as far as the wire says.
 #[derive(Clone, Debug)]
@@ -105,10 +106,6 @@ pub trait ToolService: Send + Sync {
     /// The text of a resource; `None` if there is no such todo.
     fn read(&self, reading: &PlanResource) -> Result<Option<String>, Problem>;
 
-    /// The last revision, and the ids of todos that changed after `since` (none of them without it); `None` in place
-    /// of the ids if they are too many to name.
-    fn changed(&self, since: Option<u64>) -> Result<(u64, Option<Vec<String>>), Problem>;
-
-    /// Returns wake-ups for commits; `None` while there is no store.
-    fn changes(&self) -> Option<Box<dyn Changes>>;
+    /// Follows the plan that resources show, from now on; `None` while there is no store.
+    fn follow(&self) -> Result<Option<PlanFollower>, Problem>;
 }

@@ -84,5 +84,5 @@ impl ServiceThread {
 const BUG: &str = "a call ended in a bug; the server continues";
 
 fn gone() -> Problem {
-    Problem::new("cancelled", "the call was given up", "call again if it is still wanted")
+    Problem::new("cancelled", "the call was cancelled", "call the tool again if you still need it")
 }

@@ -31,33 +31,22 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Why there is no token to serve with.
-#[derive(Debug)]
-pub enum TokenError {
-    /// The file could not be read or written.
-    Io(PathBuf, io::Error),
-    /// Other users can read or write the file.
-    Exposed(PathBuf),
-    /// The file does not hold a token.
-    Invalid(PathBuf),
-}
-
-impl TokenError {
-    /// What is wrong.
-    pub fn message(&self) -> String {
-        match self {
-            Self::Io(path, cause) => format!("cannot use the token file `{}`: {cause}", path.display()),
-            Self::Exposed(path) => format!("other users can open the token file `{}`", path.display()),
-            Self::Invalid(path) => format!("the token file `{}` does not hold a token", path.display()),
-        }
-    }
-
-    /// What to do.
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Io(..) => "check its permissions and those of its folder",
-            Self::Exposed(_) | Self::Invalid(_) => "delete it; the next start creates a new token",
-        }
+punch_core::errors! {
+    /// Why there is no token to serve with.
+    #[derive(Debug)]
+    pub enum TokenError {
+        /// The file could not be read or written.
+        Unusable { path: PathBuf, cause: String }: "token",
+            ("cannot use the token file `{path}`: {cause}"),
+            ("check the permissions of the file and its folder");
+        /// Other users can read or write the file.
+        Exposed { path: PathBuf }: "token",
+            ("other users can open the token file `{path}`"),
+            ("delete it; the next start creates a new token");
+        /// The file does not hold a token.
+        Invalid { path: PathBuf }: "token",
+            ("the token file `{path}` does not hold a token"),
+            ("delete it; the next start creates a new token");
     }
 }
 
@@ -69,23 +58,23 @@ impl Token {
 
     /// Reads the token, or creates the file with a new one. Two processes that start at once get the same token.
     pub fn read_or_create(path: &Path) -> Result<Self, TokenError> {
-        let failed = |cause| TokenError::Io(path.to_owned(), cause);
+        let failed = |cause: io::Error| TokenError::Unusable { path: path.to_owned(), cause: cause.to_string() };
         if fs::symlink_metadata(path).is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound) {
             create(path).map_err(failed)?;
         }
         let file = platform::direct_options().read(true).open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         if !meta.is_file() {
-            return Err(TokenError::Invalid(path.to_owned()));
+            return Err(TokenError::Invalid { path: path.to_owned() });
         }
         if platform::mode(&meta).is_some_and(|mode| mode & 0o077 != 0) {
-            return Err(TokenError::Exposed(path.to_owned()));
+            return Err(TokenError::Exposed { path: path.to_owned() });
         }
         let mut text = String::new();
         file.take(LONGEST).read_to_string(&mut text).map_err(failed)?;
         let secret = text.trim();
         if secret.len() < SHORTEST || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(TokenError::Invalid(path.to_owned()));
+            return Err(TokenError::Invalid { path: path.to_owned() });
         }
         Ok(Self { secret: secret.to_owned(), path: path.to_owned() })
     }
@@ -169,12 +158,12 @@ mod tests {
         let path = folder.path().join("token");
         Token::read_or_create(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(matches!(Token::read_or_create(&path), Err(TokenError::Exposed(_))));
+        assert!(matches!(Token::read_or_create(&path), Err(TokenError::Exposed { .. })));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         fs::write(&path, "short\n").unwrap();
-        assert!(matches!(Token::read_or_create(&path), Err(TokenError::Invalid(_))));
+        assert!(matches!(Token::read_or_create(&path), Err(TokenError::Invalid { .. })));
         let link = folder.path().join("link");
         symlink(&path, &link).unwrap();
-        assert!(matches!(Token::read_or_create(&link), Err(TokenError::Io(..))));
+        assert!(matches!(Token::read_or_create(&link), Err(TokenError::Unusable { .. })));
     }
 }

@@ -1,29 +1,37 @@
-//! Tells subscribers that a resource changed. The store is watched only while there are subscribers.
+//! Tells subscribers that a resource changed. The plan is followed only while there are subscribers.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, Sender, channel};
 use tokio_util::sync::CancellationToken;
 
+use crate::plan_follower::{ChangedTodos, PlanFollower};
 use crate::service::{PlanResource, ToolService};
 use crate::service_thread::ServiceThread;
 
-/// How long one look at the store may last; also how long the watching continues after the last subscriber left.
-const LOOK: Duration = Duration::from_secs(1);
+/// How long one wait may last; also how long the following continues after the last subscriber left.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Changes that a slow subscriber may be behind; one that is further behind is told that everything changed.
+const BEHIND: usize = 64;
 
 /// Wakes subscribers.
 #[derive(Clone)]
 pub struct Watch {
     service: ServiceThread,
-    ticks: Arc<Mutex<Option<watch::Sender<u64>>>>,
+    changes: Changes,
 }
 
+/// Where the following thread announces changes; `None` while there is no such thread.
+type Changes = Arc<Mutex<Option<Sender<Arc<ChangedTodos>>>>>;
+
 impl Watch {
-    /// Watches nothing yet.
+    /// Follows nothing yet.
     pub fn new(service: ServiceThread) -> Self {
-        Self { service, ticks: Arc::default() }
+        Self { service, changes: Arc::default() }
     }
 
     /// Calls `tell` for each of `readings` that changed, until it answers false or `end` comes.
@@ -31,45 +39,44 @@ impl Watch {
     where
         F: Future<Output = bool>,
     {
-        let mut ticks = self.ticks();
-        let Some(mut last_revision) = self.changed(None, &end).await.map(|(revision, _)| revision) else { return };
+        let mut changes = self.join(&end).await;
         loop {
-            tokio::select! {
+            let changed = tokio::select! {
                 () = end.cancelled() => return,
-                more = ticks.changed() => if more.is_err() { return },
-            }
-            let Some((revision, ids)) = self.changed(Some(last_revision), &end).await else { continue };
-            if revision == last_revision {
-                continue;
-            }
-            last_revision = revision;
+                received = changes.recv() => match received {
+                    Ok(changed) => changed,
+                    Err(RecvError::Lagged(_)) => Arc::new(ChangedTodos::All),
+                    Err(RecvError::Closed) => return,
+                },
+            };
             for (n, reading) in readings.iter().enumerate() {
-                let changed = match (reading, &ids) {
-                    (PlanResource::Plan, _) | (_, None) => true,
-                    (PlanResource::Todo(id), Some(ids)) => ids.contains(id),
+                let is_changed = match reading {
+                    PlanResource::Plan => true,
+                    PlanResource::Todo(id) => changed.contains(id),
                 };
-                if changed && !tell(n).await {
+                if is_changed && !tell(n).await {
                     return;
                 }
             }
         }
     }
 
-    /// `None` while the store is out of reach; the next wake-up asks again.
-    async fn changed(&self, since: Option<u64>, end: &CancellationToken) -> Option<(u64, Option<Vec<String>>)> {
-        self.service.run(end.clone(), move |service| service.changed(since)).await.ok()
-    }
-
-    /// Joins those who wait, and starts the watching if it is not running.
-    fn ticks(&self) -> watch::Receiver<u64> {
-        let mut held = self.ticks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ticks) = held.as_ref() {
-            return ticks.subscribe();
+    /// Joins those who wait, and starts the following if it is not running.
+    async fn join(&self, end: &CancellationToken) -> Receiver<Arc<ChangedTodos>> {
+        if let Some(changes) = lock(&self.changes).as_ref() {
+            return changes.subscribe();
         }
-        let (ticks, wait) = watch::channel(0);
-        *held = Some(ticks);
-        let (service, shared) = (self.service.service().clone(), self.ticks.clone());
-        let started = thread::Builder::new().name("watch".into()).spawn(move || look(&*service, &shared));
+        // Out of reach: the thread tries again.
+        let follower = self.service.run(end.clone(), |service| service.follow()).await.ok().flatten();
+        let mut held = lock(&self.changes);
+        if let Some(changes) = held.as_ref() {
+            return changes.subscribe();
+        }
+        let (changes, wait) = channel(BEHIND);
+        *held = Some(changes);
+        let (service, shared) = (self.service.service().clone(), self.changes.clone());
+        let started =
+            thread::Builder::new().name("follow".into()).spawn(move || announce(&*service, follower, &shared));
         if started.is_err() {
             *held = None;
         }
@@ -77,32 +84,25 @@ impl Watch {
     }
 }
 
-/// Looks at the store until no subscriber waits.
-fn look(service: &dyn ToolService, shared: &Mutex<Option<watch::Sender<u64>>>) {
-    let mut changes = None;
+/// Announces changes until no subscriber waits.
+fn announce(service: &dyn ToolService, mut follower: Option<PlanFollower>, shared: &Changes) {
     loop {
-        let woken = match &mut changes {
+        let changed = match &mut follower {
+            Some(following) => following.next(WAIT).unwrap_or_else(|_| {
+                follower = None;
+                None
+            }),
             None => {
-                changes = service.changes();
-                if changes.is_none() {
-                    thread::sleep(LOOK);
-                }
-                changes.is_some()
+                thread::sleep(WAIT);
+                follower = service.follow().ok().flatten();
+                follower.as_ref().map(|_| ChangedTodos::All)
             }
-            Some(waiting) => match waiting.wait(LOOK) {
-                Ok(woken) => woken,
-                Err(_) => {
-                    changes = None;
-                    thread::sleep(LOOK);
-                    false
-                }
-            },
         };
-        let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(shared);
         match held.as_ref() {
-            Some(ticks) if ticks.receiver_count() > 0 => {
-                if woken {
-                    ticks.send_modify(|tick| *tick += 1);
+            Some(changes) if changes.receiver_count() > 0 => {
+                if let Some(changed) = changed {
+                    let _ = changes.send(Arc::new(changed));
                 }
             }
             _ => {
@@ -111,4 +111,8 @@ fn look(service: &dyn ToolService, shared: &Mutex<Option<watch::Sender<u64>>>) {
             }
         }
     }
+}
+
+fn lock(changes: &Changes) -> MutexGuard<'_, Option<Sender<Arc<ChangedTodos>>>> {
+    changes.lock().unwrap_or_else(PoisonError::into_inner)
 }

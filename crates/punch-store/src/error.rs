@@ -1,9 +1,8 @@
-//! Why a store could not do it: a stable code, what is wrong with which file, and a way out.
+//! Why a store could not do it: a stable code, what is wrong with which store, and a way out.
 
 use std::fmt;
-use std::path::PathBuf;
 
-use crate::PlanId;
+use crate::{Medium, PlanId, StoreLabel};
 
 /// Writes that were committed and that the store does not hold any more, as when its log was deleted or cut short.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,11 +73,14 @@ pub enum Reason {
     Symlink,
     /// It belongs to another user.
     Owner,
-    /// The system does not let us in: permissions, a broken disk, a path that is no file.
+    /// The system does not let us in: permissions, a broken disk, a path that is not a file, a server out of reach.
     System,
+    /// The connection broke while a change was being committed, and it is unknown whether it was. It must not be
+    /// repeated blindly.
+    Unsure,
 }
 
-/// What went wrong below the rules. Refusals of rules are no store errors: a body that refuses keeps its refusal and
+/// What went wrong below the rules. Refusals of rules are not store errors: a body that refuses keeps its refusal and
 /// returns [`StoreError::Abort`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
@@ -96,8 +98,8 @@ pub enum StoreError {
     },
     /// The store cannot be used as things are; nothing is wrong with its content.
     Unavailable {
-        /// The file.
-        path: PathBuf,
+        /// Which store.
+        store: StoreLabel,
         /// What kind of obstacle.
         reason: Reason,
         /// In words, with the cause.
@@ -105,8 +107,8 @@ pub enum StoreError {
     },
     /// A newer program wrote it.
     TooNew {
-        /// The file.
-        path: PathBuf,
+        /// Which store.
+        store: StoreLabel,
         /// Its schema.
         found: Version,
         /// The newest that this program knows.
@@ -114,22 +116,22 @@ pub enum StoreError {
     },
     /// The content is broken.
     Damaged {
-        /// The file.
-        path: PathBuf,
+        /// Which store.
+        store: StoreLabel,
         /// Where and how.
         why: String,
     },
     /// The store no longer holds writes that were committed, and takes no new ones until the user has decided what to do.
     LostWrites {
-        /// The file.
-        path: PathBuf,
+        /// Which store.
+        store: StoreLabel,
         /// What is missing.
         lost: Box<LostWrites>,
     },
     /// Anything else: a bug here or below.
     Failed {
-        /// The file.
-        path: PathBuf,
+        /// Which store.
+        store: StoreLabel,
         /// What was tried, and the cause.
         why: String,
     },
@@ -151,6 +153,7 @@ impl StoreError {
                 Reason::Symlink => "store_symlink",
                 Reason::Owner => "store_owner",
                 Reason::System => "store_unavailable",
+                Reason::Unsure => "store_unsure",
             },
             Self::TooNew { .. } => "store_too_new",
             Self::Damaged { .. } => "store_damaged",
@@ -159,20 +162,21 @@ impl StoreError {
         }
     }
 
-    /// What is wrong, with which file.
+    /// What is wrong, with which store.
     pub fn message(&self) -> String {
         match self {
-            Self::Abort => "the change was given up".into(),
+            Self::Abort => "the change was abandoned".into(),
             Self::Conflict { what } => what.clone(),
             Self::UnknownPlan { plan } => format!("no plan has the number {}", plan.0),
-            Self::Unavailable { path, why, .. } => format!("cannot use the store `{}`: {why}", path.display()),
-            Self::TooNew { path, found, known } => format!(
-                "the store `{}` has schema {found}, written by a newer punch; this one knows {known}",
-                path.display()
-            ),
-            Self::Damaged { path, why } => format!("the store `{}` is damaged: {why}", path.display()),
-            Self::LostWrites { path, lost } => format!("cannot change the store `{}`: {lost}", path.display()),
-            Self::Failed { path, why } => format!("the store `{}` failed: {why}", path.display()),
+            Self::Unavailable { store, why, .. } => format!("cannot use the store `{store}`: {why}"),
+            Self::TooNew { store, found, known } => {
+                format!(
+                    "the store `{store}` was written by a newer punch (schema {found}, this version supports up to {known})"
+                )
+            }
+            Self::Damaged { store, why } => format!("the store `{store}` is damaged: {why}"),
+            Self::LostWrites { store, lost } => format!("cannot change the store `{store}`: {lost}"),
+            Self::Failed { store, why } => format!("the store `{store}` failed: {why}"),
         }
     }
 
@@ -180,43 +184,58 @@ impl StoreError {
     pub fn hint(&self) -> String {
         match self {
             Self::Abort => "nothing was changed".into(),
-            Self::Conflict { .. } => "read again and repeat the change on what is there now".into(),
-            Self::UnknownPlan { .. } => "`punch plan list` names the plans".into(),
-            Self::Unavailable { path, reason, .. } => unavailable_hint(*reason, path),
+            Self::Conflict { .. } => "read again, then repeat the change".into(),
+            Self::UnknownPlan { .. } => "`punch plan list` shows the plans".into(),
+            Self::Unavailable { store, reason, .. } => unavailable_hint(*reason, store),
             Self::TooNew { .. } => "update punch; nothing was changed".into(),
-            Self::Damaged { path, .. } => {
-                let backups = path.with_file_name("backups");
-                format!(
-                    "`punch doctor` tells more; `punch store restore` brings back a copy, see `{}`",
-                    backups.display()
-                )
-            }
-            Self::LostWrites { .. } => {
-                "`punch store restore --copy` brings back the latest copy, `punch store accept` \
-                                        continues with what is left; `punch doctor` tells more"
-                    .into()
-            }
-            Self::Failed { .. } => "nothing was changed; try again, and report it if it stays".into(),
+            Self::Damaged { store, .. } => match store.beside("backups") {
+                Some(backups) => {
+                    format!(
+                        "run `punch doctor` for details and `punch store restore` to restore a copy (copies are in `{backups}`)"
+                    )
+                }
+                None => "run `punch doctor` for details, and restore a backup of the database".into(),
+            },
+            Self::LostWrites { .. } => "`punch store restore --copy` restores the latest copy, `punch store accept` \
+                                        continues with what is left; `punch doctor` shows details"
+                .into(),
+            Self::Failed { .. } => "nothing was changed; try again, and report a bug if it keeps happening".into(),
         }
     }
 }
 
-fn unavailable_hint(reason: Reason, path: &std::path::Path) -> String {
-    let shown = path.display();
-    match reason {
-        Reason::Missing => "`punch init` makes one, the first change does too".into(),
-        Reason::Busy => "another process is writing; try again, or end the process that holds it".into(),
-        Reason::ReadOnly => format!(
-            "make `{shown}`, its folder and the files beside it writable, write through the MCP server outside the sandbox, or set \
+fn unavailable_hint(reason: Reason, store: &StoreLabel) -> String {
+    match (reason, store.medium()) {
+        (Reason::Missing, Medium::Server) => {
+            "`punch init --store URL --project NAME` sets it up; check the name of the database".into()
+        }
+        (Reason::Missing, _) => "run `punch init`, or make a first change".into(),
+        (Reason::Busy, _) => "another process is writing to it; try again in a moment".into(),
+        (Reason::ReadOnly, Medium::Server) => {
+            "connect to the primary server, with a role that may write; nothing was changed".into()
+        }
+        (Reason::ReadOnly, _) => format!(
+            "make `{store}`, its folder and the files beside it writable, write through the MCP server outside the sandbox, or set \
              PUNCH_STORE to a writable place"
         ),
-        Reason::Full => "free some space and repeat the change; nothing was changed".into(),
-        Reason::Foreign => format!("move `{shown}` away, or set PUNCH_STORE to another place"),
-        Reason::Symlink => "put the store itself there, or set PUNCH_STORE to where it really is".into(),
-        Reason::Owner => {
-            format!("run punch as the owner of `{shown}`, or set PUNCH_STORE to a store of your own")
+        (Reason::Full, _) => "free some space, then try again; nothing was changed".into(),
+        (Reason::Foreign, Medium::Server) => "choose another database or schema".into(),
+        (Reason::Foreign, _) => format!("move `{store}` away, or set PUNCH_STORE to another place"),
+        (Reason::Symlink, _) => "replace the link by the store itself, or set PUNCH_STORE to its real path".into(),
+        (Reason::Owner, Medium::Server) => {
+            "check the user and the password: PGPASSWORD, a password file or a service file; `punch doctor` shows details"
+                .into()
         }
-        Reason::System => format!("check the permissions of `{shown}` and its folder"),
+        (Reason::Owner, _) => {
+            format!("run punch as the owner of `{store}`, or set PUNCH_STORE to a store of your own")
+        }
+        (Reason::System, Medium::Server) => {
+            "check that the server runs and can be reached from here, then try again".into()
+        }
+        (Reason::System, _) => format!("check the permissions of `{store}` and its folder"),
+        (Reason::Unsure, _) => {
+            "look at the plan before you repeat the change: `punch log` shows whether it was stored".into()
+        }
     }
 }
 

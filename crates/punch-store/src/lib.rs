@@ -3,22 +3,35 @@
 //!
 //! Nothing here reads the environment, the home folder or the command line: paths come from the caller.
 
+mod admin;
+mod ahead;
 mod baseline;
+mod clone_facts;
 mod error;
 mod hub;
+mod label;
 mod memory;
+mod own_files;
 pub mod platform;
 mod record;
 mod replace;
 mod sqlite;
 mod store;
 
+pub use admin::{OpenMode, StoreAdmin, StoreInfo, Upgrade};
+pub use ahead::Ahead;
+pub use clone_facts::{CloneFacts, CloneFactsTx};
 pub use error::{LostPlan, LostWrites, Reason, StoreError, Version};
+pub use label::{Medium, StoreLabel};
 pub use memory::MemoryStore;
+pub use own_files::{append_own, create_own_folder, open_own, read_own, update_own};
 pub use record::{
-    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Durability, ListMark, PlanId,
-    PlanInfo, ReadyMark, Run, Session, SessionKey, Spent, Usage, Which,
+    ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, ANSWER_LIFETIME_MS, Activity, ActivitySpan, BATCHES_KEPT, Batch,
+    COMPLETED_FILES_KEPT, Checkpoint, CompletedFiles, Control, ControlScope, DECISION_LIFETIME_MS, DECISIONS_KEPT,
+    Decision, Durability, EXPECTED_CALLS_KEPT, ExpectedCall, ListMark, OFFERS_KEPT, PlanId, PlanInfo, QUESTIONS_KEPT,
+    Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT, ReadMarker, ReadyMark, Run,
+    RunGrant, RunLease, SeatRecord, Session, SessionKey, Spent, Usage, Wanted, Which,
 };
 pub use replace::{Replacement, replace_file};
-pub use sqlite::{OpenMode, SqliteStore, StoreInfo, name_of, restore, revisions_in};
+pub use sqlite::{SqliteStore, name_of, open_file, restore, revisions_in};
 pub use store::{Catalogue, Changes, Snapshot, Store, Tx};

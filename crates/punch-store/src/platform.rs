@@ -204,11 +204,6 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Opens a file for locking, creates it if it is missing and never truncates it. A link in its place is refused.
-pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
-    direct_options().read(true).write(true).create(true).truncate(false).open(path)
-}
-
 /// A number for the time since the system was started, which no other such time has; 0 where the system has none. What
 /// was written to a file and not synced can only be lost when it changes.
 pub(crate) fn boot() -> u64 {

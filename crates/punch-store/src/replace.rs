@@ -3,10 +3,17 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use crate::platform;
+use crate::{own_files, platform};
+
+/// How names of content end that is not in place yet.
+const ENDING: &str = ".tmp";
+
+/// After this time, content that no process has locked belongs to a process that was killed.
+const ABANDONED: Duration = Duration::from_secs(60);
 
 /// New content for a file, complete on disk under another name. Dropping it leaves the file as it is.
 #[derive(Debug)]
@@ -30,12 +37,14 @@ impl Replacement {
         };
         // In the same folder, so that renaming it moves no bytes. The name keeps it out of file lists and watchers.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let (folder, prefix) = (platform::folder_of(path), format!(".{name}."));
+        remove_leftovers(folder, &prefix);
         let mut file = tempfile::Builder::new()
-            .prefix(&format!(".{name}."))
-            .suffix(".tmp")
-            .make_in(platform::folder_of(path), |path| {
-                platform::options(mode).write(true).create_new(true).open(path)
-            })?;
+            .prefix(&prefix)
+            .suffix(ENDING)
+            .make_in(folder, |path| platform::options(mode).write(true).create_new(true).open(path))?;
+        // Shows others that this one is not a leftover. Without locks, its age does.
+        let _ = file.as_file().try_lock();
         if let Some(old) = old {
             file.as_file().set_permissions(old.permissions())?;
         }
@@ -64,7 +73,26 @@ impl Replacement {
     }
 }
 
-/// Not every file system can sync a folder. That is no failure: the rename itself has happened.
+/// Removes what processes that were killed left behind: content for this file that no process is writing any more.
+fn remove_leftovers(folder: &Path, prefix: &str) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_leftover =
+            entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix) && name.ends_with(ENDING));
+        if is_leftover && is_abandoned(&entry.path()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A file that another process has just created is not locked yet for a moment, so its age counts too.
+fn is_abandoned(path: &Path) -> bool {
+    let Ok(file) = own_files::open_own(path) else { return false };
+    let modified = file.metadata().and_then(|found| found.modified());
+    let is_old = modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > ABANDONED));
+    is_old && file.try_lock().is_ok()
+}
+
+/// Not every file system can sync a folder. That is not a failure: the rename itself has happened.
 fn sync_folder(path: &Path) {
     let _ = platform::sync_folder(platform::folder_of(path));
 }
@@ -120,6 +148,26 @@ mod tests {
         }
         assert_eq!(fs::read(at("target")).unwrap(), b"kept");
         assert_eq!(names(folder.path()), ["dangling", "folder", "link", "pipe", "target"]);
+    }
+
+    #[test]
+    fn what_killed_processes_left_behind_is_removed_and_what_others_write_now_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let long_ago = std::time::SystemTime::now() - 2 * ABANDONED;
+        let age = |name: &str| fs::File::options().write(true).open(at(name)).unwrap().set_modified(long_ago).unwrap();
+        for name in [".a.killed.tmp", ".a.young.tmp", ".b.killed.tmp", ".a.killed", "a.killed.tmp"] {
+            fs::write(at(name), "half").unwrap();
+        }
+        let writing = Replacement::new(&at("a"), b"other", 0o600).unwrap();
+        let in_work = writing.file.path().file_name().unwrap().to_str().unwrap().to_owned();
+        [".a.killed.tmp", ".b.killed.tmp", ".a.killed", "a.killed.tmp", &in_work].iter().for_each(|name| age(name));
+        replace_file(&at("a"), b"new", 0o600).unwrap();
+        let mut kept = vec![".a.killed", ".a.young.tmp", ".b.killed.tmp", "a", "a.killed.tmp", &in_work];
+        kept.sort_unstable();
+        assert_eq!(names(folder.path()), kept);
+        writing.commit().unwrap();
+        assert_eq!(fs::read(at("a")).unwrap(), b"other");
     }
 
     #[test]

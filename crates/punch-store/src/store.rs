@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
+use punch_core::drive::Offer;
 use punch_core::{Event, Footprint, Outcome, Plan, PlanRow, Todo, Uid};
 
 use crate::{
-    Checkpoint, Decision, Durability, ListMark, PlanId, PlanInfo, ReadyMark, Run, Session, SessionKey, Spent,
+    Activity, ActivitySpan, Ahead, Batch, Checkpoint, CloneFacts, CloneFactsTx, CompletedFiles, Control, ControlScope,
+    Decision, Durability, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionAnswer, QuestionFilter,
+    QuestionOutcome, ReadMarker, ReadyMark, Run, RunGrant, RunLease, SeatRecord, Session, SessionKey, Spent,
     StoreError, Usage, Which,
 };
 
@@ -25,6 +28,10 @@ use crate::{
 ///
 /// A body must not call the store again (it would wait for itself), and must do nothing slow: others wait for it.
 pub trait Store: Send + Sync {
+    /// A random id, made with the store and the same in its copies: what outlives a store, such as approvals and worktrees,
+    /// is kept under this id and not under a path that another store can take.
+    fn identity(&self) -> Result<String, StoreError>;
+
     /// Runs `body` in one write transaction on a plan.
     fn write(
         &self,
@@ -32,6 +39,17 @@ pub trait Store: Send + Sync {
         durability: Durability,
         body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
+
+    /// Runs `body` in one write transaction on a plan, like [`Store::write`], and says what it is about to read.
+    fn write_ahead(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        _ahead: Ahead<'_>,
+        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.write(plan, durability, body)
+    }
 
     /// Runs `body` on one moment of a plan.
     fn read(
@@ -47,9 +65,15 @@ pub trait Store: Send + Sync {
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError>;
 
     /// A number that is another one after every commit of any process: what was read after a look at it holds for as
-    /// long as it stays, but for the time. `None` where the backend cannot tell. An error if the store is out of reach.
-    fn stamp(&self) -> Result<Option<u64>, StoreError> {
-        Ok(None)
+    /// long as it stays, but for the time. With a plan, only writes to that plan must change it: what belongs to no plan,
+    /// such as sessions, may have changed since. `None` where the backend cannot tell. An error if the store is out of
+    /// reach.
+    fn stamp(&self, plan: Option<PlanId>) -> Result<Option<u64>, StoreError>;
+
+    /// The time by the clock of the store, about as of the last transaction. `None` where the clock of the caller counts:
+    /// in a store that one machine uses.
+    fn now(&self) -> Option<i64> {
+        None
     }
 
     /// Wake-ups for commits from now on, of this process and of others.
@@ -64,7 +88,13 @@ pub trait Changes: Send {
 }
 
 /// What belongs to no plan.
-pub trait Catalogue {
+pub trait Catalogue: CloneFacts {
+    /// The time of this transaction by the clock of the store; in a write, taken after the plan was locked. `None` where the
+    /// clock of the caller counts. Leases of all machines are judged by this one clock.
+    fn now(&self) -> Option<i64> {
+        None
+    }
+
     /// Every plan, archived ones too, in the order they were made.
     fn plans(&self) -> Result<Vec<PlanInfo>, StoreError>;
 
@@ -78,8 +108,11 @@ pub trait Catalogue {
     /// there.
     fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError>;
 
-    /// A small value kept by name, such as the plan chosen for a worktree.
-    fn setting(&self, name: &str) -> Result<Option<String>, StoreError>;
+    /// What the user wants of a run, a seat or a session. `None` stands for [`crate::Wanted::Go`].
+    fn control(&self, scope: &ControlScope) -> Result<Option<Control>, StoreError>;
+
+    /// Calls that hooks have announced and that no server has met yet, oldest first.
+    fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError>;
 }
 
 /// One moment of one plan. Nothing here writes.
@@ -110,6 +143,10 @@ pub trait Snapshot: Catalogue {
 
     /// The next time after `now` at which a lease or a timer ends: until then what is read changes only by writes.
     fn next_moment(&self, now: i64) -> Result<Option<i64>, StoreError>;
+
+    /// The todos whose lease or timer ended after `after` and not after `until`, in the order in which they ended. Nothing
+    /// has been written about them since.
+    fn ended(&self, after: i64, until: i64, limit: usize) -> Result<Vec<Todo>, StoreError>;
 
     /// The open todos whose content is exactly one of these, in list order: for formats that name todos by what they
     /// say.
@@ -148,10 +185,51 @@ pub trait Snapshot: Catalogue {
 
     /// Checkpoints of the plan, newest first.
     fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError>;
+
+    /// Activities with a number above `since`, oldest first. What was pruned is missing, see
+    /// [`ActivitySpan::has_gap_after`].
+    fn activity(&self, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError>;
+
+    /// Activities about one todo, newest first.
+    fn activity_of(&self, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError>;
+
+    /// The numbers of the oldest and the newest activity.
+    fn activity_span(&self) -> Result<ActivitySpan, StoreError>;
+
+    /// Questions of agents, newest first.
+    fn questions(&self, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError>;
+
+    /// One question.
+    fn question(&self, id: u64) -> Result<Option<Question>, StoreError>;
+
+    /// What the user wants of a run and of its seats, where that is not [`crate::Wanted::Go`]: first the run, then the
+    /// seats by number.
+    fn run_controls(&self, run: u64) -> Result<Vec<Control>, StoreError>;
+
+    /// The seats of a run, by number.
+    fn seats(&self, run: u64) -> Result<Vec<SeatRecord>, StoreError>;
+
+    /// Todos that were handed out together, the oldest batch first.
+    fn batches(&self) -> Result<Vec<Batch>, StoreError>;
+
+    /// The todos to which sessions were sent and that they have not started, oldest first; at most one for each session.
+    fn offers(&self) -> Result<Vec<Offer>, StoreError>;
+
+    /// The todos that were copied from an agent's own list, the latest first.
+    fn mirrored(&self) -> Result<Vec<Uid>, StoreError>;
+
+    /// What the files of a todo held when it was completed.
+    fn completed_files(&self, todo: Uid) -> Result<Option<CompletedFiles>, StoreError>;
+
+    /// Up to where a reader has looked at the plan; `None` if it never did.
+    fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError>;
+
+    /// The latest lease of a runner on the plan, released and expired ones too. A write of a runner compares its epoch.
+    fn run_lease(&self) -> Result<Option<RunLease>, StoreError>;
 }
 
 /// A write transaction on one plan. It reads its own writes.
-pub trait Tx: Snapshot {
+pub trait Tx: Snapshot + CloneFactsTx {
     /// Keeps an outcome: rows, edges, events, plan row. It must have been computed on this transaction's state: its
     /// revision is the current one, or the next one if it has events, else it is a conflict.
     fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError>;
@@ -179,7 +257,7 @@ pub trait Tx: Snapshot {
     /// Adds an entry to the ledger. Numbers beyond `i64::MAX` are kept as that.
     fn spend(&mut self, spent: &Spent) -> Result<(), StoreError>;
 
-    /// Keeps a run, replacing what was known about it.
+    /// Keeps a run, replacing what was known about it. One that has ended has no seats and no controls any more.
     fn put_run(&mut self, run: &Run) -> Result<(), StoreError>;
 
     /// Keeps a checkpoint, replacing one with the same id.
@@ -188,11 +266,70 @@ pub trait Tx: Snapshot {
     /// Forgets a checkpoint; one that is not there is no error.
     fn forget_checkpoint(&mut self, id: &str) -> Result<(), StoreError>;
 
-    /// Keeps a small value by name; `None` forgets it.
-    fn put_setting(&mut self, name: &str, value: Option<&str>) -> Result<(), StoreError>;
+    /// Adds an activity and returns its number. Now and then it also forgets the oldest: those beyond
+    /// [`crate::ACTIVITY_KEPT`] and those older than [`crate::ACTIVITY_LIFETIME_MS`].
+    fn put_activity(&mut self, activity: &Activity) -> Result<u64, StoreError>;
+
+    /// Keeps a question and returns its number. Forgets settled ones that are more than [`crate::QUESTIONS_KEPT`] numbers
+    /// behind it.
+    fn put_question(&mut self, question: &Question) -> Result<u64, StoreError>;
+
+    /// Answers a question if it is open. Of several answers only the first counts.
+    fn answer_question(&mut self, id: u64, answer: &QuestionAnswer) -> Result<QuestionOutcome, StoreError>;
+
+    /// Takes the answer to a question to apply it. Returns false if the question has no answer, or it was taken before.
+    fn take_answer(&mut self, id: u64, now: i64) -> Result<bool, StoreError>;
+
+    /// Closes a question without an answer if it is open, as when the agent that asked has ended.
+    fn close_question(&mut self, id: u64, reason: &str, now: i64) -> Result<QuestionOutcome, StoreError>;
+
+    /// Keeps what the user wants. [`crate::Wanted::Go`] is kept as the absence of a control.
+    fn put_control(&mut self, control: &Control) -> Result<(), StoreError>;
+
+    /// Keeps where a seat stands, replacing what was known about it.
+    fn put_seat(&mut self, seat: &SeatRecord) -> Result<(), StoreError>;
+
+    /// Keeps up to where a reader has looked, and forgets all but the [`crate::READERS_KEPT`] readers that looked last.
+    fn put_read_marker(&mut self, marker: &ReadMarker) -> Result<(), StoreError>;
+
+    /// Takes the plan for a runner, with a new epoch, unless another runner holds it ([`RunLease::is_live`]).
+    fn take_run(&mut self, holder: &str, lease_ms: i64, now: i64) -> Result<RunGrant, StoreError>;
+
+    /// Prolongs a runner's lease. Returns false if the lease was released or another runner has taken the plan.
+    fn renew_run(&mut self, epoch: u64, lease_ms: i64, now: i64) -> Result<bool, StoreError>;
+
+    /// Ends a runner's lease. Returns false if another runner has taken the plan.
+    fn release_run(&mut self, epoch: u64) -> Result<bool, StoreError>;
+
+    /// Keeps a batch in place of its owner's earlier one, and forgets the oldest beyond [`crate::BATCHES_KEPT`].
+    fn put_batch(&mut self, batch: &Batch) -> Result<(), StoreError>;
+
+    /// Forgets the batch of an owner.
+    fn forget_batch(&mut self, owner: &str) -> Result<(), StoreError>;
+
+    /// Keeps an offer in place of its owner's earlier one, and forgets those that have run out, are from the future, or
+    /// are beyond the newest [`crate::OFFERS_KEPT`].
+    fn put_offer(&mut self, offer: &Offer) -> Result<(), StoreError>;
+
+    /// Forgets the offer to an owner.
+    fn forget_offer(&mut self, owner: &str) -> Result<(), StoreError>;
+
+    /// Keeps which todos were copied from an agent's own list.
+    fn put_mirrored(&mut self, todos: &[Uid]) -> Result<(), StoreError>;
+
+    /// Keeps what the files of a completed todo held. The store forgets the earliest beyond
+    /// [`crate::COMPLETED_FILES_KEPT`], of all plans together.
+    fn put_completed_files(&mut self, files: &CompletedFiles) -> Result<(), StoreError>;
+
+    /// Keeps an announced call, and forgets the oldest beyond [`crate::EXPECTED_CALLS_KEPT`].
+    fn put_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError>;
+
+    /// Forgets an announced call, once it has come.
+    fn forget_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError>;
 
     /// Forgets the events of all revisions before `before`: writes each as one line of JSON to `export`, folds them
-    /// into the baseline and deletes them. Answers how many there were. If `export` fails, nothing is forgotten.
+    /// into the baseline and deletes them. Answers how many there were. If `export` fails, nothing is forgotten. What the
+    /// files of todos held that were removed, or completed before the last of these events, is forgotten too.
     fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError>;
 }
 
@@ -212,5 +349,5 @@ pub(crate) fn closing(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
 }
 
 pub(crate) fn name_taken(name: &str) -> StoreError {
-    StoreError::Conflict { what: format!("a plan `{name}` exists already") }
+    StoreError::Conflict { what: format!("a plan named `{name}` already exists") }
 }

@@ -66,6 +66,8 @@ pub struct Hold {
     pub reason: String,
     /// When it ends by itself.
     pub until: Option<i64>,
+    /// It is set aside: not open work.
+    pub parked: bool,
 }
 
 /// Fields to change; `None` keeps.
@@ -85,6 +87,8 @@ pub struct Fields {
     pub phase: Option<Option<String>>,
     /// 1 to 5.
     pub priority: Option<u8>,
+    /// The files it touches, as one glob.
+    pub files: Option<Option<String>>,
     /// The command that proves it, or none.
     pub command: Option<Option<String>>,
 }

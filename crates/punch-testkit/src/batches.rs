@@ -81,6 +81,7 @@ impl Scene {
             blocks: if source.one_in(5) { source.list(2, |s| self.name(s)) } else { Vec::new() },
             phase: optional(source, 8, |s| s.pick(&[None, Some("one".to_owned()), Some("two".to_owned())])),
             priority: optional(source, 4, |s| s.pick(&[1, 2, 3, 4, 5, 5, 1, 2, 4, 3, 2, 1, 0, 6])),
+            files: optional(source, 6, |s| s.pick(&[None, Some("src/**".to_owned()), Some("docs".to_owned())])),
             command: optional(source, 3, |s| s.pick(&[None, Some("check".to_owned()), Some("check".to_owned())])),
         }
     }
@@ -159,5 +160,6 @@ impl Scene {
 
 fn hold(source: &mut Source<'_>, now: i64) -> Hold {
     let until = source.pick(&[None, Some(now + 5), Some(now + 30), Some(now + 90)]);
-    Hold { reason: source.pick(&["ask", "wait"]).to_owned(), until }
+    let parked = until.is_none() && source.one_in(2);
+    Hold { reason: source.pick(&["ask", "wait"]).to_owned(), until, parked }
 }

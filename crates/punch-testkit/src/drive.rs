@@ -8,6 +8,8 @@ pub enum State {
     Free,
     /// Pending and held.
     Held,
+    /// Pending and set aside: it matters only to what waits for it.
+    Parked,
     /// In progress with the one who asks, or without an owner.
     Mine,
     /// In progress with another owner.
@@ -51,14 +53,27 @@ pub fn blocking(items: &[DriveTodo]) -> Blocking {
     let is_open = |item: &DriveTodo| !matches!(item.state, State::Met | State::Dropped);
     let waits = |item: &DriveTodo| item.deps.iter().any(|id| find(id).is_none_or(|dep| dep.state != State::Met));
     let mut out = Blocking::default();
-    for item in items.iter().filter(|item| is_open(item)) {
-        if item.state == State::Elsewhere || item.state == State::Held {
+    let mut matters: Vec<bool> = items.iter().map(|item| is_open(item) && item.state != State::Parked).collect();
+    loop {
+        let waited_for = |parked: &DriveTodo| {
+            items.iter().zip(&matters).any(|(item, matters)| {
+                let follows = *matters && item.state != State::Elsewhere && item.deps.contains(&parked.id);
+                follows && !reaches(items, &parked.id, &item.id)
+            })
+        };
+        let more =
+            (0..items.len()).find(|at| items[*at].state == State::Parked && !matters[*at] && waited_for(&items[*at]));
+        let Some(at) = more else { break };
+        matters[at] = true;
+    }
+    for (item, _) in items.iter().zip(&matters).filter(|(_, matters)| **matters) {
+        if matches!(item.state, State::Elsewhere | State::Held | State::Parked) {
             out.blocks.push(item.id.clone());
         }
         if item.state == State::Elsewhere {
             continue;
         }
-        if !waits(item) && item.state != State::Held {
+        if !waits(item) && !matches!(item.state, State::Held | State::Parked) {
             if item.blank || item.reported {
                 out.blocks.push(item.id.clone())
             } else {

@@ -9,6 +9,7 @@ pub mod batches;
 pub mod calls;
 pub mod drive;
 pub mod fuzz;
+pub mod inbox;
 pub mod model;
 pub mod rules;
 pub mod schema;

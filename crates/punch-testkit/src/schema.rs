@@ -12,7 +12,7 @@ pub fn wrong(schema: &Value, value: &Value) -> Vec<String> {
 
 fn look(root: &Value, schema: &Value, value: &Value, at: &str, out: &mut Vec<String>) {
     let Some(rules) = schema.as_object() else {
-        out.push(format!("{at}: the schema is no object"));
+        out.push(format!("{at}: the schema is not an object"));
         return;
     };
     for (keyword, rule) in rules {
@@ -22,7 +22,7 @@ fn look(root: &Value, schema: &Value, value: &Value, at: &str, out: &mut Vec<Str
                 Some(target) => look(root, target, value, at, out),
                 None => out.push(format!("{at}: the schema refers to {rule}, which is not there")),
             },
-            "type" if !is(value, rule) => out.push(format!("{at}: {value} is no {rule}")),
+            "type" if !is(value, rule) => out.push(format!("{at}: {value} is not of type {rule}")),
             "const" if value != rule => out.push(format!("{at}: {value} is not {rule}")),
             "enum" if !all(rule).contains(value) => out.push(format!("{at}: {value} is none of {rule}")),
             "minimum" if value.as_f64() < rule.as_f64() => out.push(format!("{at}: {value} is below {rule}")),

@@ -37,7 +37,7 @@ impl Terminal {
                     Some('8') => (self.row, self.column) = self.saved,
                     Some('[') => {
                         let mut number = String::new();
-                        while let Some(digit) = rest.next_if(char::is_ascii_digit) {
+                        while let Some(digit) = rest.next_if(|c| c.is_ascii_digit() || *c == ';') {
                             number.push(digit);
                         }
                         self.command(rest.next(), number.parse().ok());
@@ -75,6 +75,8 @@ impl Terminal {
                 self.rows[self.row].truncate(self.column);
                 self.rows.iter_mut().skip(self.row + 1).for_each(Vec::clear);
             }
+            // Colors and other attributes change no text.
+            (Some('m'), _) => {}
             other => panic!("unknown command {other:?}"),
         }
     }

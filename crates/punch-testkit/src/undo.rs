@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// The stored fields of every todo, archived ones too, each with all its fields.
 pub type Todos = BTreeMap<u64, Map<String, Value>>;
 
-/// What undo never takes back.
+/// What undo never undoes.
 const STAYS: [&str; 4] = ["actual_tokens", "evidence", "owner", "fence"];
 
 /// One revision as the model remembers it.
@@ -29,7 +29,7 @@ pub struct Revision {
 pub enum Wish {
     /// Undo this revision.
     Revision(u64),
-    /// Undo the latest own change, or with true anybody's.
+    /// Undo the latest own change, or with true anyone's.
     Last(bool),
     /// Redo.
     Redo,
@@ -112,7 +112,11 @@ impl History {
                 if old[field] == *value || (field == "notes" && author != by) {
                     continue;
                 }
-                let back = if field == "notes" { notes } else { restored };
+                let back = match field.as_str() {
+                    "notes" => notes,
+                    "labels" => labels,
+                    _ => restored,
+                };
                 let value = back(&todo[field], &old[field], value).ok_or("revert_conflict")?;
                 todo.insert(field.clone(), value);
             }
@@ -155,6 +159,31 @@ fn notes(current: &Value, old: &Value, new: &Value) -> Option<Value> {
     Some(out.into())
 }
 
+/// Labels that came go, labels that went come back, if nobody did so already.
+fn labels(current: &Value, old: &Value, new: &Value) -> Option<Value> {
+    let (current, gone, come) = (words(current), minus(old, new), minus(new, old));
+    if !come.is_subset(&current) || !gone.is_disjoint(&current) {
+        return None;
+    }
+    Some(
+        current
+            .into_iter()
+            .filter(|word| !come.contains(word))
+            .chain(gone)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
+    )
+}
+
+fn words(list: &Value) -> BTreeSet<String> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn minus(list: &Value, other: &Value) -> BTreeSet<String> {
+    words(list).difference(&words(other)).cloned().collect()
+}
+
 /// Where two lists begin to differ, and what differs.
 fn middle(old: &[Value], new: &[Value]) -> (usize, Vec<Value>, Vec<Value>) {
     let mut at = 0;
@@ -186,7 +215,12 @@ fn patch(uid: u64, before: &Map<String, Value>, after: &Map<String, Value>) -> O
     let mut changes = Map::new();
     for (field, value) in after {
         let old = &before[field];
-        if let (Value::Array(old), Value::Array(new)) = (old, value)
+        if field == "labels" {
+            if old != value {
+                let change = json!({"removed": minus(old, value), "added": minus(value, old)});
+                changes.insert(field.clone(), change);
+            }
+        } else if let (Value::Array(old), Value::Array(new)) = (old, value)
             && old != new
         {
             let (at, removed, added) = middle(old, new);

@@ -54,7 +54,7 @@ pub fn seeded(seed: u64) -> Vec<Piece> {
     layered(&mut random, count)
 }
 
-/// So many pieces in 3 to 8 layers.
+/// This many pieces in 3 to 8 layers.
 pub fn layered(random: &mut Random, count: usize) -> Vec<Piece> {
     let layers = 3 + random.below(6);
     let first = |layer: usize| layer * count / layers;

@@ -3,7 +3,7 @@
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::text;
 use punch_engine::WorkTree;
-use punch_engine::call::{Answer, Caller, Work, budget};
+use punch_engine::call::{Answer, CallError, Caller, Work, budget};
 use serde_json::{Value, json};
 
 use crate::{Error, Session};
@@ -91,8 +91,9 @@ impl Session {
             text: format!("Error invalid: {}\nNothing was changed.", text::clip(&text::neutral(message), 500)),
             structured: json!({"error": {"code": "invalid", "message": message}}),
             is_error: true,
+            errors: vec![CallError { op: None, code: "invalid".to_owned(), message: message.to_owned() }],
             revision,
-            reminder: None,
+            ..Answer::default()
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Why a session could not do what was asked. A rule that says no to a model is no error: that is an answer.
+//! Why a session could not do what was asked. A rule that says no to a model is not an error: that is an answer.
 
 use std::fmt;
 

@@ -1,17 +1,12 @@
 //! What happens in the plan, as it happens, by any actor: this session, another one, a user at a shell.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use punch_core::{Footprint, Kind, Patch, Plan, Status, Uid};
-use punch_engine::{Engine, EngineError};
-use punch_store::{Changes, PlanId};
+use punch_core::{Kind, Status, Todo};
+use punch_engine::{Cursor, Engine, Followed, Follower, RevisionPage, todo_of};
 
 use crate::{Error, Session};
-
-/// Events of one look at the store; the rest comes with the next.
-const PAGE: usize = 1_000;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,26 +36,36 @@ pub struct Touched {
     pub removed: bool,
 }
 
+/// What a subscription delivers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// Events in order and in whole revisions.
+    Events(Vec<Event>),
+    /// Leases or timers of these todos have ended. No event says so before the next write.
+    TimePassed(Vec<Touched>),
+    /// Events are missing, because they were pruned or the store was restored from a copy: read the plan anew. The
+    /// subscription continues after the gap.
+    Gap,
+}
+
 /// A subscription. Dropping it ends it.
 pub struct Events {
     engine: Arc<Engine>,
-    plan: PlanId,
-    changes: Box<dyn Changes>,
-    seen: u64,
+    follower: Follower,
 }
 
 impl Session {
     /// Follows what happens from now on.
     ///
     /// ```
-    /// # use punchlist::{Kind, Options, Session};
+    /// # use punchlist::{Kind, Options, Session, Update};
     /// # use serde_json::json;
     /// # use std::time::Duration;
     /// # fn main() -> Result<(), punchlist::Error> {
     /// let session = Session::in_memory(Options::new("my-agent"))?;
     /// let mut events = session.subscribe()?;
     /// session.call("todo_write", &json!({"ops": [{"op": "add", "content": "Write the parser"}]}))?;
-    /// let happened = events.wait(Duration::from_secs(1))?;
+    /// let Some(Update::Events(happened)) = events.wait(Duration::from_secs(1))? else { panic!("nothing happened") };
     /// assert_eq!(happened[0].kind, Kind::Added);
     /// assert_eq!(happened[0].todo.as_ref().unwrap().id, "T-1");
     /// # Ok(())
@@ -72,63 +77,50 @@ impl Session {
 
     /// Follows what happened after a revision and what will.
     pub fn subscribe_since(&self, revision: u64) -> Result<Events, Error> {
-        let changes = self.engine.store().changes();
-        Ok(Events { engine: Arc::clone(&self.engine), plan: self.plan, changes, seen: revision })
+        let cursor = Cursor::at(revision, self.engine.now());
+        let follower = Follower::new(&self.engine, self.plan, cursor);
+        Ok(Events { engine: Arc::clone(&self.engine), follower })
     }
 }
 
 impl Events {
-    /// What happened since the last call, in order and in whole revisions; waits for it until `timeout` is over, then
-    /// nothing. A process that is far behind gets it in pages.
-    pub fn wait(&mut self, timeout: Duration) -> Result<Vec<Event>, Error> {
-        let end = Instant::now().checked_add(timeout);
-        loop {
-            let found = self.look()?;
-            // A wake-up may be about a session or another plan.
-            let left = end.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
-            if !found.is_empty() || left.is_zero() {
-                return Ok(found);
+    /// Returns what happened since the last call; waits for it, and returns `None` after `timeout`. A process that is far
+    /// behind gets it in pages.
+    pub fn wait(&mut self, timeout: Duration) -> Result<Option<Update>, Error> {
+        let found = self.follower.next(&self.engine, timeout)?;
+        let now = self.engine.now();
+        Ok(found.and_then(|found| match found {
+            Followed::Revisions(page) => Some(Update::Events(events(page, now))),
+            Followed::TimePassed { todos, .. } => {
+                Some(Update::TimePassed(todos.iter().map(|todo| Touched::of(todo, now)).collect()))
             }
-            self.changes.wait(left)?;
-        }
+            Followed::Gap(_) => Some(Update::Gap),
+            // Not asked for.
+            Followed::Activity(_) => None,
+        }))
     }
 
     /// The revision up to which it has answered.
     pub const fn seen(&self) -> u64 {
-        self.seen
-    }
-
-    fn look(&mut self) -> Result<Vec<Event>, Error> {
-        let seen = self.seen;
-        let found = self.engine.read(self.plan, |snapshot| {
-            let events = snapshot.events(seen, PAGE)?;
-            let mut part = Plan::slice(snapshot.row()?);
-            let todos: BTreeSet<Uid> = events.iter().filter_map(|event| of(&event.patch)).collect();
-            snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut part)?;
-            Ok::<_, EngineError>((events, part))
-        });
-        let (events, part) = found?;
-        let now = self.engine.now();
-        let touched = |uid: Uid| {
-            let todo = part.get(uid)?;
-            let (id, content) = (todo.id.clone(), todo.content.clone());
-            Some(Touched { id, content, status: todo.status_at(now), removed: !todo.is_live() })
-        };
-        self.seen = events.last().map_or(seen, |event| event.revision);
-        let told = |event: punch_core::Event| Event {
-            revision: event.revision,
-            at: event.at,
-            kind: event.kind,
-            todo: of(&event.patch).and_then(touched),
-            by: event.by,
-        };
-        Ok(events.into_iter().map(told).collect())
+        self.follower.cursor().revision
     }
 }
 
-const fn of(patch: &Patch) -> Option<Uid> {
-    match patch {
-        Patch::Todo(uid, _) => Some(*uid),
-        Patch::Phases(_) | Patch::Policy(_) => None,
+impl Touched {
+    fn of(todo: &Todo, now: i64) -> Self {
+        let (id, content) = (todo.id.clone(), todo.content.clone());
+        Self { id, content, status: todo.status_at(now), removed: !todo.is_live() }
     }
+}
+
+fn events(page: RevisionPage, now: i64) -> Vec<Event> {
+    let todo = |event: &punch_core::Event| page.touched.get(todo_of(event)?).map(|todo| Touched::of(todo, now));
+    let event = |event: punch_core::Event| Event {
+        revision: event.revision,
+        at: event.at,
+        kind: event.kind,
+        todo: todo(&event),
+        by: event.by,
+    };
+    page.revisions.into_iter().flat_map(|revision| revision.events).map(event).collect()
 }

@@ -1,4 +1,4 @@
-//! Histories cut to a number of messages, so that a model can continue: calls stay with their results, what the person
+//! Histories cut to a number of messages, so that a model can continue: calls stay with their results, what the user
 //! asked for stays, and the list takes the place of what is left out.
 
 use punch_core::drive::{HostEvent, Start};
@@ -10,7 +10,7 @@ use crate::{Error, Session};
 /// At most `limit` messages of a history in the form of Anthropic Messages, OpenAI Chat Completions or OpenAI
 /// Responses, in their order. One that is short enough comes back as it is. Otherwise these are kept:
 ///
-/// - the system's messages at the beginning, the first message of a person and the last one,
+/// - the system's messages at the beginning, the first message of the user and the last one,
 /// - a new message with `list`, which stands for everything that is left out,
 /// - and the end of the history, with every tool call and its results or with neither.
 ///
@@ -41,7 +41,7 @@ pub fn trim_history(messages: &[Value], limit: usize, list: Option<&str>) -> Vec
     let person = |at: &usize| is_person(&messages[*at]);
     let asked = [(head..messages.len()).find(person), (head..messages.len()).rfind(person)];
     let units = units(messages);
-    // The head, both messages of the person, and ours.
+    // The head, both messages of the user, and ours.
     let room = (limit - limit / 4).saturating_sub(head + 3);
     let mut start = messages.len();
     for unit in units.iter().rev().take_while(|unit| unit.start >= head) {

@@ -13,7 +13,7 @@
 //! let tools = session.tools(Shape::OpenAi); // for the request to your model
 //! assert_eq!(tools[0]["function"]["name"], "todo_write");
 //!
-//! session.turn_started()?; // a person said something
+//! session.turn_started()?; // the user said something
 //! let answer = session.call("todo_write", &json!({"ops": [
 //!     {"op": "add", "id": "parse", "content": "Write the parser"},
 //!     {"op": "add", "content": "Test it", "dependsOn": ["parse"]},
@@ -48,7 +48,7 @@ mod turn;
 mod views;
 
 pub use error::Error;
-pub use events::{Event, Events, Touched};
+pub use events::{Event, Events, Touched, Update};
 pub use history::trim_history;
 pub use options::Options;
 pub use session::Session;
@@ -59,5 +59,5 @@ pub use views::View;
 pub use punch_core::drive::{ContextUse, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
 pub use punch_core::view::Progress;
 pub use punch_core::{Dialect, Kind, Record, Status};
-pub use punch_engine::call::Answer;
+pub use punch_engine::call::{Answer, CallError};
 pub use punch_engine::{Clock, Group, Role};

@@ -11,9 +11,9 @@ pub(crate) const NOTE: &str = "Earlier messages of this conversation were left o
 
 /// How texts begin that are put before a model at the beginning of a turn: no person wrote them.
 const TOLD: &[&str] = &[
-    "Your todo list is kept by punch",
+    "Punch stores your todo list",
     "punch keeps todo lists of this project",
-    "A person changed the plan",
+    "The user changed the plan",
     "The conversation went back",
 ];
 
@@ -83,7 +83,7 @@ pub(crate) fn is_system(message: &Value) -> bool {
     matches!(message["role"].as_str(), Some("system" | "developer"))
 }
 
-/// A person wrote it.
+/// The user wrote it.
 pub(crate) fn is_person(message: &Value) -> bool {
     let told = || TOLD.iter().any(|head| text(message).starts_with(head));
     message["role"] == "user"

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use punch_engine::Clock;
 use punch_engine::locate::{Surroundings, locate};
-use punch_store::{MemoryStore, OpenMode, SqliteStore, Store};
+use punch_store::{MemoryStore, OpenMode, Store, open_file};
 
 use crate::Error;
 
@@ -26,9 +26,9 @@ impl OpenedStore {
     }
 
     pub fn file(path: &Path) -> Result<Self, Error> {
-        let store = SqliteStore::open(path, OpenMode::Create)?;
+        let store = open_file(path, OpenMode::Create, None)?;
         let database = std::path::absolute(path).ok();
-        Ok(Self { store: Box::new(store), database, config: None, root: None })
+        Ok(Self { store, database, config: None, root: None })
     }
 
     pub fn project(folder: &Path) -> Result<Self, Error> {
@@ -38,7 +38,7 @@ impl OpenedStore {
             location.create()?;
         }
         Ok(Self {
-            store: Box::new(SqliteStore::open(&location.database, OpenMode::Create)?),
+            store: open_file(&location.database, OpenMode::Create, None)?,
             database: Some(location.database),
             config: Some(location.config),
             root: Some(location.project_root),

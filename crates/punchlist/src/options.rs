@@ -33,7 +33,7 @@ pub struct Options {
 
 impl Options {
     /// For an agent of this name. It signs what the agent changes, and settings of `agents.NAME` hold for it. The name
-    /// `user` is a person's: what it changes is told to agents as a person's edit.
+    /// `user` is the user's: agents learn of its changes as the user's edits.
     pub fn new(agent: impl Into<String>) -> Self {
         Self { agent: agent.into(), ..Self::default() }
     }
@@ -96,7 +96,7 @@ impl Options {
     }
 
     /// The user's state folder (`XDG_STATE_HOME`, or `.local/state` at home), in which `punch verify --allow` keeps
-    /// what a person agreed to. With it, and a worktree, calls run the commands that prove todos; without it none ever
+    /// what the user agreed to. With it, and a worktree, calls run the commands that prove todos; without it none ever
     /// runs.
     #[must_use]
     pub fn consents(mut self, state_home: impl Into<PathBuf>) -> Self {

@@ -69,7 +69,7 @@ pub fn finish(reason: &str) -> Finish {
 }
 
 impl Session {
-    /// A person said something. Put the text, if there is one, before the model with the message: the list of a
+    /// The user said something. Put the text, if there is one, before the model with the message: the list of a
     /// conversation that is resumed, and what users changed in the plan since the model last saw it.
     pub fn turn_started(&self) -> Result<Option<String>, Error> {
         let mut out = Vec::new();
@@ -146,6 +146,7 @@ impl Session {
             earlier: Default::default(),
             by_runner: false,
             upcoming: None,
+            agent_process: || None,
         })
     }
 }

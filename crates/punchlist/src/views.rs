@@ -1,7 +1,9 @@
 //! The plan as people and programs read it.
 
+use punch_core::reason::Reader;
 use punch_core::view::{Cap, Glyphs, Panel, Progress, Row, Tree, checklist, diagram, line, markdown};
 use punch_core::{Document, Plan, Record, Records, Todo};
+use punch_engine::ReadyQuery;
 
 use crate::{Error, Session};
 
@@ -32,7 +34,8 @@ impl Session {
         let plan = self.engine.whole(self.plan)?;
         let now = self.engine.now();
         let todos: Vec<&Todo> = plan.live();
-        let rows: Vec<Row<'_>> = todos.iter().map(|todo| Row::of(todo, now)).collect();
+        let reader = Reader::new(&plan, now);
+        let rows: Vec<Row<'_>> = todos.iter().map(|todo| Row::of(reader, todo)).collect();
         let progress = Progress::of_counts(&plan.row.counts);
         Ok(match view {
             View::Checklist => checklist::list(&rows, progress, Cap::default()),
@@ -41,8 +44,8 @@ impl Session {
             View::Line => line::draw(&rows, progress, 80, Glyphs::Unicode),
             View::Markdown => markdown::write(&Document::of(&plan), None),
             View::Json => Document::of(&plan).to_json(),
-            View::Dot => diagram::dot(&todos, now),
-            View::Mermaid => diagram::mermaid(&todos, now),
+            View::Dot => diagram::dot(&plan, &todos, now),
+            View::Mermaid => diagram::mermaid(&plan, &todos, now),
         })
     }
 
@@ -55,7 +58,7 @@ impl Session {
     /// What can be worked on now, best first.
     pub fn ready(&self, limit: usize) -> Result<Vec<Record>, Error> {
         let now = self.engine.now();
-        let ready = self.engine.read(self.plan, |snapshot| Ok(snapshot.ready(now, None, limit)?))?;
+        let ready = self.engine.read(self.plan, |snapshot| Ok(ReadyQuery::of_plan(now).ready(snapshot, limit)?))?;
         let plan = self.engine.whole(self.plan)?;
         Ok(records(&plan, ready.iter().filter_map(|todo| plan.get(todo.uid)), now))
     }

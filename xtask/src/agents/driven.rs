@@ -22,7 +22,7 @@ pub fn run(host: Host, drive: &Drive, wiring: &Wiring, model: &Server) -> Result
     let place = wiring.place;
     let spec = host.spec(drive.by, place).ok_or_else(|| format!("{} is not driven so", host.name()))?;
     let mut command = place.command(&place.punch.to_string_lossy());
-    command.envs(host.environment(wiring)).envs(wiring.env());
+    command.envs((host.trial.environment)(wiring)).envs(wiring.env());
     command.args(["run", "--agent", &spec]).args(&drive.arguments);
     command.stdin(Stdio::null()).stdout(appended(&place.file(OUTPUT))?).stderr(appended(&place.file(ERRORS))?);
     let mut group = Group::start(&mut command)?;
@@ -75,7 +75,7 @@ pub fn verdict(drive: &Drive, place: &TrialFolders) -> Result<Vec<String>, Strin
     }
     let trees = place.git(&["worktree", "list"])?;
     if trees.trim().lines().count() != 1 {
-        out.push(format!("work trees are left: {trees}"));
+        out.push(format!("worktrees are left: {trees}"));
     }
     let branches = place.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/punch"])?;
     let Some(branch) = branches.lines().find(|branch| branch.ends_with("/result")) else {

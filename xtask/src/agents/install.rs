@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::child;
-use super::hosts::Host;
+use super::hosts::{Acp, Host};
 
 /// Some agents ask for a newer Node than distributions have.
 const NODE: (&str, &str) = ("node", "22");
@@ -31,9 +31,6 @@ pub struct Found {
     pub unadapted: Vec<(Host, String)>,
 }
 
-/// That package; its version is OpenCode's own.
-const PLUGIN: &str = "@opencode-ai/plugin";
-
 /// Makes sure that these agents are there; for those in `adapted` also what lets them speak the Agent Client Protocol.
 pub fn install(hosts: &[Host], adapted: &[Host]) -> Found {
     let (adapters, unadapted) = adapt(adapted);
@@ -44,8 +41,8 @@ pub fn install(hosts: &[Host], adapted: &[Host]) -> Found {
 fn adapt(hosts: &[Host]) -> (PathBuf, Vec<(Host, String)>) {
     let modules = folder().join("acp").join("node_modules");
     let mut unadapted = Vec::new();
-    for host in Host::ALL.into_iter().filter(|host| hosts.contains(host)) {
-        let Some((package, version, _)) = host.adapter() else { continue };
+    for host in Host::all().filter(|host| hosts.contains(host)) {
+        let Acp::Package { name: package, version, .. } = host.trial.acp else { continue };
         if is_version(&modules, package, version) {
             continue;
         }
@@ -70,15 +67,17 @@ fn is_version(modules: &Path, package: &str, version: &str) -> bool {
 fn agents(hosts: &[Host]) -> Found {
     let folder = folder();
     let (bin, plugin) = (folder.join("node_modules/.bin"), folder.join("opencode"));
-    if hosts.contains(&Host::Opencode) && !plugin.join("node_modules").join(PLUGIN).exists() {
-        let version = Host::Opencode.package().1;
-        println!("    installing {PLUGIN}@{version}");
-        // It would fetch it by itself, for every run anew.
-        if let Err(cause) = npm(&plugin, &[format!("{PLUGIN}@{version}")]) {
+    let mut wanted: Vec<Host> = Host::all().filter(|host| hosts.contains(host)).collect();
+    for (package, version) in wanted.iter().filter_map(|host| Some((host.trial.plugin?, host.trial.package.1))) {
+        if plugin.join("node_modules").join(package).exists() {
+            continue;
+        }
+        println!("    installing {package}@{version}");
+        // The agent would fetch it by itself, for every run anew.
+        if let Err(cause) = npm(&plugin, &[format!("{package}@{version}")]) {
             println!("    {cause}");
         }
     }
-    let mut wanted: Vec<Host> = Host::ALL.into_iter().filter(|host| hosts.contains(host)).collect();
     wanted.retain(|host| !is_there(&folder, *host));
     if wanted.is_empty() {
         return Found { bin, plugin, missing: Vec::new(), adapters: PathBuf::new(), unadapted: Vec::new() };
@@ -107,7 +106,7 @@ fn names(hosts: &[Host]) -> String {
 }
 
 fn specification(host: Host) -> String {
-    let (package, version) = host.package();
+    let (package, version) = host.trial.package;
     format!("{package}@{version}")
 }
 
@@ -118,7 +117,7 @@ fn folder() -> PathBuf {
 }
 
 fn is_there(folder: &Path, host: Host) -> bool {
-    let (package, version) = host.package();
+    let (package, version) = host.trial.package;
     let modules = folder.join("node_modules");
     let read = |package: &str| fs::read(modules.join(package).join("package.json")).ok();
     let installed = |package| serde_json::from_slice::<Value>(&read(package)?).ok();

@@ -155,7 +155,7 @@ pub struct Run {
     /// Commands of punch after it.
     #[serde(default)]
     pub after: Vec<Vec<String>>,
-    /// The runner is interrupted, as by Ctrl-C, once these tracks have been asked for so many answers.
+    /// The runner is interrupted, as by Ctrl-C, once these tracks have been asked for this many answers.
     #[serde(default)]
     pub interrupt: BTreeMap<String, usize>,
     /// Every todo after it, in order.
@@ -195,7 +195,7 @@ impl Scenario {
         let mut scenario: Self = serde_json::from_str(text).map_err(|cause| cause.to_string())?;
         scenario.name = name.to_owned();
         if scenario.hosts.is_empty() {
-            scenario.hosts = Host::ALL.to_vec();
+            scenario.hosts = Host::all().collect();
         }
         if scenario.runs.is_empty() {
             return Err("`runs` is empty".to_owned());
@@ -209,7 +209,7 @@ impl Scenario {
                 let why = "a run needs a prompt unless it is driven, and the first has nothing to resume";
                 return Err(format!("runs[{n}]: {why}"));
             }
-            let single = scenario.hosts.iter().find(|host| !host.takes_many_prompts());
+            let single = scenario.hosts.iter().find(|host| !host.trial.takes_many_prompts);
             if let (Some(host), true) = (single, run.prompts.len() > 1 && !run.screen) {
                 return Err(format!("runs[{n}]: {} takes one prompt a run", host.name()));
             }
@@ -261,7 +261,7 @@ mod tests {
         let run = r#"{"prompts": ["go"], "model": {"steps": [{"tools": ["$plan"]}]}}"#;
         let text = |hosts: &str| format!(r#"{{"about": "x", "agents": [{hosts}], "words": {words}, "runs": [{run}]}}"#);
         let scenario = Scenario::parse("x", &text(r#""codex""#)).unwrap_or_else(|error| panic!("{error}"));
-        let script = scenario.script(Host::Codex, &scenario.runs[0]).unwrap_or_else(|error| panic!("{error}"));
+        let script = scenario.script(scenario.hosts[0], &scenario.runs[0]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(script.tracks[0].steps[0].tools[0].name, "update_plan");
         assert!(Scenario::parse("x", &text(r#""qwen""#)).is_err());
     }
@@ -270,10 +270,10 @@ mod tests {
     fn mistakes_in_a_scenario_are_told_before_anything_runs() {
         let run = r#"{"prompts": ["go"], "model": {}}"#;
         let fine = format!(r#"{{"about": "x", "runs": [{run}]}}"#);
-        assert_eq!(Scenario::parse("x", &fine).map(|scenario| scenario.hosts.len()), Ok(5));
+        assert_eq!(Scenario::parse("x", &fine).map(|scenario| scenario.hosts.len()), Ok(Host::all().count()));
         for (part, with) in [
             (r#""about": "x""#, r#""about": "x", "todo": []"#),
-            (r#""about": "x""#, r#""about": "x", "agents": ["copilot"]"#),
+            (r#""about": "x""#, r#""about": "x", "agents": ["aider"]"#),
             (r#"{"prompts": ["go"], "model": {}}"#, ""),
             (r#""model": {}"#, r#""model": {"step": []}"#),
             (r#"["go"]"#, "[]"),

@@ -1,5 +1,5 @@
 //! Agents with a screen: prompts and commands are typed into the agent's own terminal program, which runs inside tmux.
-//! For what only a person at the keyboard can do, such as `/clear` and `/resume`.
+//! For what only the user at the keyboard can do, such as `/clear` and `/resume`.
 
 use std::fs;
 use std::process::Command;
@@ -46,7 +46,7 @@ pub fn converse(host: Host, wiring: &Wiring, server: &Server) -> Result<i32, Str
     terminal.quiet(end)?;
     for prompt in &wiring.run.prompts {
         let before = answers(server);
-        terminal.line(&prompt.replace(FIRST, &first(host, wiring)?))?;
+        terminal.line(&prompt.replace(FIRST, &first(host, wiring)))?;
         while !prompt.starts_with('/') && answers(server) == before {
             if Instant::now() > end {
                 return Err(format!("`{prompt}` never reached the model:\n{}", terminal.screen()?));
@@ -63,17 +63,12 @@ fn answers(server: &Server) -> usize {
     server.report().played.values().sum()
 }
 
-/// The id of the first conversation, from the name of the file that Claude Code writes it to.
-fn first(host: Host, wiring: &Wiring) -> Result<String, String> {
-    if host != Host::Claude {
-        return Ok(FIRST.to_owned());
+/// The id of the first conversation, where the agent writes it down.
+fn first(host: Host, wiring: &Wiring) -> String {
+    match host.trial.first_conversation {
+        Some(find) => find(wiring).unwrap_or_default(),
+        None => FIRST.to_owned(),
     }
-    let projects = fs::read_dir(wiring.place.home.join(".claude/projects"));
-    let folders = projects.into_iter().flatten().flatten().filter_map(|folder| fs::read_dir(folder.path()).ok());
-    let files = folders.flatten().flatten().map(|file| file.path());
-    let files = files.filter(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
-    let oldest = files.min_by_key(|file| file.metadata().and_then(|found| found.created()).ok());
-    Ok(oldest.and_then(|file| Some(file.file_stem()?.to_string_lossy().into_owned())).unwrap_or_default())
 }
 
 /// A terminal of its own; dropping it ends it with all that runs in it.
@@ -87,9 +82,10 @@ impl<'a> Terminal<'a> {
         let number = TERMINALS.fetch_add(1, Ordering::Relaxed);
         let terminal = Self { name: format!("punch-{}-{number}", std::process::id()), place: wiring.place };
         let mut command = wiring.place.command("tmux");
-        command.env_remove("TMUX").envs(host.environment(wiring)).envs(wiring.env());
+        command.env_remove("TMUX").envs((host.trial.environment)(wiring)).envs(wiring.env());
         command.args(["-L", &terminal.name, "-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50"]);
-        command.args(host.screen(wiring));
+        let screen = host.trial.screen.ok_or_else(|| format!("no scenario starts {} with its screen", host.name()))?;
+        command.args(screen(wiring));
         process::run(&mut command)?;
         Ok(terminal)
     }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
+use punch_agents::HookForm;
 use punch_testkit::scripted::{Options, Server};
+use serde_json::{Value, json};
 
 use super::Tested;
 use super::driven;
@@ -29,9 +31,14 @@ pub struct Wiring<'a> {
 }
 
 impl Wiring<'_> {
-    /// The command of a hook, as a shell reads it.
-    pub fn hook(&self, host: Host, event: &str) -> String {
-        format!("{} hook --agent {} {event}", self.place.punch.display(), host.name())
+    /// Returns the hooks of an agent, for the events and in the form in which `punch install` writes them.
+    pub fn hooks(&self, agent: &str) -> Value {
+        let form = punch_agents::named(agent).map(|adapter| &adapter.hooks);
+        let group = |form: &HookForm, event: &str| {
+            let command = format!("{} hook --agent {agent} {event}", self.place.punch.display());
+            (event.to_owned(), json!([(form.handler)(&command, event)]))
+        };
+        form.map(|form| form.events.iter().map(|event| group(form, event)).collect()).unwrap_or_default()
     }
 
     /// Whether `punch install` or `punch run` does the wiring.
@@ -79,14 +86,14 @@ fn attempt(host: Host, scenario: &Scenario, place: &TrialFolders) -> Result<Vec<
         let options = Options { tag: format!("r{n}"), log: Some(log), port: 0 };
         let server = Server::start(scenario.script(host, run)?, &options).map_err(|cause| cause.to_string())?;
         let wiring = Wiring { place, scenario, run, model: server.url(), limit: LIMIT };
-        host.configure(&wiring)?;
+        (host.trial.configure)(&wiring)?;
         let installed = scenario.install.map(|level| Installed::install(place, host, level)).transpose()?;
         let exit = match &scenario.drive {
             Some(drive) => driven::run(host, drive, &wiring, &server),
             None if run.screen => screen::converse(host, &wiring, &server),
             None => match &run.beside {
                 Some(beside) => together(host, beside, &wiring, &mut conversation),
-                None => host.converse(&wiring, &mut conversation),
+                None => (host.trial.converse)(&wiring, &mut conversation),
             },
         };
         let ended = Ended { report: server.report(), exit, output: conversation.output(place) };
@@ -116,10 +123,10 @@ fn attempt(host: Host, scenario: &Scenario, place: &TrialFolders) -> Result<Vec<
 fn together(host: Host, beside: &Beside, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
     let run = Run { prompts: beside.prompts.clone(), beside: None, ..wiring.run.clone() };
     let other = Wiring { run: &run, model: wiring.model.clone(), ..*wiring };
-    beside.agent.configure(&other)?;
+    (beside.agent.trial.configure)(&other)?;
     thread::scope(|scope| {
-        let second = scope.spawn(|| beside.agent.converse(&other, &mut Conversation::default()));
-        let first = host.converse(wiring, conversation);
+        let second = scope.spawn(|| (beside.agent.trial.converse)(&other, &mut Conversation::default()));
+        let first = (host.trial.converse)(wiring, conversation);
         match second.join().unwrap_or_else(|_| Err("it panicked".to_owned())) {
             Ok(0) => first,
             Ok(code) => Err(format!("{} ended with {code}", beside.agent.name())),

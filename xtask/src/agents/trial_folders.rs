@@ -11,7 +11,7 @@ use super::Tested;
 use crate::process;
 
 /// Variables that would let the agent find the person's own settings, or believe that it runs inside another agent.
-const STRANGERS: [&str; 13] = [
+const STRANGERS: [&str; 15] = [
     "PUNCH",
     "GIT_",
     "CLAUDE",
@@ -22,6 +22,8 @@ const STRANGERS: [&str; 13] = [
     "GEMINI",
     "GOOGLE",
     "QWEN",
+    "COPILOT",
+    "FACTORY",
     "XDG_",
     "CARGO_",
     "RUST",

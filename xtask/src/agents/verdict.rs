@@ -124,11 +124,12 @@ mod tests {
             run(json!({"prompts": ["x"], "model": {}, "answers": {"main": 2}, "shown": {"qwen": ["kept going"]}}));
         let mut ended = Ended { report: Report::default(), exit: Ok(0), output: "kept going".to_owned() };
         ended.report.played.insert("main".to_owned(), 2);
-        assert_eq!(of_run(Host::Qwen, &run, &ended), [""; 0]);
+        let host = Host::parse("qwen").unwrap_or_else(|| panic!("no qwen"));
+        assert_eq!(of_run(host, &run, &ended), [""; 0]);
         ended = Ended { report: Report::default(), exit: Ok(1), output: String::new() };
         let wrong =
             ["the agent ended with 1, not 0", "track main: 0 answers, not 2", "the person was not shown `kept going`"];
-        assert_eq!(of_run(Host::Qwen, &run, &ended), wrong);
+        assert_eq!(of_run(host, &run, &ended), wrong);
     }
 
     #[test]

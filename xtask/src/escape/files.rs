@@ -10,13 +10,7 @@ use crate::Done;
 /// The user without rights, on every Unix.
 const NOBODY: &str = "65534";
 
-/// Names in a store folder whose links are still followed; each waits for the same fix.
-const FOLLOWED: &[&str] = &["store.use", "backups", "runs"];
-
-/// Names in a store folder that are still opened when they are pipes.
-const AWAITED: &[&str] = &["store.use"];
-
-/// A command that waits for a pipe waits for ever.
+/// A command that waits for a pipe waits forever.
 const HANGS: Duration = Duration::from_secs(15);
 
 /// All cells of this kind.
@@ -27,18 +21,20 @@ pub fn cells() -> Vec<Cell> {
     {
         let link = move |world: &World| linked(world, name);
         let what = format!("in-tree store: {name} is a link to a file or folder of the user");
-        cells.push(match FOLLOWED.contains(&name) {
-            true => Cell::open("M11", "agent in the worktree", what, link),
-            false => Cell::held("agent in the worktree", what, link),
-        });
+        cells.push(Cell::held("agent in the worktree", what, link));
         let what = format!("in-tree store: {name} is a pipe");
         let pipe = move |world: &World| piped(world, name);
-        cells.push(match AWAITED.contains(&name) {
-            true => Cell::open("M11", "agent in the worktree", what, pipe),
-            false => Cell::held("agent in the worktree", what, pipe),
-        });
+        cells.push(Cell::held("agent in the worktree", what, pipe));
     }
     cells.push(Cell::held("whoever writes the state folder's names", "an approval is a link or a pipe", approvals));
+    for name in ["hook.log", "token", "wiring", "copies"] {
+        let what = format!("state folder: {name} is a link to a file or folder of the user, then a pipe");
+        cells.push(Cell::held("whoever writes the state folder's names", what, move |world| in_state(world, name)));
+    }
+    for name in ["list.json", "tasks/1.json", "plan.md", "session.json"] {
+        let what = format!("{name}, which a command reads, is a pipe");
+        cells.push(Cell::held("whoever sends files", what, move |world| sent(world, name)));
+    }
     if !is_root() {
         return cells;
     }
@@ -104,6 +100,41 @@ fn piped(world: &World, name: &str) -> Done {
     in_tree(world)?;
     world.script("tree/.punch", &format!("rm -rf {name}; mkfifo {name}"))?;
     go_on(world)
+}
+
+/// Puts a link and then a pipe in place of something in the state folder. Commands may fail, but neither write through the
+/// link nor wait for the pipe.
+fn in_state(world: &World, name: &str) -> Done {
+    world.write("victim", "mine\n")?;
+    world.write("folder/kept", "mine\n")?;
+    let target = if matches!(name, "wiring" | "copies") { "folder" } else { "victim" };
+    for trick in [format!("ln -s \"$PLACE/{target}\" {name}"), format!("mkfifo {name}")] {
+        world.script(".", &format!("mkdir -p state/punch; cd state/punch; rm -rf {name}; {trick}"))?;
+        for verb in [&["add", "More"][..], &["hook", "claude"], &["install", "claude"], &["doctor"], &["list"]] {
+            finish_within(HANGS, &mut world.command("repo", verb))?;
+        }
+    }
+    let names = world.path("folder").read_dir().map_err(|cause| cause.to_string())?.count();
+    let text = std::fs::read_to_string(world.path("victim")).map_err(|cause| cause.to_string())?;
+    match (text.as_str(), names) {
+        ("mine\n", 1) => Ok(()),
+        _ => Err(format!("`{name}` was followed: the user's file or folder was written")),
+    }
+}
+
+/// Lets commands read a pipe that has no other end.
+fn sent(world: &World, name: &str) -> Done {
+    world.script("repo", &format!("mkdir -p tasks; mkfifo {name}"))?;
+    for verb in [
+        &["import", name][..],
+        &["import", "tasks"],
+        &["plan-file", "link", name],
+        &["mcp", "--session", name],
+        &["add", "--file", name],
+    ] {
+        finish_within(HANGS, &mut world.command("repo", verb))?;
+    }
+    Ok(())
 }
 
 /// Replaces a real approval by a link to it, then by a pipe.

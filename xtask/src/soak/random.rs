@@ -24,7 +24,7 @@ impl Random {
         if limit == 0 { 0 } else { self.next() % limit }
     }
 
-    /// True in so many of a hundred cases.
+    /// True in this many of a hundred cases.
     pub const fn percent(&mut self, share: u64) -> bool {
         self.below(100) < share
     }

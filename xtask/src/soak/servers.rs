@@ -172,7 +172,7 @@ impl Server {
         use std::sync::mpsc::RecvTimeoutError;
         loop {
             match self.lines.recv_timeout(PATIENCE) {
-                // Half a line is no answer.
+                // Half a line is not an answer.
                 Ok(line) => match serde_json::from_str::<Value>(&line) {
                     Ok(answer) if answer["id"] == id => return Ok(Some(answer)),
                     _ => {}

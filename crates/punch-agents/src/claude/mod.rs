@@ -132,7 +132,7 @@ fn files(connection: &Connection<'_>) -> Vec<Target> {
         Level::Shared => roots.project.join(".claude/settings.json"),
         Level::User => user_folder(roots).join("settings.json"),
     };
-    // Our tools write nothing but the plan: nobody has to allow each call.
+    // Our tools write nothing but the plan, so Claude Code need not ask the user about each call.
     let mut entries = vec![allowed("mcp__punch")];
     if level == Level::Shared {
         // Otherwise users are asked first, and without a terminal no one can answer.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
 
-use crate::headless::json::{Lines, count_of, entries, entry, failed, line, micros, name, str_of, whole};
+use crate::headless::json::{Lines, count_of, detail, entries, entry, failed, line, micros, name, str_of, whole};
 use crate::headless::{AgentOutput, Contexts, Event, Finish, Headless, HeadlessStart, Listen, Permission, Spending};
 
 /// Messages that are remembered, so that each is counted once: one comes as several lines, one after the other.
@@ -22,11 +22,11 @@ impl Headless for Print {
         let mut out: Vec<String> = plain.map(str::to_owned).to_vec();
         out.extend(["--permission-prompt-tool", "stdio"].map(str::to_owned));
         if let Some((program, arguments)) = start.server.split_first() {
-            // Otherwise the model is told only the names of the tools.
+            // Otherwise the model learns only the names of the tools.
             let server = json!({"command": program, "args": arguments, "alwaysLoad": true});
             out.push("--mcp-config".to_owned());
             out.push(json!({"mcpServers": {"punch": server}}).to_string());
-            // It reports with our tools; nobody has to allow that.
+            // The agent reports with our tools, so these calls need no permission.
             out.extend(["--allowedTools", "mcp__punch"].map(str::to_owned));
         }
         out.extend(start.resume.iter().flat_map(|session| ["--resume".to_owned(), (*session).to_owned()]));
@@ -52,8 +52,8 @@ struct Stream {
     reported: Spending,
     /// What contexts held in this turn.
     contexts: Contexts,
-    /// Dollars since the beginning of the conversation, in millionths; unknown before the first result of one that goes
-    /// on, whose sum contains what was before.
+    /// Dollars since the beginning of the conversation, in millionths; unknown before the first result of a
+    /// resumed one, whose sum includes what it had cost before.
     cost: Option<u64>,
     /// What it wants to do, by request.
     asked: BTreeMap<String, Value>,
@@ -146,7 +146,8 @@ impl Stream {
         }
         let (tool, input) = (str_of(request, "tool_name"), &request["input"]);
         let options = vec![("allow".into(), "Allow".into(), true), ("deny".into(), "Refuse".into(), false)];
-        let permission = Permission { id: name(&id), what: what(input), tool: Some(name(tool)), options };
+        let (what, detail) = (what(input), detail(tool, input));
+        let permission = Permission { id: name(&id), what, detail, tool: Some(name(tool)), options };
         self.asked.insert(id, input.clone());
         AgentOutput { events: vec![Event::Permission(permission)], ..AgentOutput::default() }
     }
@@ -189,7 +190,7 @@ impl Listen for Stream {
         let Some(input) = self.asked.remove(request) else { return Vec::new() };
         let answer = match option {
             Some("allow") => json!({"behavior": "allow", "updatedInput": input}),
-            _ => json!({"behavior": "deny", "message": "This is not allowed here. Go on without it."}),
+            _ => json!({"behavior": "deny", "message": "This is not allowed here. Continue without it."}),
         };
         vec![response(json!({"subtype": "success", "request_id": request, "response": answer}))]
     }

@@ -1,4 +1,4 @@
-//! Codex without a terminal: `codex exec` for every turn, `codex exec resume` to go on. It asks for nothing: what it may
+//! Codex without a terminal: `codex exec` for every turn, `codex exec resume` to continue. It asks for nothing: what it may
 //! do is decided before.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl Headless for Exec {
         out.push("--json".to_owned());
         let mut set = |setting: String| out.extend(["-c".to_owned(), setting]);
         if !start.is_customized {
-            // In a folder that nobody has confirmed it may only read, and would work for nothing.
+            // In a folder that the user has not trusted, Codex may only read and could not do any work.
             set(r#"sandbox_mode="workspace-write""#.to_owned());
         }
         if let Some((program, arguments)) = start.server.split_first() {
@@ -36,7 +36,7 @@ impl Headless for Exec {
             set(format!("mcp_servers.punch.command={}", json!(program)));
             set(format!("mcp_servers.punch.args={}", json!(arguments)));
             set("mcp_servers.punch.startup_timeout_sec=30".to_owned());
-            // It reports with our tools. Without this, calls fail in every sandbox: there is nobody to ask.
+            // The agent reports with our tools. Without this setting every such call fails, because Codex cannot ask a user.
             set(r#"mcp_servers.punch.default_tools_approval_mode="approve""#.to_owned());
         }
         // A lane is a worktree, but a folder without git is none of Codex's business either.
@@ -56,7 +56,7 @@ struct Stream {
     first: String,
     thread: String,
     sums: Sums,
-    /// What the conversation spent before this start; unknown for one that goes on and was not ours.
+    /// What the conversation spent before this start; unknown for one that continues and was not ours.
     before: Option<Spending>,
     finish: Option<Finish>,
     cancelled: bool,
@@ -165,7 +165,7 @@ fn item(kind: &str, item: &Value) -> Vec<Event> {
             vec![Event::ToolUsed { name: name(&format!("{}/{}", str_of(item, "server"), str_of(item, "tool"))) }]
         }
         (tool @ ("command_execution" | "file_change" | "web_search"), "item.started" | "item.completed") => {
-            // Commands are told when they start, the others only when they are over.
+            // Commands are reported when they start, the others only when they are over.
             let told = (tool == "command_execution") == (kind == "item.started");
             told.then(|| Event::ToolUsed { name: tool.to_owned() }).into_iter().collect()
         }

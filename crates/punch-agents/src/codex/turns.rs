@@ -50,7 +50,7 @@ pub(super) fn earlier(file: &Path, turn: &str, known: &dyn Fn(&str) -> bool) -> 
     }
 }
 
-/// The last turn of what a file goes on from.
+/// The last turn of what a file continues from.
 fn before_file(file: &Path, known: &dyn Fn(&str) -> bool) -> Before {
     let mut file = file.to_owned();
     for _ in 0..FILES {
@@ -81,7 +81,7 @@ fn older(file: &Path, thread: &str) -> Option<PathBuf> {
     Some(file.with_file_name(names.filter(fits).max()?))
 }
 
-/// Turns are written in order, and so is how many of the last ones were taken back. Answers those that still hold, and
+/// Turns are written in order, and so is how many of the last ones were undone. Answers those that still hold, and
 /// whether the first of them is the first of the file.
 fn turns(text: &str, whole: bool) -> (Vec<String>, bool) {
     let said = |line: &&str| line.contains("\"turn_context\"") || line.contains("\"thread_rolled_back\"");

@@ -1,7 +1,7 @@
 //! How contexts grow in a turn. Every request to a model reads the whole context again, so the sum of what was read says
 //! what a turn costs; what a todo takes is the difference between the first request and the largest one.
 
-/// Conversations of one turn that are told apart.
+/// How many conversations of one turn are counted separately.
 const MOST: usize = 64;
 
 /// The contexts of an agent and its subagents in one turn.

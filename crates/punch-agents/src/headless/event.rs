@@ -5,7 +5,7 @@
 pub enum Event {
     /// The host has a name for the conversation.
     Started {
-        /// Its name, to go on with it later.
+        /// Its name, to continue with it later.
         session: String,
     },
     /// It said something; one line of it, for people. May be dropped when too much comes.
@@ -66,9 +66,9 @@ pub struct Spending {
     pub cached: u64,
     /// By how much contexts grew, where that can be told: the requests of a turn read the same again and again.
     pub grown: Option<u64>,
-    /// What the context of the conversation holds by now, where that can be told.
+    /// What the context of the conversation holds now, where that is known.
     pub context: Option<u64>,
-    /// Millionths of a dollar, where somebody says so.
+    /// Millionths of a dollar, where someone says so.
     pub cost_micros: Option<u64>,
     /// Turns of the model.
     pub turns: u32,
@@ -107,6 +107,8 @@ pub struct Permission {
     pub id: String,
     /// What it wants to do, on one line of at most 300 characters.
     pub what: String,
+    /// All of it with its line ends, for the user who decides. At most 16,000 characters, safe to print line by line.
+    pub detail: String,
     /// The tool it is about, where there is one.
     pub tool: Option<String>,
     /// What can be answered: (id, label, whether it allows).

@@ -1,5 +1,7 @@
 //! Reads pieces of JSON that an agent printed. A missing piece is empty, and a long one is cut.
 
+use std::borrow::Cow;
+
 use punch_core::text;
 use serde_json::Value;
 
@@ -29,12 +31,31 @@ pub fn line(said: &str) -> String {
     text::clip(&text::neutral(&text::clip(first, SHOWN)), SHOWN).into_owned()
 }
 
-/// All of it on one line. What was cut, and where lines ended, can be recognised: a rule must not take the second line
+/// All of it on one line. What was cut, and where lines ended, can be recognized: a rule must not take the second line
 /// of a command for further words of the first.
 pub fn whole(said: &str) -> String {
     let ends = |c: char| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let clipped = text::clip(said, SHOWN).replace(ends, "\u{240a}");
     text::neutral(&clipped).into_owned()
+}
+
+/// Characters of a request that the user reads in full.
+pub(crate) const DETAIL: usize = 16_000;
+
+/// The input of a tool as the user reads it: one field after the other, safe to print line by line.
+pub fn detail(tool: &str, input: &Value) -> String {
+    let mut out = tool.to_owned();
+    let fields = input.as_object().map(|fields| fields.iter()).into_iter().flatten();
+    for (name, value) in fields {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let between = if value.contains('\n') { ":\n" } else { ": " };
+        out.push_str(&format!("\n{name}{between}{value}"));
+        if out.len() > DETAIL * 4 {
+            break;
+        }
+    }
+    let lines: Vec<Cow<'_, str>> = out.lines().map(text::neutral).collect();
+    text::clip(&lines.join("\n"), DETAIL).into_owned()
 }
 
 /// A name that is passed on.

@@ -1,5 +1,6 @@
-//! The answer to a report, in the agent's own form. No effect is no output at all, which every agent takes as "go on".
-//! Everything is said on standard output with exit code 0: other codes mean different things everywhere.
+//! The answer to a report, in the agent's own form. Without an effect
+//! there is no output, which every agent takes as "continue". Answers go to standard output with exit code 0, because
+//! each agent gives other codes a meaning of its own.
 
 use punch_core::drive::Effect;
 use punch_core::text;
@@ -11,7 +12,7 @@ use crate::Adapter;
 /// Bytes of a text for the model: the engine stays far below, this is the last fence.
 pub const CONTEXT_CAP: usize = 8_000;
 
-/// Bytes of a reason or of a text for the person.
+/// Bytes of a reason or of a text for the user.
 const SHORT_CAP: usize = 2_000;
 
 /// The line for standard output; empty if there is nothing to say.

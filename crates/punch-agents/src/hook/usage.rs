@@ -1,5 +1,5 @@
-//! How full the model's context is: what the agent says, else what its transcript says, else nobody knows. Any damage in
-//! a transcript means that nothing is known.
+//! How full the model's context is: as the agent reports it, or else as its transcript shows it, or else unknown. A damaged
+//! transcript counts as unknown.
 
 use punch_core::drive::ContextUse;
 use serde_json::Value;
@@ -57,7 +57,7 @@ pub(super) fn reported(report: &Value) -> Option<ContextUse> {
     Some(ContextUse { used, limit: window(string(report, &["model"])?, used)? })
 }
 
-/// The window of models whose size does not change with the plan of whoever pays; the others are not known.
+/// Returns the context window of a model, or `None` if it depends on the user's subscription.
 fn window(model: &str, used: u64) -> Option<u64> {
     let model = model.rsplit('/').next().unwrap_or(model);
     let limit = if model.contains("[1m]") {

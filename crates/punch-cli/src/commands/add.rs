@@ -1,14 +1,17 @@
 //! `punch add`: new todos, one or many, from arguments or standard input.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 
 use clap::Args;
-use punch_core::{Keep, ListPosition, Op, Ref};
-use punch_engine::{Changed, EngineError};
+use punch_core::format::pasted_list;
+use punch_core::{Keep, ListPosition, Op, Ref, Uid};
+use punch_engine::{Changed, Engine, EngineError};
+use punch_store::PlanId;
 use serde_json::{Map, Value, json};
 
 use super::move_to::PlaceFlags;
 use crate::failure::Failure;
+use crate::input;
 use crate::named_todos::native;
 use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
@@ -16,18 +19,19 @@ use crate::reply::{self, Reply};
 const EXAMPLES: &str = "\
 Examples:
   punch add 'Write the parser' 'Test the parser'
-  punch add 'Release' --id release --needs T-1 --needs T-2 --priority 1
-  punch add 'Port the store' --phase Core --complexity large --files 'src/store/**'
-  git diff --name-only | sed 's/^/Review /' | punch add -";
+  punch add 'Release' --id release --needs T-1,T-2 -p high
+  punch add 'Port the store' --phase Core --complexity large --label backend --files 'src/store/**'
+  git diff --name-only | sed 's/^/Review /' | punch add -
+  punch add < notes.md       # a Markdown list: `- [ ] text`, `1. text`, headings become phases";
 
 /// The arguments of `punch add`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Add {
-    /// What is to be done, one todo each; `-` reads one per line from standard input
-    #[arg(required = true, value_name = "CONTENT")]
+    /// What to do, one todo each; `-` reads a list from standard input
+    #[arg(value_name = "TEXT")]
     contents: Vec<String>,
-    /// The id, instead of the next T-1, T-2, …; for one todo only
+    /// The id instead of the next T-1, T-2, …; for one todo only
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     #[command(flatten)]
@@ -39,35 +43,38 @@ pub struct Add {
 /// Fields that `add` and `edit` share.
 #[derive(Args, Clone, Default)]
 pub struct FieldFlags {
-    /// A todo that must be done first; may be given several times
-    #[arg(long, value_name = "TODO")]
+    /// Todos that must be done first: ids or parts of contents; `T-3,T-4`, or given several times
+    #[arg(long, short, value_name = "TODO")]
     pub needs: Vec<String>,
-    /// A todo that must wait for this one; may be given several times
+    /// A todo that needs this one; may be given several times
     #[arg(long, value_name = "ID")]
     pub blocks: Vec<String>,
-    /// The phase it belongs to; made if there is none of that name
+    /// The phase it belongs to; created if there is none of that name
     #[arg(long, value_name = "NAME")]
     pub phase: Option<String>,
-    /// 1 (first) to 5 (if time allows)
-    #[arg(long, value_name = "1-5")]
+    /// 1 (most urgent) to 5, or urgent, high, medium, low
+    #[arg(long, short, value_name = "1-5", value_parser = input::priority)]
     pub priority: Option<u64>,
+    /// A label, for example `docs` or `area/store`; may be given several times
+    #[arg(long = "label", short, value_name = "LABEL")]
+    pub labels: Vec<String>,
     /// trivial, small, medium, large or epic
     #[arg(long, value_name = "SIZE")]
     pub complexity: Option<String>,
-    /// Estimated tokens
-    #[arg(long, value_name = "N")]
+    /// Estimated tokens, for example 20k
+    #[arg(long, value_name = "N", value_parser = input::tokens)]
     pub tokens: Option<u64>,
-    /// How completion is judged
+    /// Acceptance criteria
     #[arg(long, value_name = "TEXT")]
     pub criteria: Option<String>,
-    /// The command that proves it
+    /// Check command; must exit with 0
     #[arg(long, value_name = "COMMAND")]
     pub verify: Option<String>,
     /// A file or glob the work will touch; may be given several times
     #[arg(long, value_name = "GLOB")]
     pub files: Vec<String>,
-    /// More about it
-    #[arg(long, value_name = "TEXT")]
+    /// Details
+    #[arg(long, short, value_name = "TEXT")]
     pub description: Option<String>,
     /// The content in the present tense, shown while it runs
     #[arg(long, value_name = "TEXT")]
@@ -86,6 +93,7 @@ impl FieldFlags {
         put("blocks", (!self.blocks.is_empty()).then(|| json!(self.blocks)));
         put("phase", self.phase.as_ref().map(|v| json!(v)));
         put("priority", self.priority.map(|v| json!(v)));
+        put("labels", (!self.labels.is_empty()).then(|| json!(self.labels)));
         put("complexity", self.complexity.as_ref().map(|v| json!(v)));
         put("estimatedTokens", self.tokens.map(|v| json!(v)));
         put("verificationCriteria", self.criteria.as_ref().map(|v| json!(v)));
@@ -100,18 +108,25 @@ impl FieldFlags {
 impl Add {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let contents = contents(&self.contents)?;
+        let contents = self.contents()?;
         if contents.is_empty() {
-            return Err(Failure::usage("nothing to add: standard input has no lines", "give one todo per line"));
+            return Err(Failure::usage(
+                "nothing to add",
+                "`punch add 'What to do'`, or one todo per line on standard input",
+            ));
         }
+        self.check(&contents)?;
         if self.id.is_some() && contents.len() > 1 {
             return Err(Failure::usage("--id names one todo, several were given", "add them one by one"));
         }
         let mut ops = Vec::with_capacity(contents.len());
-        for content in contents {
+        for (phase, content) in contents {
             let mut op = self.fields.to_map();
             op.insert("op".into(), json!("add"));
             op.insert("content".into(), json!(content));
+            if let Some(phase) = phase.filter(|_| self.fields.phase.is_none()) {
+                op.insert("phase".into(), json!(phase));
+            }
             if let Some(id) = &self.id {
                 op.insert("id".into(), json!(id));
             }
@@ -126,21 +141,36 @@ impl Add {
             }
             other => other?,
         };
-        Ok(reply::changed(&changed, &changed.outcome.added, open.project.global.json))
+        Ok(reply::changed(&changed, &changed.outcome.added, &open.project))
     }
 }
 
-/// A name that is no id may be part of a content; if it fits nothing, the first refusal stands.
+/// A name that is not an id may be part of a content; if it fits nothing, the first refusal stands.
 pub fn by_content(open: &Open, names: &[String], first: EngineError) -> Result<Vec<Ref>, Failure> {
-    let mut refs = Vec::with_capacity(names.len());
+    match referred(&open.engine, open.plan, names) {
+        Ok(uids) => Ok(uids.into_iter().map(Ref::Uid).collect()),
+        Err(Failure::Engine(EngineError::NotFound { given, near })) if near.is_empty() => {
+            Err(if names.contains(&given) { first.into() } else { EngineError::NotFound { given, near }.into() })
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// The todos that names stand for: ids, parts of contents, or several of them with commas between.
+pub fn referred(engine: &Engine, plan: PlanId, names: &[String]) -> Result<Vec<Uid>, Failure> {
+    let mut uids = Vec::with_capacity(names.len());
     for name in names {
-        match open.engine.resolve(open.plan, name) {
-            Ok(uid) => refs.push(Ref::Uid(uid)),
-            Err(EngineError::NotFound { .. }) => return Err(first.into()),
+        match engine.resolve(plan, name) {
+            Ok(uid) => uids.push(uid),
+            Err(EngineError::NotFound { .. }) if name.contains(',') => {
+                for part in name.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+                    uids.push(engine.resolve(plan, part)?);
+                }
+            }
             Err(other) => return Err(other.into()),
         }
     }
-    Ok(refs)
+    Ok(uids)
 }
 
 fn submit(open: &Open, ops: &[Op], needs: &[Ref], place: &ListPosition) -> Result<Changed, Failure> {
@@ -157,16 +187,33 @@ fn submit(open: &Open, ops: &[Op], needs: &[Ref], place: &ListPosition) -> Resul
     Ok(open.engine.submit(open.plan, &open.project.request(), &ops)?)
 }
 
-fn contents(given: &[String]) -> Result<Vec<String>, Failure> {
-    let mut out = Vec::new();
-    for content in given {
-        if content == "-" {
-            let mut text = String::new();
-            std::io::stdin().lock().read_to_string(&mut text).map_err(Failure::Input)?;
-            out.extend(text.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned));
-        } else {
-            out.push(content.clone());
+impl Add {
+    /// The texts with the phases that headings of a list give them.
+    fn contents(&self) -> Result<Vec<(Option<String>, String)>, Failure> {
+        let mut out = Vec::new();
+        let reads_input = self.contents.is_empty() && !std::io::stdin().is_terminal();
+        for content in self.contents.iter().map(String::as_str).chain(reads_input.then_some("-")) {
+            if content == "-" {
+                let mut text = String::new();
+                std::io::stdin().lock().read_to_string(&mut text).map_err(Failure::Input)?;
+                out.extend(pasted_list::read(&text));
+            } else {
+                out.push((None, content.to_owned()));
+            }
         }
+        Ok(out)
     }
-    Ok(out)
+
+    /// Refuses what was meant otherwise.
+    fn check(&self, contents: &[(Option<String>, String)]) -> Result<(), Failure> {
+        let is_id = |text: &str| text.strip_prefix("T-").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+        if let Some((_, id)) = contents.iter().find(|(_, text)| is_id(text)) {
+            let hint = match self.fields.needs.first() {
+                Some(first) => format!("separate ids with commas: `--needs {first},{id}`"),
+                None => format!("`punch show {id}` shows the todo of that id"),
+            };
+            return Err(Failure::usage(&format!("`{id}` is an id, not something to do"), &hint));
+        }
+        self.id.as_deref().map_or(Ok(()), input::check_id)
+    }
 }

@@ -38,7 +38,7 @@ enum What {
     },
     /// Show checkpoints, newest first
     List {
-        /// At most so many
+        /// Show at most N
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
@@ -67,7 +67,7 @@ enum What {
     },
     /// Forget old checkpoints
     Prune {
-        /// Keep so many of the newest
+        /// Keep the N newest
         #[arg(long, value_name = "N", default_value_t = 10)]
         keep: usize,
     },

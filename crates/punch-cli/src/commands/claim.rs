@@ -45,11 +45,11 @@ impl Claim {
             None => open.engine.claim_next(open.plan, &request, lease)?,
         };
         let Some(claimed) = claimed else { return Ok(nothing()) };
-        let mut reply = reply::changed(&claimed.changed, &[claimed.uid], open.project.global.json);
+        let mut reply = reply::changed(&claimed.changed, &[claimed.uid], &open.project);
         if let Some(todo) = claimed.changed.plan.get(claimed.uid) {
             reply.json["fence"] = json!(todo.fence);
             reply.json["leaseUntil"] = json!(todo.lease_until);
-            reply.text.push_str(&format!("\nfence {}, lease {}", todo.fence, span(lease)));
+            reply.body.push(format!("fence {}, lease {}", todo.fence, span(lease)));
         }
         Ok(reply)
     }

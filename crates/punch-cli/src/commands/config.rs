@@ -64,6 +64,9 @@ enum Action {
     },
 }
 
+/// The setting that decides whether todos wait for cancelled ones.
+const CANCELLED_DEP: &str = "policy.cancelled_dep";
+
 impl Config {
     /// Runs the verb. Changes do not read the other settings: an invalid one must not prevent its own correction.
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
@@ -78,6 +81,7 @@ impl Config {
                     location.create()?;
                 }
                 set(&path, scope, &key, &value)?;
+                apply_to_plans(&global, &location, &key)?;
                 if scope == Scope::Project && needs_approval(&key) {
                     approve(&global, &location, &key)?;
                 }
@@ -93,6 +97,29 @@ impl Config {
             }
         }
     }
+}
+
+/// Which todos are ready is stored with each plan and follows from this one setting, so that a change of it counts at
+/// once and not only after the next write.
+fn apply_to_plans(global: &Global, location: &Location, key: &str) -> Result<(), Failure> {
+    // An invalid setting elsewhere must not prevent this change.
+    let Ok(config) = environment::config(global, location) else { return Ok(()) };
+    if key != CANCELLED_DEP || !location.exists {
+        return Ok(());
+    }
+    let project = Project {
+        global: global.clone(),
+        location: location.clone(),
+        config,
+        wait: None,
+        creates: false,
+        on_loss: None,
+    };
+    let Some(engine) = project.engine()? else { return Ok(()) };
+    for plan in engine.plans()? {
+        engine.submit(plan.id, &project.request(), &[])?;
+    }
+    Ok(())
 }
 
 /// Refuses to change a setting inside an agent that only the user decides about.
@@ -117,8 +144,15 @@ fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failur
     };
     if !location.exists {
         let config = Settings::load(&Inputs::default())?;
-        Project { global: global.clone(), location: location.clone(), config, wait: None, on_loss: None }
-            .engine_or_new()?;
+        Project {
+            global: global.clone(),
+            location: location.clone(),
+            config,
+            wait: None,
+            creates: false,
+            on_loss: None,
+        }
+        .engine_or_new()?;
     }
     approvals
         .give_setting(key, &value)

@@ -35,7 +35,7 @@ pub struct Cost {
 impl Cost {
     /// Counts.
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
-        let chosen: &[Dialect] = self.dialect.as_ref().map_or(Dialect::ALL, std::slice::from_ref);
+        let chosen: &[Dialect] = self.dialect.as_ref().map_or(&Dialect::ALL[..], std::slice::from_ref);
         let (mut lines, mut rows) = (Vec::new(), Vec::new());
         for dialect in chosen {
             let price = Price::of(&Offer::new(*dialect, &[]));
@@ -50,12 +50,12 @@ impl Cost {
             rows.push(row(*dialect, &price));
         }
         if chosen.contains(&Dialect::Native) {
-            let more = Price::of(&Offer::new(Dialect::Native, Group::ALL));
+            let more = Price::of(&Offer::new(Dialect::Native, &Group::ALL));
             let extra = more.offered() - Price::of(&Offer::new(Dialect::Native, &[])).offered();
             lines.push(format!("{:<10} {extra:>5} tokens more with --tools claim", ""));
         }
         let mut json = json!({"estimate": "bytes / 4", "surfaces": rows});
-        // Prices are known without a project; what was spent is told where there is one.
+        // Prices are known without a project; what was spent is shown where there is one.
         let spent = Project::find(global).ok().and_then(|project| project.engine().ok().flatten()?.spent().ok());
         if let Some(spent) = spent.filter(|spent| spent.sessions > 0) {
             lines.push(format!(

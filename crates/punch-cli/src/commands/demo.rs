@@ -1,12 +1,13 @@
-//! `punch demo`: what punch does, in a temporary project. Every step is a real run of this very program, printed as a
-//! person would type it with what it answered.
+//! `punch demo`: what punch does, in a temporary project. Every step is a real run of this very program, printed as the
+//! user would type it with what it answered.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use punch_core::text;
+use punch_core::view::Role;
 use serde_json::{Value, json};
 
 use super::demo_agent::{self, Actor};
@@ -14,19 +15,20 @@ use super::demo_run;
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
 use crate::reply::with_schema;
+use crate::style::{Painter, Stream};
 use crate::{environment, output};
 
 const EXAMPLES: &str = "\
 Examples:
   punch demo
+  punch demo --all       # without pauses between the chapters
   punch demo --keep      # leaves the project for you to look around";
 
 const NEXT: &str = "\
-# What to try next, in a project of yours:
-  punch init
-  punch add 'First thing' 'Second thing'
-  punch next
-  punch --help";
+Try next, in a project of yours:
+  punch install              connect your coding agents
+  punch add 'First thing'    or write the plan yourself
+  punch                      see the plan";
 
 /// The arguments of `punch demo`.
 #[derive(Args)]
@@ -35,14 +37,21 @@ pub struct Demo {
     /// Leave the temporary project where it is
     #[arg(long)]
     keep: bool,
+    /// Show all chapters without a pause
+    #[arg(long, short)]
+    all: bool,
 }
 
 /// A part of the story.
 enum Step {
+    /// The beginning of a chapter.
+    Chapter(&'static str),
     /// A line for the reader.
     Say(&'static str),
     /// A command that must succeed.
     Run(&'static [&'static str]),
+    /// A command that must succeed, whose answer is of no interest.
+    Quiet(&'static [&'static str]),
     /// A command that must be refused.
     Refused(&'static [&'static str]),
     /// A command of git, where there is one.
@@ -53,70 +62,73 @@ enum Step {
     Work(&'static [&'static str]),
 }
 
-use Step::{Git, Refused, Run, Say, Watch, Work};
+use Step::{Chapter, Git, Quiet, Refused, Run, Say, Watch, Work};
 
 const STORY: &[Step] = &[
-    Say("A plan with dependencies."),
-    Run(&["init"]),
+    Chapter("A plan with dependencies"),
+    Quiet(&["init", "--no-agents"]),
     Run(&["add", "Choose the schema", "--id", "schema", "--phase", "Core"]),
     Run(&["add", "Write the parser", "--id", "parser", "--phase", "Core", "--needs", "schema"]),
-    Run(&["add", "Write the guide", "--id", "guide", "--phase", "Docs", "--needs", "schema", "--priority", "4"]),
+    Run(&["add", "Write the guide", "--id", "guide", "--phase", "Docs", "--needs", "schema", "--priority", "low"]),
     Run(&["add", "Set up CI", "--id", "ci", "--phase", "Core"]),
-    Run(&["add", "Release", "--id", "release", "--needs", "parser", "--needs", "ci", "--priority", "1"]),
-    Say("What can be started now? The urgent release lends its priority to what it waits for."),
-    Run(&["ready"]),
+    Run(&["add", "Release", "--id", "release", "--needs", "parser,ci", "--priority", "urgent"]),
+    Say("What can be started now?"),
+    Run(&["list", "--ready"]),
     Say("Finishing something too early is refused, and the answer says why."),
     Refused(&["done", "release"]),
-    Say("Two workers claim. Nobody gets the same todo twice, also when they ask at the same moment."),
+    Say("A slip, undone. The history keeps both."),
+    Run(&["cancel", "guide"]),
+    Run(&["undo"]),
+    Say("The plan at a glance."),
+    Run(&["status"]),
+    Chapter("Several workers, no todo handed out twice"),
+    Say("Two workers claim, and get different todos."),
     Run(&["claim", "--owner", "alice"]),
     Run(&["claim", "--owner", "bob"]),
     Run(&["claim", "--owner", "carol"]),
     Say("Alice finishes; what waited for it becomes ready."),
     Run(&["done", "schema", "--owner", "alice", "--evidence", "reviewed"]),
-    Run(&["ready"]),
-    Say("A slip, taken back. The history keeps both."),
-    Run(&["drop", "guide"]),
-    Run(&["undo"]),
-    Run(&["show", "guide"]),
-    Say("The plan as it stands."),
-    Run(&["tree"]),
-    Run(&["log"]),
-    Run(&["status"]),
-    Say("An agent works on a plan of its own. Whenever it wants to stop its host asks `punch hook`."),
-    Run(&["plan", "new", "parser"]),
+    Run(&["list", "--tree"]),
+    Run(&["log", "-n", "5"]),
+    Chapter("Agents that stop too early"),
+    Say("An agent works on a plan of its own. Whenever it wants to stop, it asks `punch hook`."),
+    Quiet(&["plan", "new", "parser"]),
     Watch(&demo_agent::HASTY),
     Run(&["list", "--all"]),
-    Say("Another one gets nowhere: after three continuations that change nothing it is stopped, with the reason."),
-    Run(&["plan", "new", "flaky"]),
+    Say("Another one gets nowhere: after three continuations without progress it may stop, with the reason."),
+    Quiet(&["plan", "new", "flaky"]),
     Watch(&demo_agent::STUCK),
-    Run(&["why-stop"]),
-    Say("A checkpoint keeps where the work and the code stand."),
-    Run(&["plan", "new", "exchange"]),
+    Run(&["keep-going", "why"]),
+    Chapter("git goes back, and the plan follows"),
+    Quiet(&["plan", "new", "exchange"]),
     Run(&["add", "Write the importer", "--id", "importer"]),
     Run(&["add", "Write the exporter", "--id", "exporter", "--needs", "importer"]),
     Git(&["commit", "--quiet", "--allow-empty", "-m", "Importer"]),
     Run(&["done", "importer"]),
+    Say("A checkpoint stores the plan and the git state."),
     Run(&["checkpoint", "save", "--note", "imports work"]),
     Git(&["commit", "--quiet", "--allow-empty", "-m", "Exporter"]),
     Run(&["done", "exporter"]),
-    Say("The last commit was a mistake. git goes back, and the plan follows: what was lost is open again, only that."),
+    Say("The last commit was a mistake. Only the lost work is reopened."),
     Git(&["reset", "--quiet", "--hard", "HEAD~1"]),
     Run(&["checkpoint", "restore", "latest"]),
     Run(&["list", "--all"]),
-    Say("Three agents work a plan to its end, each in a work tree of its own. One crashes, one claims too much."),
-    Run(&["plan", "new", "site"]),
-    Run(&["add", "Lay out the page", "Write the text", "Draw the logo"]),
-    Run(&["add", "Build the header", "Build the footer", "Build the menu", "--needs", "T-1"]),
-    Run(&["add", "Check the links", "Check the colours", "--needs", "T-4", "--needs", "T-5"]),
-    Run(&["add", "Fix the spelling", "Shrink the images", "--needs", "T-2", "--needs", "T-3"]),
-    Run(&["add", "Publish it", "--needs", "T-7", "--needs", "T-8", "--needs", "T-10"]),
-    Run(&["add", "Tell everybody", "--needs", "T-11"]),
+    Chapter("Checks decide what is done"),
+    Quiet(&["plan", "new", "site"]),
+    Quiet(&["add", "Lay out the page", "Write the text", "Draw the logo"]),
+    Quiet(&["add", "Build the header", "Build the footer", "Build the menu", "--needs", "T-1"]),
+    Quiet(&["add", "Check the links", "Check the colors", "--needs", "T-4,T-5"]),
+    Quiet(&["add", "Fix the spelling", "Shrink the images", "--needs", "T-2,T-3"]),
+    Quiet(&["add", "Publish it", "--needs", "T-7,T-8,T-10"]),
+    Quiet(&["add", "Tell everybody", "--needs", "T-11"]),
+    Run(&["graph"]),
+    Say("A check decides whether T-7 is done, once you have approved it."),
     Run(&["edit", "T-7", "--verify", "test -e T-7.txt"]),
-    Say("What agents call done is checked by a command, once you have approved it."),
     Run(&["verify", "--allow", "T-7"]),
+    Chapter("Three agents work the plan to its end"),
+    Say("Each has its own worktree. One crashes, one reports work that it has not done."),
     Work(demo_run::RUN),
-    Run(&["runs"]),
-    Run(&["plan", "use", "main"]),
+    Quiet(&["plan", "use", "main"]),
     Say("Programs get JSON from every command."),
     Run(&["status", "--json"]),
 ];
@@ -127,25 +139,37 @@ impl Demo {
         let place = DemoFolder::make(self.keep)?;
         let mut steps = Vec::new();
         let mut exit = Exit::Ok;
+        let mut note = |wrong: Option<String>| {
+            if let Some(wrong) = wrong {
+                output::remark(&format!("note: {wrong}"));
+                exit = Exit::Bug;
+            }
+        };
+        let painter = Stream::Out.painter();
         let say = |text: &str| if global.json { Ok(()) } else { output::document(text) };
-        say(&format!("# A temporary project: {}\n", place.project.display()))?;
+        let told = |role: Role, text: &str| say(&format!("\n{}\n", painter.words(role, &format!("# {text}"))));
+        let chapters: Vec<&str> =
+            STORY.iter().filter_map(|s| if let Chapter(title) = s { Some(*title) } else { None }).collect();
+        let mut chapter = 0;
         let (has_git, has_shell) = (place.git(), environment::find_program("sh").is_some());
-        if has_git {
-            say("$ git init\n")?;
-        }
         for step in STORY {
             let (arguments, expected) = match step {
+                Chapter(title) => {
+                    chapter += 1;
+                    if chapter > 1 && !self.all && !global.json && !next_chapter(title)? {
+                        return Ok(exit);
+                    }
+                    told(Role::Heading, &format!("Chapter {chapter} of {}: {title}", chapters.len()))?;
+                    continue;
+                }
                 Say(text) => {
-                    say(&format!("\n# {text}\n"))?;
+                    told(Role::Detail, text)?;
                     continue;
                 }
                 Watch(actor) => {
                     let hook = |event: &str, report: &Value| place.hook(event, report, global);
                     for (done, wrong) in demo_agent::play(actor, hook, say)? {
-                        if let Some(wrong) = wrong.or_else(|| done.unexpected(0)) {
-                            output::remark(&format!("note: {wrong}"));
-                            exit = Exit::Bug;
-                        }
+                        note(wrong.or_else(|| done.unexpected(0)));
                         steps.push(done);
                     }
                     continue;
@@ -153,37 +177,34 @@ impl Demo {
                 Git(arguments) => {
                     if has_git {
                         let done = place.ask_git(arguments)?;
-                        say(&done.transcript())?;
-                        if let Some(wrong) = done.unexpected(0) {
-                            output::remark(&format!("note: {wrong}"));
-                            exit = Exit::Bug;
-                        }
+                        say(&done.transcript(painter))?;
+                        note(done.unexpected(0));
                         steps.push(done);
                     }
                     continue;
                 }
                 // Without a shell nothing can be checked or run; the plan stays as it is.
                 Run(arguments) if arguments[0] == "verify" && !has_shell => continue,
-                Run(arguments) => (arguments.to_vec(), 0),
+                Run(arguments) | Quiet(arguments) => (arguments.to_vec(), 0),
                 Work(_) if !has_shell => continue,
                 Work(arguments) if has_git => ([arguments, &["--worktrees"][..]].concat(), 0),
                 Work(arguments) => (arguments.to_vec(), 0),
                 Refused(arguments) => (arguments.to_vec(), 1),
             };
-            // A verb that this build does not have is no part of its story.
-            if arguments.first().is_none_or(|verb| crate::Arguments::command().find_subcommand(verb).is_none()) {
-                continue;
+            let done = place.punch(&arguments, None, global)?;
+            match step {
+                Quiet(_) => say(&done.command(painter))?,
+                // What a run reports comes before its result.
+                Work(_) => say(&format!("{}{}{}", done.command(painter), done.stderr, done.stdout))?,
+                _ => say(&done.transcript(painter))?,
             }
-            let done = place.punch(&arguments, global)?;
-            say(&done.transcript())?;
-            if let Some(wrong) = done.unexpected(expected) {
-                output::remark(&format!("note: {wrong}"));
-                exit = Exit::Bug;
-            }
+            note(done.unexpected(expected));
             steps.push(done);
         }
-        let last = if self.keep { "The project stays where it is." } else { "The temporary project is gone again." };
-        say(&format!("\n# {last}\n{NEXT}\n"))?;
+        if self.keep {
+            told(Role::Detail, &format!("The project stays in {}", place.project.display()))?;
+        }
+        say(&format!("\n{NEXT}\n"))?;
         if global.json {
             let steps: Vec<Value> = steps.iter().map(Done::as_json).collect();
             let folder = self.keep.then(|| place.root.display().to_string());
@@ -192,6 +213,14 @@ impl Demo {
         }
         Ok(exit)
     }
+}
+
+/// Waits for the user, where one is there; false if they have seen enough.
+fn next_chapter(title: &str) -> Result<bool, Failure> {
+    if !environment::has_reader() {
+        return Ok(true);
+    }
+    output::pause(&format!("\nEnter continues with \"{title}\", q ends the demo: "))
 }
 
 /// A step that was run.
@@ -205,8 +234,13 @@ pub(super) struct Done {
 }
 
 impl Done {
-    fn transcript(&self) -> String {
-        format!("$ {}\n{}{}", self.line, self.stdout, self.stderr)
+    /// The line as it is typed.
+    fn command(&self, painter: Painter) -> String {
+        format!("{}\n", painter.words(Role::Command, &format!("$ {}", self.line)))
+    }
+
+    fn transcript(&self, painter: Painter) -> String {
+        format!("{}{}{}", self.command(painter), self.stdout, self.stderr)
     }
 
     fn unexpected(&self, expected: i32) -> Option<String> {
@@ -259,42 +293,28 @@ impl DemoFolder {
     }
 
     fn ask_git(&self, arguments: &[&str]) -> Result<Done, Failure> {
-        let output = self.command(Path::new("git")).args(arguments).output();
-        let output = output.map_err(|cause| Failure::File("git".to_owned(), cause))?;
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let words: Vec<String> = ["git"].iter().chain(arguments).map(|word| text::shell(word).into_owned()).collect();
-        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Ok(Done { line: words.join(" "), stdin: None, exit: output.status.code(), stdout, stderr })
+        let mut command = self.command(Path::new("git"));
+        command.args(arguments);
+        finish(command, "git", arguments, None)
     }
 
-    fn punch(&self, arguments: &[&str], global: &Global) -> Result<Done, Failure> {
-        self.run(arguments, None, global)
+    /// Runs this program, with a text on its standard input if there is one.
+    fn punch(&self, arguments: &[&str], stdin: Option<String>, global: &Global) -> Result<Done, Failure> {
+        let mut command = self.command(&environment::program()?);
+        command.args(arguments).args(global.ascii.then_some("--ascii"));
+        if Stream::Out.is_terminal() && !global.json {
+            let color = if Stream::Out.painter().has_colors() { "always" } else { "never" };
+            command.env("PUNCH_VIEW_COLOR", color);
+            if !global.ascii {
+                command.env("PUNCH_VIEW_ASCII", "false");
+            }
+        }
+        finish(command, "punch", arguments, stdin)
     }
 
     /// Reports to the hook.
     fn hook(&self, event: &str, report: &Value, global: &Global) -> Result<Done, Failure> {
-        self.run(&["hook", "--agent", demo_agent::HOST, event], Some(report.to_string()), global)
-    }
-
-    fn run(&self, arguments: &[&str], stdin: Option<String>, global: &Global) -> Result<Done, Failure> {
-        let program = environment::program()?;
-        let failed = |cause| Failure::File(program.display().to_string(), cause);
-        let mut command = self.command(&program);
-        command.args(arguments).args(global.ascii.then_some("--ascii"));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        if stdin.is_some() {
-            command.stdin(Stdio::piped());
-        }
-        let mut child = command.spawn().map_err(failed)?;
-        if let (Some(mut pipe), Some(text)) = (child.stdin.take(), &stdin) {
-            // One that does not read what it is given has its reasons.
-            let _ = pipe.write_all(text.as_bytes());
-        }
-        let output = child.wait_with_output().map_err(failed)?;
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let words: Vec<String> = ["punch"].iter().chain(arguments).map(|word| text::shell(word).into_owned()).collect();
-        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Ok(Done { line: words.join(" "), stdin, exit: output.status.code(), stdout, stderr })
+        self.punch(&["hook", "--agent", demo_agent::HOST, event], Some(report.to_string()), global)
     }
 
     /// A program that sees the demo's project and nothing of the caller's settings.
@@ -304,7 +324,7 @@ impl DemoFolder {
         for name in environment::steering_variables() {
             command.env_remove(name);
         }
-        // A demo inside an agent is still a person's.
+        // A demo inside an agent is still the user's.
         for mark in punch_agents::marks() {
             command.env_remove(mark.variable);
         }
@@ -326,4 +346,23 @@ impl Drop for DemoFolder {
             let _ = std::fs::remove_dir_all(&self.root);
         }
     }
+}
+
+/// Runs a command to its end. `name` and `arguments` are what the transcript shows.
+fn finish(mut command: Command, name: &str, arguments: &[&str], stdin: Option<String>) -> Result<Done, Failure> {
+    let failed = |cause| Failure::File(name.to_owned(), cause);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    if stdin.is_some() {
+        command.stdin(Stdio::piped());
+    }
+    let mut child = command.spawn().map_err(failed)?;
+    if let (Some(mut pipe), Some(text)) = (child.stdin.take(), &stdin) {
+        // One that does not read what it is given has its reasons.
+        let _ = pipe.write_all(text.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(failed)?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let words: Vec<_> = [name].iter().chain(arguments).map(|word| text::shell(word)).collect();
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    Ok(Done { line: words.join(" "), stdin, exit: output.status.code(), stdout, stderr })
 }

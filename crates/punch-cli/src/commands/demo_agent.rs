@@ -13,7 +13,7 @@ pub const HOST: &str = "claude";
 pub struct Actor {
     /// Its conversation.
     pub session: &'static str,
-    /// What a person asks of it.
+    /// What the user asks of it.
     pub prompt: &'static str,
     /// What punch says to it first is shown in full.
     pub in_full: bool,
@@ -40,7 +40,7 @@ pub const HASTY: Actor = Actor {
     in_full: true,
     moves: &[
         Writes(&[("Write the parser", "in_progress"), ("Test the parser", "pending"), ("Document it", "pending")]),
-        StopsEarly("A good start. Shall I go on?"),
+        StopsEarly("A good start. Shall I continue?"),
         Writes(&[("Write the parser", "completed"), ("Test the parser", "in_progress"), ("Document it", "pending")]),
         StopsEarly("The parser is written."),
         Writes(&[("Write the parser", "completed"), ("Test the parser", "completed"), ("Document it", "in_progress")]),
@@ -106,8 +106,9 @@ pub fn play(
             (None, Some(text)) => say(&shown(text.trim_start_matches("punch: "), false))?,
             (None, None) => say("punch:  nothing is left; it may stop.\n")?,
         }
-        let wrong = (pushed.is_some() != early)
-            .then(|| format!("{} was {}", actor.session, if early { "let stop too early" } else { "not let stop" }));
+        let wrong = (pushed.is_some() != early).then(|| {
+            format!("{} was {}", actor.session, if early { "allowed to stop too early" } else { "not allowed to stop" })
+        });
         continued |= pushed.is_some();
         out.push((done, wrong));
     }

@@ -4,15 +4,15 @@ use clap::Args;
 use punch_core::text;
 use punch_engine::locate::{self, Location};
 use punch_engine::{Engine, Finding, Severity, copies};
-use punch_store::{OpenMode, SqliteStore, StoreError, StoreInfo};
+use punch_store::{OpenMode, StoreAdmin, StoreError, StoreInfo};
 use serde_json::{Value, json};
 
 use super::doctor_agents;
 use crate::arguments::Global;
-use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::reply::Reply;
 use crate::safety::{Safety, ago, bytes, count};
+use crate::{environment, open_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
 
 Exit codes: 0 sound, or no store yet; 1 damaged; 3 the store could not be looked at";
 
-/// Past so many events, pruning is worth a thought.
+/// Past this many events, pruning is worth a thought.
 const MANY_EVENTS: u64 = 1_000_000;
 
 /// The arguments of `punch doctor`.
@@ -71,15 +71,15 @@ impl Doctor {
             report.say("store", Severity::Note, format!("none at `{path}` ({kind}) yet; the first change makes it"));
             return Ok(());
         }
-        let store = SqliteStore::open(&location.database, OpenMode::Existing)?;
+        let store = open_store::open(location, OpenMode::Existing, None)?;
         report.say("store", Severity::Ok, format!("`{path}` ({kind})"));
         report.findings.push(permissions(location));
-        report.findings.push(writes(location, &store));
+        report.findings.push(writes(location, &*store));
         let info = store.info()?;
-        let (punch, library, schema) = (env!("CARGO_PKG_VERSION"), info.library, info.schema);
-        report.say("versions", Severity::Ok, format!("punch {punch}, SQLite {library}, schema {schema}"));
-        report.findings.push(self.integrity(&store)?);
-        let engine = Engine::new(Box::new(store), environment::clock());
+        let (punch, engine, schema) = (env!("CARGO_PKG_VERSION"), &info.engine, info.schema);
+        report.say("versions", Severity::Ok, format!("punch {punch}, {engine}, schema {schema}"));
+        report.findings.push(self.integrity(&*store)?);
+        let engine = Engine::new(store, environment::clock());
         for plan in engine.plans()? {
             for finding in engine.check_plan(plan.id, self.repair)? {
                 let what = format!("plan {}: {}", plan.name, finding.what);
@@ -90,7 +90,7 @@ impl Doctor {
         Ok(())
     }
 
-    fn integrity(&self, store: &SqliteStore) -> Result<Finding, StoreError> {
+    fn integrity(&self, store: &dyn StoreAdmin) -> Result<Finding, StoreError> {
         let what = "integrity";
         let wrong = store.check()?;
         if wrong.is_empty() {
@@ -119,7 +119,7 @@ impl Report {
         self.findings.push(Finding::new(what, severity, detail));
     }
 
-    /// Something keeps us from looking. Only a damaged store is damage; the rest is told as it is.
+    /// Something keeps us from looking. Only a damaged store is damage; the rest is reported as it is.
     fn obstacle(&mut self, what: &str, failure: &Failure) {
         let damaged = failure.code() == "store_damaged";
         let severity = if damaged { Severity::Damaged } else { Severity::Note };
@@ -157,7 +157,7 @@ fn permissions(location: &Location) -> Finding {
 }
 
 /// Whether the store still holds everything that was committed.
-fn writes(location: &Location, store: &SqliteStore) -> Finding {
+fn writes(location: &Location, store: &dyn StoreAdmin) -> Finding {
     let what = "writes";
     let Some(lost) = store.lost() else {
         return Finding::new(what, Severity::Ok, "every recorded write is there");
@@ -192,7 +192,7 @@ fn copy(location: &Location, wanted: bool) -> Finding {
     let say = |severity, detail: String| Finding::new("copy", severity, detail);
     match copy.and_then(|copy| Some((copies::age(&copy)?, copy))) {
         Some((age, copy)) => {
-            let detail = format!("`{}`, {}; `punch store restore --copy` brings it back", copy.display(), ago(age));
+            let detail = format!("`{}`, {}; `punch store restore --copy` restores it", copy.display(), ago(age));
             say(Severity::Ok, detail)
         }
         None if !wanted => say(Severity::Note, "none: the setting `store.copy` is false".to_owned()),

@@ -58,7 +58,7 @@ fn finding(standing: &Standing) -> Finding {
     Finding::new(standing.agent.title, severity, detail)
 }
 
-/// What a person should do about it.
+/// What the user should do about it.
 fn todo(standing: &Standing) -> Vec<String> {
     let name = standing.agent.name;
     let mut out = Vec::new();

@@ -1,6 +1,7 @@
 //! `punch done`: finish todos.
 
 use clap::Args;
+use punch_core::view::todo_detail::last_check;
 use punch_core::{Evidence, MissingEvidence, Op, Policy, Ref};
 use punch_engine::Request;
 
@@ -25,7 +26,7 @@ pub struct Done {
     /// "command"
     #[arg(long, value_name = "TEXT")]
     evidence: Option<String>,
-    /// The fence of the claim; refused if somebody else has claimed it since
+    /// The fence of the claim; refused if someone else has claimed it since
     #[arg(long, value_name = "N")]
     fence: Option<u64>,
 }
@@ -45,10 +46,10 @@ impl Done {
             let request = Request { proofs: Some(proofs), ..request.clone() };
             open.engine.submit_named(open.plan, &request, &self.todos, &ops)
         })?;
-        let mut reply = reply::changed(&changed, &uids, open.project.global.json);
+        let mut reply = reply::changed(&changed, &uids, &open.project);
         let todos = uids.iter().filter_map(|uid| changed.plan.get(*uid));
-        for check in todos.filter_map(|todo| reply::check(todo, changed.now)).take(10) {
-            reply.text += &format!("\ncheck: {check}");
+        for check in todos.filter_map(|todo| last_check(todo, changed.now)).take(10) {
+            reply.body.push(format!("check: {check}"));
         }
         Ok(reply)
     }

@@ -1,16 +1,23 @@
 //! `punch edit`: fields of one todo; without arguments the whole plan in the editor.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use punch_core::{Dep, Edit as Fields, Footprint, Keep, MissingDep, Op, Plan, Policy, Ref, Refusal, Stop, Uid};
-use punch_engine::{Engine, EngineError, Request};
-use punch_store::PlanId;
+use punch_core::view::edit_sheet::Shown;
+use punch_core::{
+    Dep, Edit as Fields, Footprint, Keep, Label, LabelEdit, MissingDep, Op, Plan, Policy, Record, Ref, Refusal, Stop,
+    Uid,
+};
+use punch_engine::{EngineError, Request};
 use serde_json::{Map, Value, json};
 
-use super::add::FieldFlags;
-use super::edit_whole;
+use super::add::{FieldFlags, referred};
+use super::edit_one::{FIELDS, TodoText};
+use super::{edit_whole, show};
+use crate::editor::Draft;
 use crate::failure::Failure;
+use crate::input;
 use crate::named_todos::native;
 use crate::project::Project;
 use crate::reply::{self, Reply};
@@ -20,34 +27,42 @@ Examples:
   punch edit T-3 --content 'Write the parser' --priority 1
   punch edit T-3 --add-needs T-1 --drop-needs T-2
   punch edit T-3 --needs T-1 --needs T-4        # exactly these
+  punch edit T-3 --label docs --no-label draft
   punch edit T-3 --new-id parser --clear description
-  punch edit                                    # the whole plan in $VISUAL or $EDITOR";
+  punch edit T-3                                # one todo in $VISUAL or $EDITOR
+  punch edit                                    # the whole plan, one line for each todo";
 
 /// The arguments of `punch edit`.
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct Edit {
-    /// An id, or a part of the content; without it the whole plan is edited as Markdown
+    /// An id, or a part of the content; without it you edit the whole plan
     #[arg(value_name = "TODO")]
     todo: Option<String>,
-    /// What is to be done
-    #[arg(long, value_name = "TEXT")]
+    /// What to do
+    #[arg(long, short, visible_alias = "text", value_name = "TEXT")]
     content: Option<String>,
-    /// Another id
+    /// A new id
     #[arg(long, value_name = "ID")]
     new_id: Option<String>,
-    /// One more todo that must be done first; may be given several times
+    /// One more todo that must be done first; `T-3,T-4`, or given several times
     #[arg(long, value_name = "TODO", conflicts_with = "needs")]
     add_needs: Vec<String>,
-    /// A todo that need not be done first any longer; may be given several times
+    /// A todo that it no longer needs; may be given several times
     #[arg(long, value_name = "TODO", conflicts_with = "needs")]
     drop_needs: Vec<String>,
-    /// Empty this field; may be given several times
+    /// Remove a label; `--label` adds one. May be given several times
+    #[arg(long, value_name = "LABEL")]
+    no_label: Vec<String>,
+    /// Clear this field; may be given several times
     #[arg(long, value_name = "FIELD", value_enum)]
     clear: Vec<Clear>,
-    /// Go on with a text that was kept when the whole plan was edited
+    /// Resume a draft saved by a failed edit
     #[arg(long, value_name = "FILE", conflicts_with = "todo")]
     again: Option<PathBuf>,
+    /// Include completed and cancelled todos in the editor
+    #[arg(long, short, conflicts_with = "todo")]
+    all: bool,
     #[command(flatten)]
     fields: FieldFlags,
 }
@@ -58,6 +73,7 @@ enum Clear {
     Needs,
     Phase,
     Priority,
+    Labels,
     Complexity,
     Tokens,
     Criteria,
@@ -73,6 +89,7 @@ impl Clear {
             Self::Needs => "dependsOn",
             Self::Phase => "phase",
             Self::Priority => "priority",
+            Self::Labels => "labels",
             Self::Complexity => "complexity",
             Self::Tokens => "estimatedTokens",
             Self::Criteria => "verificationCriteria",
@@ -89,15 +106,16 @@ impl Edit {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let map = self.map()?;
         let needs = !(self.fields.needs.is_empty() && self.add_needs.is_empty() && self.drop_needs.is_empty());
+        let unchanged = map.is_empty() && !needs && self.no_label.is_empty();
         let Some(todo) = self.todo.clone() else {
-            if !map.is_empty() || needs {
+            if !unchanged {
                 return Err(Failure::usage("fields are given, but no todo", "name it: `punch edit T-3 …`"));
             }
-            return edit_whole::run(project, self.again.as_deref());
+            let shown = if self.all { Shown::All } else { Shown::Unfinished };
+            return edit_whole::run(project, self.again.as_deref(), shown);
         };
-        if map.is_empty() && !needs {
-            let hint = "give at least one field, see `punch edit --help`; `punch edit` alone edits the whole plan";
-            return Err(Failure::usage("nothing to change", hint));
+        if unchanged {
+            return self.in_editor(project, &todo);
         }
         self.one(project, &todo, map)
     }
@@ -117,19 +135,118 @@ impl Edit {
         Ok(map)
     }
 
+    /// Labels that come and go, one by one: those that the todo has besides stay.
+    fn labels(&self, given: LabelEdit) -> Result<LabelEdit, Failure> {
+        let remove = Label::parse_all(self.no_label.iter().map(String::as_str)).map_err(EngineError::from)?;
+        Ok(match given {
+            LabelEdit::Keep if remove.is_empty() => LabelEdit::Keep,
+            LabelEdit::Set(add) if !add.is_empty() => LabelEdit::Change { add, remove },
+            LabelEdit::Keep => LabelEdit::Change { add: BTreeSet::new(), remove },
+            cleared => cleared,
+        })
+    }
+
+    /// Lets the user edit one todo, and submits what they changed.
+    fn in_editor(self, project: Project, todo: &str) -> Result<Reply, Failure> {
+        let open = project.open_named(&[todo.to_owned()])?;
+        let uid = open.engine.resolve(open.plan, todo)?;
+        let plan = show::around(&open.engine, open.plan, uid)?;
+        let missing = || EngineError::NotFound { given: todo.to_owned(), near: Vec::new() };
+        let found = plan.get(uid).ok_or_else(missing)?;
+        let (id, before) = (found.id.clone(), TodoText::of(&Record::of(&plan, found, open.engine.now())));
+        let draft = Draft::new("todo.md", &before.write(), "")?;
+        let changed = draft.edit().and_then(|written| {
+            let after = TodoText::read(&written)
+                .map_err(|what| Failure::refused("invalid", what, "fix the line and try again"))?;
+            let edit = Self::between(&before, &after)?;
+            match edit {
+                Some(edit) => {
+                    let map = edit.map()?;
+                    edit.one(open.project, &id, map)
+                }
+                None => Ok(Reply::new("Nothing changed.", json!({"todo": null}))),
+            }
+        });
+        match changed {
+            Ok(reply) => {
+                draft.close();
+                Ok(reply)
+            }
+            Err(failure) => {
+                draft.leave();
+                Err(failure)
+            }
+        }
+    }
+
+    /// The edit that leads from one text to another.
+    fn between(before: &TodoText, after: &TodoText) -> Result<Option<Self>, Failure> {
+        let content = (before.content != after.content).then(|| after.content.clone());
+        let mut edit = Self { content, ..Self::default() };
+        let fields = &mut edit.fields;
+        let list = |value: &str| -> Vec<String> {
+            value.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+        };
+        let invalid = |name: &str, what: String| {
+            Failure::refused("invalid", format!("{name}: {what}"), "fix the line and try again")
+        };
+        for name in FIELDS {
+            let (old, new) = (before.field(name).unwrap_or_default(), after.field(name).unwrap_or_default());
+            if old == new {
+                continue;
+            }
+            let gone = new.is_empty();
+            match name {
+                "phase" if gone => edit.clear.push(Clear::Phase),
+                "phase" => fields.phase = Some(new.to_owned()),
+                "priority" if gone => edit.clear.push(Clear::Priority),
+                "priority" => fields.priority = Some(input::priority(new).map_err(|what| invalid(name, what))?),
+                "needs" if gone => edit.clear.push(Clear::Needs),
+                "needs" => fields.needs = list(new),
+                "labels" => {
+                    let (old, new) = (list(old), list(new));
+                    fields.labels = new.iter().filter(|label| !old.contains(label)).cloned().collect();
+                    edit.no_label = old.into_iter().filter(|label| !new.contains(label)).collect();
+                }
+                "size" if gone => edit.clear.push(Clear::Complexity),
+                "size" => fields.complexity = Some(new.to_owned()),
+                "tokens" if gone => edit.clear.push(Clear::Tokens),
+                "tokens" => fields.tokens = Some(input::tokens(new).map_err(|what| invalid(name, what))?),
+                "criteria" if gone => edit.clear.push(Clear::Criteria),
+                "criteria" => fields.criteria = Some(new.to_owned()),
+                "verify" if gone => edit.clear.push(Clear::Verify),
+                "verify" => fields.verify = Some(new.to_owned()),
+                _ if gone => edit.clear.push(Clear::Files),
+                _ => fields.files = list(new),
+            }
+        }
+        if before.description != after.description {
+            match after.description.is_empty() {
+                true => edit.clear.push(Clear::Description),
+                false => edit.fields.description = Some(after.description.clone()),
+            }
+        }
+        let same = edit.map()?.is_empty() && edit.fields.needs.is_empty() && edit.no_label.is_empty();
+        Ok((!same).then_some(edit))
+    }
+
     fn one(&self, project: Project, todo: &str, mut map: Map<String, Value>) -> Result<Reply, Failure> {
+        if let Some(id) = &self.new_id {
+            input::check_id(id)?;
+        }
         map.insert("op".into(), json!("edit"));
         map.insert("id".into(), json!(todo));
-        let edit = match native(&project, Value::Object(map))?.pop() {
+        let mut edit = match native(&project, Value::Object(map))?.pop() {
             Some(Op::Edit(_, edit)) => edit,
             _ => Fields::default(),
         };
+        edit.labels = self.labels(edit.labels)?;
         let open = project.open_named(&[todo.to_owned()])?;
         let uid = open.engine.resolve(open.plan, todo)?;
         let wires = Wires {
             uid,
-            exact: found(&open.engine, open.plan, &self.fields.needs)?,
-            add: found(&open.engine, open.plan, &self.add_needs)?,
+            exact: referred(&open.engine, open.plan, &self.fields.needs)?,
+            add: referred(&open.engine, open.plan, &self.add_needs)?,
             // What is dropped may be an unknown name.
             drop: self
                 .drop_needs
@@ -149,12 +266,8 @@ impl Edit {
             Ok(vec![Op::Edit(Ref::Uid(uid), edit)])
         };
         let changed = open.engine.submit_with(open.plan, &request, &first, &mut ask)?;
-        Ok(reply::changed(&changed, &[uid], open.project.global.json))
+        Ok(reply::changed(&changed, &[uid], &open.project))
     }
-}
-
-fn found(engine: &Engine, plan: PlanId, names: &[String]) -> Result<Vec<Uid>, Failure> {
-    names.iter().map(|name| Ok(engine.resolve(plan, name)?)).collect()
 }
 
 /// What is asked about dependencies.

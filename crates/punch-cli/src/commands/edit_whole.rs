@@ -1,12 +1,12 @@
-//! The whole plan in the editor, as native Markdown. Only what the person changed is asked for, so what others
-//! changed meanwhile stays.
+//! The whole plan in the editor, one line for each todo. Only what the user changed is submitted, so what others changed
+//! meanwhile stays.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use punch_core::dialect::native::Limits;
-use punch_core::view::{markdown, markdown_read};
-use punch_core::{Document, Refusal, Todo, Uid, text};
+use punch_core::view::edit_sheet::{self, Shown};
+use punch_core::{Document, Todo, Uid, text};
 use punch_engine::{Changed, EngineError};
 use serde_json::json;
 
@@ -16,27 +16,30 @@ use crate::output;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
 
-/// What stands above the plan. A comment, and taken out again before the text is read.
-const HEADER: &str = "<!-- Change, tick, move, add or delete lines, then save and close. `- [ ] text` is a new todo; \
-                      deleted ones are archived; notes (>) can only be added. -->";
+/// What stands above the plan; taken out again before the text is read.
+const HEADER: &str = "\
+<!-- One line for each todo; change, tick, move, add or delete lines, then save and close.
+     - [ ] T-4  Write the parser  p1 ~20k #core needs: T-2, T-3
+     [ ] open, [>] in progress, [x] done, [-] cancelled, [!] failed; a line without an id is a new todo;
+     a deleted line archives its todo; `# name` begins a phase. `punch edit T-4` shows everything about one todo. -->";
 
 /// Lets the user edit the plan, or continue with a text that was stored.
-pub fn run(project: Project, again: Option<&Path>) -> Result<Reply, Failure> {
+pub fn run(project: Project, again: Option<&Path>, shown: Shown) -> Result<Reply, Failure> {
     let open = project.write()?;
-    let (draft, before, shown) = match again {
+    let (draft, before, original) = match again {
         Some(file) => {
             let (draft, base) = Draft::again(file)?;
             (draft, Document::from_json(&base).map_err(EngineError::from)?.document, None)
         }
         None => {
             let before = Document::of(&open.engine.whole(open.plan)?);
-            let shown = format!("{HEADER}\n\n{}", markdown::write(&before, None));
-            (Draft::new("plan.md", &shown, &before.to_json())?, before, Some(shown))
+            let original = format!("{HEADER}\n\n{}", edit_sheet::write(&before, shown));
+            (Draft::new("plan.md", &original, &before.to_json())?, before, Some(original))
         }
     };
-    let edited = draft.edit().and_then(|written| match shown {
-        Some(shown) if shown == written => Ok(None),
-        _ => read(&written).and_then(|after| submit(&open, &before, &after)).map(Some),
+    let edited = draft.edit().and_then(|written| match original {
+        Some(original) if original == written => Ok(None),
+        _ => read(&written, &before, shown).and_then(|after| submit(&open, &before, &after)).map(Some),
     });
     match edited {
         Ok(changed) => {
@@ -44,33 +47,25 @@ pub fn run(project: Project, again: Option<&Path>) -> Result<Reply, Failure> {
             Ok(reply(changed.as_ref()))
         }
         Err(failure) => {
-            draft.keep("punch edit --again");
+            draft.keep(if shown == Shown::All { "punch edit --all --again" } else { "punch edit --again" });
             Err(failure)
         }
     }
 }
 
-/// Reads what the person left. Stricter than an import: a line that is not understood would be lost.
-fn read(written: &str) -> Result<Document, Failure> {
-    // By its first words: replacing every box in the editor changes the header too.
-    let headed = written.starts_with(&HEADER[..HEADER.find(',').unwrap_or(HEADER.len())]);
-    let text = if headed { &written[written.find('\n').unwrap_or(written.len())..] } else { written };
+/// Reads what the user left. A line that is not understood is refused: it would be lost.
+fn read(written: &str, before: &Document, shown: Shown) -> Result<Document, Failure> {
+    // Lines keep their numbers: errors name them.
+    let header = written.starts_with("<!--").then(|| written.find("-->")).flatten();
+    let text = header.map_or_else(
+        || written.to_owned(),
+        |end| "\n".repeat(written[..end].matches('\n').count()) + &written[end + "-->".len()..],
+    );
     if text.trim().is_empty() {
         let message = "the text is empty; nothing was changed";
         return Err(Failure::usage(message, "`punch rm --all` archives everything"));
     }
-    let refuse = |refusal: Refusal| Failure::from(EngineError::from(refusal));
-    let parsed = markdown_read::read(text).map_err(|refusal| match refusal {
-        // One line each, for a person who goes back to them.
-        Refusal::Invalid { at, what } => refuse(Refusal::Invalid { at, what: what.replace("; line ", "\nline ") }),
-        other => refuse(other),
-    })?;
-    if parsed.ignored.is_empty() {
-        return Ok(parsed.document);
-    }
-    let names = parsed.ignored.into_iter().collect::<Vec<_>>().join(", ");
-    let what = format!("not understood: {names}; write todos as `- [ ] text`, notes as `  > text`");
-    Err(refuse(Refusal::Invalid { at: String::new(), what }))
+    edit_sheet::read(&text, before, shown).map_err(|refusal| EngineError::from(refusal).into())
 }
 
 fn submit(open: &Open, before: &Document, after: &Document) -> Result<Changed, Failure> {

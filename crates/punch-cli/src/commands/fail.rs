@@ -1,12 +1,12 @@
-//! `punch fail`: report a failed attempt. The first one is retried, the second one ends it.
+//! `punch fail`: reports a failed attempt. The first one is retried, the second one ends the todo.
 
 use clap::Args;
-use punch_core::Op;
+use punch_core::{ATTEMPTS, Op, Ref};
 
 use crate::failure::Failure;
-use crate::named_todos::act;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::{self, Reply};
+use crate::safety;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,14 +19,25 @@ pub struct Fail {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
-    /// Why
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// What went wrong; stored with the attempt
+    #[arg(long, short, value_name = "TEXT", default_value = "")]
     error: String,
 }
 
 impl Fail {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Fail(r.clone(), self.error.clone())).collect())
+        let names = [self.todo];
+        let open = project.open_named(&names)?;
+        let ops = |refs: &[Ref]| refs.iter().map(|r| Op::Fail(r.clone(), self.error.clone())).collect();
+        let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), &names, &ops)?;
+        let mut reply = reply::changed(&changed, &uids, &open.project);
+        if let Some(todo) = uids.first().and_then(|uid| changed.plan.get(*uid)) {
+            reply.body.push(match todo.status.is_open() {
+                true => format!("attempt {} of {ATTEMPTS} failed; it can be tried once more", todo.attempts),
+                false => format!("failed after {}", safety::count(u64::from(todo.attempts), "attempt")),
+            });
+        }
+        Ok(reply)
     }
 }

@@ -1,8 +1,11 @@
 //! `punch graph`: who waits for whom, as text or for other programs.
 
+use std::collections::HashMap;
+
 use clap::{Args, ValueEnum};
-use punch_core::view::{Cap, Layers, diagram};
-use punch_core::{Dep, Plan, Todo};
+use punch_core::reason::Reader;
+use punch_core::view::{Cap, EdgeKind, GraphLayout, GraphNode, Layers, diagram, spans};
+use punch_core::{Dep, Plan, Todo, Uid};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -27,10 +30,10 @@ pub struct Graph {
     /// Text by parallel groups, DOT for Graphviz, or Mermaid
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Closed todos too
+    /// Include closed todos
     #[arg(long)]
     all: bool,
-    /// At most so many lines of text
+    /// Print at most N lines of text
     #[arg(long, value_name = "N", default_value_t = LINES)]
     limit: usize,
 }
@@ -55,42 +58,46 @@ impl Graph {
             return Ok(Reply::new("", graph(&plan, &todos, now)));
         }
         let text = match self.format {
-            Format::Dot => diagram::dot(&todos, now),
-            Format::Mermaid => diagram::mermaid(&todos, now),
+            Format::Dot => diagram::dot(&plan, &todos, now),
+            Format::Mermaid => diagram::mermaid(&plan, &todos, now),
             Format::Text => {
                 let cap = Cap::new(self.limit, usize::MAX);
-                let (text, left) = Layers { now, width: Some(width), glyphs, cap }.draw(&plan, &todos);
+                let layout = GraphLayout::of(Reader::new(&plan, now), &todos);
+                let (lines, left) = Layers { width: Some(width), glyphs, cap }.draw(&layout);
                 if left > 0 {
                     let all = todos.len().saturating_mul(2);
                     output::remark(&format!("{left} todos are not shown; `punch graph --limit {all}` shows all"));
                 }
-                text
+                spans::text(&lines)
             }
         };
         Ok(Reply::new(text, json!({})))
     }
 }
 
+/// The graph for programs, with ids and contents as they are stored.
 fn graph(plan: &Plan, todos: &[&Todo], now: i64) -> Value {
-    let node = |t: &&Todo| {
-        json!({
-            "id": t.id,
-            "content": t.content,
-            "status": if t.is_blocked(now) { "blocked" } else { t.status_at(now).name() },
-            "parallelGroup": t.derived.level,
-        })
-    };
-    let edge = |from: Option<&str>, to: &str, kind: &str| json!({"needs": from, "todo": to, "kind": kind});
-    let mut edges = Vec::new();
+    let layout = GraphLayout::of(Reader::new(plan, now), todos);
+    let placed: HashMap<Uid, &GraphNode> = layout.nodes.iter().map(|node| (node.row.uid, node)).collect();
+    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     for todo in todos {
+        let node = placed.get(&todo.uid);
+        nodes.push(json!({
+            "id": todo.id,
+            "content": todo.content,
+            "status": if todo.is_blocked(now) { "blocked" } else { todo.status_at(now).name() },
+            "shown": node.map(|node| node.row.status),
+            "parallelGroup": todo.derived.level,
+            "layer": node.map(|node| node.layer),
+            "order": node.map(|node| node.order),
+        }));
         for dep in &todo.depends_on {
-            let id = |uid| plan.get(uid).map(|to| to.id.as_str());
-            edges.push(match dep {
-                Dep::On(uid) => edge(id(*uid), &todo.id, "active"),
-                Dep::Suspended(uid) => edge(id(*uid), &todo.id, "circle"),
-                Dep::Dangling(missing) => edge(Some(missing), &todo.id, "missing"),
-            });
+            let needs = match dep {
+                Dep::On(uid) | Dep::Suspended(uid) => plan.get(*uid).map(|to| to.id.as_str()),
+                Dep::Dangling(missing) => Some(missing.as_str()),
+            };
+            edges.push(json!({"needs": needs, "todo": todo.id, "kind": EdgeKind::of(dep).name()}));
         }
     }
-    json!({"todos": todos.iter().map(node).collect::<Vec<_>>(), "edges": edges})
+    json!({"todos": nodes, "edges": edges})
 }

@@ -14,7 +14,7 @@ Examples:
   punch guide --agent claude     # with the names that its tools have there
   punch install claude --guide   # puts it into CLAUDE.md between markers; `uninstall` takes it out
 
-An agent that is connected to `punch mcp` is told the same in fewer words by the server.";
+Agents connected to `punch mcp` get a shorter version from the server.";
 
 /// The arguments of `punch guide`.
 #[derive(Args)]

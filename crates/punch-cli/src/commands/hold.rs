@@ -1,4 +1,4 @@
-//! `punch hold`: a todo waits for something that is not a todo.
+//! `punch hold`: puts a todo on hold for something that is not a todo.
 
 use clap::Args;
 use punch_core::Op;
@@ -12,9 +12,10 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch hold T-3 'needs a decision on the name'          # waits for a person
+  punch hold T-3 'needs a decision on the name'          # waits for you
   punch hold T-3 'deploy runs' --kind job
-  punch hold T-3 'rate limit' --kind timer --for 10m";
+  punch hold T-3 'rate limit' --kind timer --for 10m
+  punch hold T-3 --kind parked                           # set aside until you take it off hold";
 
 /// The arguments of `punch hold`.
 #[derive(Args)]
@@ -23,12 +24,12 @@ pub struct Hold {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
-    /// What it waits for
-    #[arg(value_name = "REASON")]
-    reason: String,
-    /// Whom or what: human, external, timer, job or other
-    #[arg(long, value_name = "KIND", default_value = "human")]
-    kind: String,
+    /// What it is waiting for; `--kind parked` needs none
+    #[arg(value_name = "REASON", required_unless_present = "kind")]
+    reason: Option<String>,
+    /// What kind of wait: human, external, timer, job, conflict, other, or parked to set it aside
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
     /// How long a timer holds, for example 90s, 10m, 2h
     #[arg(long = "for", value_name = "TIME")]
     time: Option<String>,
@@ -37,6 +38,10 @@ pub struct Hold {
 impl Hold {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        if self.kind.as_deref() == Some("timer") && self.time.is_none() {
+            let message = "`--kind timer` needs `--for`, for example `--for 10m`";
+            return Err(Failure::refused("invalid", message, "`punch hold --help` shows examples"));
+        }
         let mut op = json!({"op": "hold", "id": self.todo, "kind": self.kind, "reason": self.reason});
         if let Some(time) = &self.time {
             op["until"] = json!(clock()().saturating_add(duration(time)?));

@@ -40,7 +40,7 @@ Examples:
   punch hook --agent gemini AfterAgent
   punch hook --agent codex --keep-going off Stop";
 
-/// After so long the host goes on without an answer.
+/// After so long the host continues without an answer.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Some hosts end a hook about the end of a session after three seconds.
@@ -68,7 +68,7 @@ pub struct Hook {
     /// The host's name for the event
     #[arg(value_name = "EVENT")]
     event: String,
-    /// Let the agent go on while work is left, or not
+    /// Let the agent continue while work is left, or not
     #[arg(long, value_name = "WHEN", value_parser = ["on", "off"])]
     keep_going: Option<String>,
     /// Continuations after one message of the user
@@ -155,7 +155,7 @@ impl Hook {
         let watch = move || {
             thread::sleep(patience);
             if !OVER.swap(true, Ordering::AcqRel) {
-                hook_log::say(log, &format!("{agent} {event}: no answer in time; the host goes on without one"));
+                hook_log::say(log, &format!("{agent} {event}: no answer in time; the host continues without one"));
                 process::exit(0);
             }
         };
@@ -182,6 +182,7 @@ impl Hook {
         let (safety, root) = (project.safety(), Some(project.location.project_root.clone()));
         let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name, self.event));
         let said = move |error: &EngineError| hook_log::say(log.clone(), &format!("{what}: {}", error.message()));
+        let (consents, ignored) = (project.consents(), project.config.ignored.clone());
         let found = Found { project, said: Arc::new(said) };
         let hook = Taken {
             project: &found,
@@ -193,6 +194,8 @@ impl Hook {
                 .map(|file| file.session)
                 .or_else(environment::assigned)
                 .map(|name| SessionKey::new(name, None)),
+            consents,
+            ignored: &ignored,
         };
         let done = hook.run(&reported).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
         Ok(TakenUp {
@@ -203,7 +206,7 @@ impl Hook {
         })
     }
 
-    /// The report; `None` if there is none. What is no JSON cannot be answered, but it can be told.
+    /// The report; `None` if there is none. What is not JSON cannot be answered, but it can be reported.
     fn report(&self, patience: Duration) -> Result<Option<Value>, Failure> {
         let (mut input, mut bytes, mut watched) = (io::stdin().lock(), Vec::new(), false);
         let mut piece = [0; PIECE];

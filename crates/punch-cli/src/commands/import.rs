@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use punch_core::format::{self, Format};
-use punch_core::{Status, Warning, text};
-use punch_engine::{Brings, ImportOptions, Request};
+use punch_core::{Status, Todo, Warning, text};
+use punch_engine::{Brings, Changed, ImportOptions, Request};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -21,6 +21,7 @@ Examples:
   punch import .taskmaster/tasks/tasks.json
   punch import ~/.claude/tasks/SESSION   # a folder of Claude Code's tasks
   punch import - --format extended < plan.json
+  punch import plan.md                   # again: updates what is there; --new adds everything once more
   punch import plan.md --replace         # archives what is there first
 
 `punch export --formats` lists the formats.";
@@ -35,17 +36,20 @@ pub struct Import {
     /// The file, or a folder of tasks; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The format by name; without it content and file name tell
+    /// The format; without it, content and file name decide
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     format: Option<Format>,
-    /// Change nothing, only say what would come
+    /// Show what would be imported, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Archive what is in the plan first
     #[arg(long)]
     replace: bool,
-    /// Keep circular dependencies, waiting for ever, instead of refusing them
-    #[arg(long)]
+    /// Add every todo, even those that the plan has already
+    #[arg(long, conflicts_with = "replace")]
+    new: bool,
+    /// Import circular dependencies as blocked instead of refusing them
+    #[arg(long, visible_alias = "allow-cycles")]
     circles: bool,
 }
 
@@ -59,7 +63,8 @@ impl Import {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let (input, format) = self.input()?;
-        let how = ImportOptions { replace: self.replace, circles: self.circles, dry_run: self.dry_run };
+        let how =
+            ImportOptions { replace: self.replace, update: !self.new, circles: self.circles, dry_run: self.dry_run };
         if self.replace && input.trim_start_matches('\u{feff}').trim().is_empty() {
             let message = "the input is empty; with --replace that would archive everything";
             return Err(Failure::usage(message, "check what was to be imported; `punch rm --all` archives everything"));
@@ -71,6 +76,14 @@ impl Import {
         let count = outcome.added.len();
         let verb = if self.dry_run { "would be imported" } else { "imported" };
         let mut lines = vec![format!("{} {verb}", safety::count(count as u64, "todo"))];
+        if done.known > 0 {
+            let verb = if self.dry_run { "would be updated" } else { "updated" };
+            let updated = updated(&done.changed);
+            lines.push(match (done.known, done.known.saturating_sub(updated)) {
+                (known, 0) => format!("{} {verb}", safety::count(known as u64, "todo")),
+                (_, same) => format!("{updated} {verb}, {same} unchanged"),
+            });
+        }
         if self.dry_run {
             lines.push(summary(format, &done.brings));
         }
@@ -86,6 +99,7 @@ impl Import {
         lines.extend(not_understood(ignored));
         let json = json!({
             "imported": count,
+            "updated": updated(&done.changed),
             "archived": gone,
             "statuses": statuses(&done.brings),
             "dependencies": done.brings.dependencies,
@@ -115,11 +129,20 @@ impl Import {
     }
 }
 
+/// Todos that were there before and are changed now.
+fn updated(changed: &Changed) -> usize {
+    let is_new = |todo: &Todo| changed.outcome.added.contains(&todo.uid);
+    changed.outcome.rows.iter().filter(|todo| todo.is_live() && todo.updated_at == changed.now && !is_new(todo)).count()
+}
+
 /// The warning about unknown names in the input.
 pub fn not_understood(ignored: &BTreeSet<String>) -> Option<String> {
-    let mut names: Vec<String> = ignored.iter().take(SHOWN).map(|n| text::neutral(n).into_owned()).collect();
+    let mut sorted: Vec<&String> = ignored.iter().collect();
+    let number = |name: &str| name.strip_prefix("line ").and_then(|number| number.parse::<u64>().ok());
+    sorted.sort_by_key(|name| (number(name), name.as_str()));
+    let mut names: Vec<String> = sorted.into_iter().take(SHOWN).map(|n| text::neutral(n).into_owned()).collect();
     names.extend((ignored.len() > SHOWN).then(|| format!("{} more", ignored.len() - SHOWN)));
-    (!names.is_empty()).then(|| format!("note: left out, not understood: {}", names.join(", ")))
+    (!names.is_empty()).then(|| format!("note: skipped, not understood: {}", names.join(", ")))
 }
 
 /// `as markdown: 3 pending, 1 completed; 2 dependencies; 1 phases`.
@@ -131,7 +154,12 @@ fn summary(format: Format, brings: &Brings) -> String {
         .map(|(status, count)| format!("{count} {}", status.name()))
         .collect();
     let counts = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
-    format!("as {}: {counts}; {} dependencies; {} phases", format.name(), brings.dependencies, brings.phases)
+    let dependencies = match brings.dependencies {
+        1 => "1 dependency".to_owned(),
+        several => format!("{several} dependencies"),
+    };
+    let phases = safety::count(brings.phases as u64, "phase");
+    format!("as {}: {counts}; {dependencies}; {phases}", format.name())
 }
 
 fn statuses(brings: &Brings) -> Map<String, Value> {

@@ -1,5 +1,5 @@
-//! `punch init`: make the store and the default plan, say where, and offer to connect the agents that are found. Asks
-//! only if the user is there to answer.
+//! `punch init`: creates the store and the default plan, says where, and offers to connect the agents that are found.
+//! Asks only on a terminal.
 
 use clap::Args;
 use punch_core::text;
@@ -24,8 +24,7 @@ Examples:
 const NEXT: &str = "\
 Try next:
   punch add 'Write the parser' 'Test the parser'
-  punch ready
-  punch claim --owner worker-1";
+  punch";
 
 /// The arguments of `punch init`.
 #[derive(Args)]
@@ -47,7 +46,7 @@ impl Init {
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
         let location = self.place(&global)?;
         let config = environment::config(&global, &location)?;
-        let project = Project { global, location, config, wait: None, on_loss: None };
+        let project = Project { global, location, config, wait: None, creates: true, on_loss: None };
         let engine = project.engine_or_new()?;
         let created = !project.location.exists;
         let wanted = project.choice().name;
@@ -63,9 +62,9 @@ impl Init {
         let chosen = engine.choose(&project.choice())?;
         let plan = chosen.map_or_else(|| name.to_owned(), |plan| plan.name);
         let Location { database, kind, .. } = &project.location;
-        let (path, verb) = (database.display().to_string(), if created { "Made" } else { "Found" });
+        let (path, verb) = (database.display().to_string(), if created { "Created" } else { "Already set up:" });
         let shown = (text::neutral(&path), text::neutral(&plan));
-        let made = format!("{verb} the store `{}` with the plan `{}`.\nIt lies {}.", shown.0, shown.1, kind.why());
+        let made = format!("{verb} `{}` with the plan `{}`.\nIt lives {}.", shown.0, shown.1, kind.why());
         let mut json = json!({"store": path, "kind": kind.name(), "plan": plan, "created": created});
         let mut message = format!("{made}\n{NEXT}");
         if !self.no_agents {

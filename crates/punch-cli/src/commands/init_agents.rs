@@ -76,20 +76,18 @@ fn connect(
     yes: bool,
 ) -> Result<Option<String>, Failure> {
     let mut change = Change::plan(place.clone(), agents, REQUEST)?;
-    if !global.json {
-        output::document(&change.diff())?;
-    }
     let continues = auto_continue(global).unwrap_or_default();
-    let question = format!("{continues}\nFound {}. Connect for you, in this project?", listed(titles));
-    if !yes && !output::ask(question.trim_start())? {
-        return Ok(None);
+    if !yes {
+        output::remark(&change.summary(false));
+        let question = format!("{continues}\nFound {}. Connect for you, in this project?", listed(titles));
+        if !change.is_approved(question.trim_start())? {
+            return Ok(None);
+        }
     }
     change.run()?;
     let mut guided = Change::plan(place, agents, Request { guide: true, ..REQUEST })?;
-    if !global.json {
-        output::document(&guided.diff())?;
-    }
-    if guided.changes_anything() && (yes || output::ask("Add this advice for the model, too?")?) {
+    let question = "Also add a few lines of advice for the model to its instructions?";
+    if guided.changes_anything() && (yes || guided.is_approved(question)?) {
         guided.run()?;
     }
     let summary = change.summary(true);

@@ -18,7 +18,7 @@ Examples:
   punch install --shared claude  # for everyone: writes the files that your team commits
   punch install --user gemini    # for you, in all your projects
   punch install                  # every agent on PATH
-  punch install qwen --dry-run   # show the difference and write nothing
+  punch install qwen --dry-run   # show the differences and write nothing
   punch install --user --plugin claude
 
 Changes only its own entries; comments and order stay. `FILE.before-punch` is a copy of what was there.
@@ -27,22 +27,22 @@ Undo with `punch uninstall`.";
 /// Where, and with which consent; the same for both verbs.
 #[derive(Args)]
 pub struct How {
-    /// The agents; without any, those found
+    /// The agents; without any, those on PATH
     #[arg(value_name = "AGENT", value_parser = agents())]
     pub agents: Vec<&'static Adapter>,
-    /// Only for you, in this project; this is the default
+    /// Only for you, in this project (the default)
     #[arg(long, group = "level")]
     personal: bool,
-    /// For everyone who has this project, in files that a team commits
+    /// For everyone in this project, in files that your team commits
     #[arg(long, visible_alias = "project", group = "level")]
     shared: bool,
     /// Only for you, in all your projects
     #[arg(long, group = "level")]
     user: bool,
-    /// Show the difference and write nothing
+    /// Show the differences and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Write without asking; required where there is no terminal
     #[arg(long, short = 'y')]
     yes: bool,
 }
@@ -73,14 +73,21 @@ impl Install {
         }
         let form = if self.plugin { Form::Plugin } else { Form::Settings };
         let request = self.how.request(global, Way::In, form, self.guide);
+        let sentence = auto_continue(global);
+        if request.consent == Consent::Ask && environment::is_attended() {
+            output::remark(&[Some(IN_SESSIONS), sentence].into_iter().flatten().collect::<Vec<_>>().join("\n"));
+        }
         let (mut text, mut json) = self.how.change(global, Change::plan(place, &agents, request)?)?;
-        if let Some(sentence) = auto_continue(global) {
+        if let Some(sentence) = sentence.filter(|_| !environment::is_attended() || self.how.yes) {
             text = format!("{text}\n{sentence}");
         }
         json["autoContinue"] = auto_continue(global).is_some().into();
         Ok(Reply::new(text, json))
     }
 }
+
+/// What an install changes in sessions.
+const IN_SESSIONS: &str = "Agents get the plan as tools, and their own todo lists go into it.";
 
 /// The sentence that every install says about auto-continue; `None` if the settings turn it off.
 pub fn auto_continue(global: &Global) -> Option<&'static str> {
@@ -116,11 +123,16 @@ impl How {
 
     /// Shows a change, asks, makes it, and reports it to people and programs.
     pub fn change(&self, global: &Global, mut change: Change) -> Result<(String, serde_json::Value), Failure> {
-        if !global.json {
+        // On a terminal a few lines for each agent; the differences on request.
+        let asks = change.asks();
+        if asks {
+            output::remark(&change.summary(false));
+        } else if !global.json {
             output::document(&change.diff())?;
         }
         let done = change.run()?;
-        Ok((change.summary(done), change.json(done)))
+        let text = if asks && !done { "Nothing was written.".to_owned() } else { change.summary(done) };
+        Ok((text, change.json(done)))
     }
 }
 

@@ -1,13 +1,13 @@
-//! `punch keep-going`: whether agents that stop early are sent on.
+//! `punch keep-going`: whether agents that stop early are sent back to work.
 
 use clap::{Args, ValueEnum};
 use punch_core::drive::Switch;
 use punch_core::text;
-use punch_engine::config::Settings;
 use punch_engine::{Engine, Going};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
 
+use super::why_stop::WhyStop;
 use crate::failure::Failure;
 use crate::guard;
 use crate::project::Project;
@@ -18,7 +18,9 @@ Examples:
   punch keep-going                     # the same as status
   punch keep-going pause               # every session of this project, from its next stop on
   punch keep-going off --session 1a2b3c
-  punch keep-going on";
+  punch keep-going on
+  punch keep-going why                 # explain the last decision about an agent that wanted to stop
+  punch keep-going why 1a2b3c";
 
 /// The arguments of `punch keep-going`.
 #[derive(Args)]
@@ -27,6 +29,9 @@ pub struct KeepGoing {
     /// What to do
     #[arg(value_enum, default_value = "status")]
     what: What,
+    /// With `why`: the session, by its id or the beginning of it
+    #[arg(value_name = "SESSION")]
+    of: Option<String>,
     /// Only this session, by its id or the beginning of it
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
@@ -34,21 +39,29 @@ pub struct KeepGoing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Ends `off` and `pause`
+    /// Turns it on
     On,
-    /// Agents stop when they want to
+    /// Turns it off: agents stop when they want to
     Off,
-    /// Agents stop when they want to, for a while
+    /// Turns it off for a while
     Pause,
-    /// Ends `pause`
+    /// Ends a pause
     Resume,
-    /// Says how it stands
+    /// Shows whether it is on, and which sessions are kept going
     Status,
+    /// Explains why an agent was allowed to stop or told to continue
+    Why,
 }
 
 impl KeepGoing {
     /// Runs the verb. What it says counts from the next stop of an agent on.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        if self.what == What::Why {
+            return WhyStop::of(self.of.or(self.session)).run(project);
+        }
+        if self.of.is_some() {
+            return Err(Failure::usage("only `why` takes a session here", "name it with `--session`"));
+        }
         if self.what == What::Status {
             let Some(open) = project.read()?.plan() else {
                 return Ok(Reply::new("Nothing to keep going yet.", json!({"sessions": []})));
@@ -65,7 +78,7 @@ impl KeepGoing {
             (What::Off, _) => Switch::Off,
             (What::Pause, Switch::On | Switch::Paused) => Switch::Paused,
             (What::Resume | What::Pause, Switch::Off) => Switch::Off,
-            (What::On | What::Resume | What::Status, _) => Switch::On,
+            (What::On | What::Resume | What::Status | What::Why, _) => Switch::On,
         };
         open.engine.switch(open.plan, key.as_ref(), to)?;
         Ok(status(&open.engine, key.as_ref(), &open.project)?.after_write())
@@ -82,12 +95,10 @@ fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Resul
     let switches = engine.switches(key)?;
     let enabled = &project.config.settings.keep_going_enabled;
     let mut lines = vec![match (switches.all, enabled.value) {
-        (Switch::Off, _) => "Keep-going is off; `punch keep-going on` switches it on.".to_owned(),
-        (Switch::Paused, _) => "Keep-going is paused; `punch keep-going resume` goes on.".to_owned(),
-        (Switch::On, false) => {
-            "Keep-going is off in the settings; `punch config show` says where that is set.".to_owned()
-        }
-        (Switch::On, true) => "Keep-going is on.".to_owned(),
+        (Switch::Off, _) => "Auto-continue is off; `punch keep-going on` turns it on.".to_owned(),
+        (Switch::Paused, _) => "Auto-continue is paused; `punch keep-going resume` ends the pause.".to_owned(),
+        (Switch::On, false) => "Auto-continue is off in the settings; `punch config show` shows where.".to_owned(),
+        (Switch::On, true) => "Auto-continue is on.".to_owned(),
     }];
     if let Some(key) = key.filter(|_| switches.session != Switch::On) {
         let word = word(switches.session);
@@ -119,25 +130,27 @@ const fn word(switch: Switch) -> &'static str {
 
 /// One session that is kept going, on a line.
 pub fn line(going: &Going, project: &Project) -> String {
-    let of = settings(going, project).keep_going_max_continuations.value;
+    let (n, of) = limit(going, project);
     let session = text::clip(&text::neutral(going.key.session_id()), 40).into_owned();
-    format!("{} {session}: continuation {}/{of}", text::clip(&text::neutral(&going.agent), 20), going.continuation)
+    format!("{} {session}: continuation {n}/{of}", text::clip(&text::neutral(&going.agent), 20))
 }
 
 /// The sessions that are kept going, as JSON.
 pub fn records(going: &[Going], project: &Project) -> Vec<Value> {
     let record = |going: &Going| {
+        let (n, of) = limit(going, project);
         json!({
             "session": going.key.session_id(),
             "subagent": going.key.subagent(),
             "agent": going.agent,
-            "continuation": going.continuation,
-            "of": settings(going, project).keep_going_max_continuations.value,
+            "continuation": n,
+            "of": of,
         })
     };
     going.iter().map(record).collect()
 }
 
-fn settings<'p>(going: &Going, project: &'p Project) -> &'p Settings {
-    project.config.for_agent(&going.agent)
+/// Returns the continuation that a session is at and how many there may be, by the limit that will end the loop first.
+fn limit(going: &Going, project: &Project) -> (u32, u32) {
+    going.counters.nearest_limit(&project.config.for_agent(&going.agent).keep_going())
 }

@@ -1,59 +1,194 @@
-//! `punch list`: todos in list order.
+//! `punch list`: todos in list order, filtered if you like.
+
+use std::collections::BTreeSet;
 
 use clap::Args;
-use punch_core::{Dep, Plan, Refusal, Status, Todo, text};
+use punch_core::filter::{Filter, Viewer};
+use punch_core::reason::Reader;
+use punch_core::view::phase_tree;
+use punch_core::{Footprint, Label, Plan, Refusal, Todo, Uid};
+use punch_engine::{EngineError, READER, load_reasons};
 use punch_store::{ListMark, Snapshot, Which};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
+use crate::style::Stream;
+use crate::{output, safety};
 
 const EXAMPLES: &str = "\
 Examples:
   punch list
-  punch list --all --json
-  punch list --limit 20 --phase Docs";
+  punch list --ready                           # the same as `punch list is:ready`
+  punch list is:blocked p:1 -docs              # see `punch help filters`
+  punch list --label bug --label area/store    # both
+  punch list --tree --all
+  punch list -n 20 --json";
 
 /// Rows read at once.
 const PAGE: usize = 10_000;
+/// Rows on a terminal, unless more are asked for.
+const ON_A_TERMINAL: usize = 200;
 
 /// The arguments of `punch list`.
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct List {
-    /// Closed todos too
-    #[arg(long)]
+    /// Words to search for, and filters such as `is:ready`, `p:1`, `by:claude`, `-docs`
+    #[arg(value_name = "FILTER")]
+    filter: Vec<String>,
+    /// What `-word` is read as
+    #[arg(long, value_name = "FILTER", hide = true)]
+    not: Vec<String>,
+    /// Include completed and cancelled todos
+    #[arg(long, short)]
     all: bool,
-    /// At most so many
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    /// Only todos that can be started
+    #[arg(long, short)]
+    ready: bool,
+    /// Only todos that are waiting, stuck or on hold
+    #[arg(long, short)]
+    blocked: bool,
+    /// Only todos that failed
+    #[arg(long)]
+    failed: bool,
+    /// Only todos that you have in progress
+    #[arg(long, short)]
+    mine: bool,
+    /// Only todos in this state: ready, blocked, working, done, failed, …
+    #[arg(long, short, value_name = "STATE")]
+    status: Option<String>,
+    /// Only todos with these words in their id, text or description
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
     /// Only this phase
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME")]
     phase: Option<String>,
+    /// Only todos with this label; may be given several times
+    #[arg(long = "label", short, value_name = "LABEL")]
+    labels: Vec<String>,
+    /// Show at most N todos
+    #[arg(long, short = 'n', value_name = "N")]
+    limit: Option<usize>,
+    /// Group by phases
+    #[arg(long, short)]
+    tree: bool,
 }
 
 impl List {
+    /// The list of everything that contains words, closed todos too.
+    pub fn search(words: Vec<String>, not: Vec<String>) -> Self {
+        Self { filter: words, not, all: true, ..Self::default() }
+    }
+
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let filter = self.filter(project.global.owner.as_deref())?;
         let Some(open) = project.read()?.plan() else { return Ok(empty()) };
-        let now = open.engine.now();
-        let (plan, uids) = open.engine.read(open.plan, |snapshot| self.load(snapshot))?;
-        let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
-        if open.project.global.json {
+        let (now, json) = (open.engine.now(), open.project.global.json);
+        let (plan, uids) = self.find(&open, &filter)?;
+        let reader = Reader::new(&plan, now);
+        let mut todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
+        if json {
             let records = reply::records(&plan, todos.iter().copied(), now);
             return Ok(Reply::new("", json!({"todos": records})));
         }
-        if todos.is_empty() && plan.row.counts.total() > 0 {
-            return Ok(Reply::new("Nothing is open; `punch list --all` shows what is closed.", json!({})));
+        if self.limit == Some(0) {
+            let open = safety::count(plan.row.counts.listed(), "open todo");
+            return Ok(Reply::new(format!("`--limit 0` shows none of {open}."), json!({})));
         }
         if todos.is_empty() {
-            return Ok(empty());
+            return Ok(self.nothing(&plan, &filter));
         }
-        Ok(Reply::new(lines(&plan, &todos, now), json!({})))
+        let hidden = match self.limit {
+            None if Stream::Out.is_terminal() => todos.len().saturating_sub(ON_A_TERMINAL),
+            _ => 0,
+        };
+        if hidden > 0 {
+            output::remark(&format!(
+                "{} not shown; `punch list -n {}` shows all, filters show fewer (`punch help filters`)",
+                safety::count(hidden as u64, "more todo"),
+                todos.len()
+            ));
+            todos.truncate(ON_A_TERMINAL);
+        }
+        let layout = open.project.layout(now);
+        let lines = match self.tree {
+            true => phase_tree::lines(reader, &todos, layout),
+            false => reply::table(reader, todos, layout),
+        };
+        Ok(Reply::new(lines, json!({})))
     }
 
-    fn load(&self, snapshot: &dyn Snapshot) -> Result<(Plan, Vec<punch_core::Uid>), punch_engine::EngineError> {
+    /// The flags and words as one filter. `owner` is whose todos are meant.
+    fn filter(&self, owner: Option<&str>) -> Result<Filter, Failure> {
+        let mut text = self.filter.join(" ");
+        text.extend(self.not.iter().map(|term| format!(" -{term}")));
+        for (set, state) in [(self.ready, "ready"), (self.blocked, "blocked"), (self.failed, "failed")] {
+            if set {
+                text.push_str(&format!(" is:{state}"));
+            }
+        }
+        if self.mine {
+            text.push_str(" is:mine");
+        }
+        text.extend(self.status.iter().map(|state| format!(" is:\"{state}\"")));
+        text.extend(owner.filter(|_| !self.mine).map(|owner| format!(" by:\"{owner}\"")));
+        let filter = Filter::parse(&text).map_err(EngineError::from)?;
+        Ok(self.text.iter().fold(filter, |filter, words| filter.containing(words)))
+    }
+
+    fn nothing(&self, plan: &Plan, filter: &Filter) -> Reply {
+        let closed = if self.all { "" } else { "; `--all` includes closed todos" };
+        let text = match plan.row.counts.total() {
+            0 => return empty(),
+            _ if !filter.is_empty() || self.phase.is_some() => format!("No todo matches{closed}."),
+            _ if !self.labels.is_empty() => {
+                let names: Vec<&str> = self.labels.iter().map(String::as_str).collect();
+                let which = if self.all { "todo" } else { "open todo" };
+                format!("No {which} is labeled {}.", punch_core::text::neutral(&reply::listed(&names)))
+            }
+            _ => "Nothing is open; `punch list --all` shows what is closed.".to_owned(),
+        };
+        Reply::new(text, json!({}))
+    }
+
+    fn find(&self, open: &Open, filter: &Filter) -> Result<(Plan, Vec<Uid>), Failure> {
+        let labels = Label::parse_all(self.labels.iter().map(String::as_str)).map_err(EngineError::from)?;
+        let (now, json, actor) = (open.engine.now(), open.project.global.json, open.project.actor());
+        let seen_at = open.engine.seen(open.plan, READER)?.map(|mark| mark.at);
+        let viewer = Viewer { owner: actor.owner(), seen_at };
+        Ok(open.engine.read(open.plan, |snapshot| {
+            let limit = self.limit.unwrap_or(usize::MAX);
+            let (mut plan, mut uids) =
+                self.load(snapshot, &labels, filter, if filter.is_empty() { limit } else { usize::MAX })?;
+            if !filter.is_empty() {
+                if filter.follows_dependencies() {
+                    snapshot.load(&Footprint::everything(), &mut plan)?;
+                } else {
+                    load_reasons(snapshot, &mut plan, &uids)?;
+                }
+                let on = filter.on(Reader::of(&plan, viewer.owner, now), viewer)?;
+                uids.retain(|uid| plan.get(*uid).is_some_and(|todo| on.matches(todo)));
+                uids.truncate(limit);
+            }
+            match json {
+                true => reply::load_names(snapshot, &mut plan, &uids)?,
+                false => load_reasons(snapshot, &mut plan, &uids)?,
+            }
+            Ok((plan, uids))
+        })?)
+    }
+
+    /// The first `limit` todos of the phase, with the labels.
+    fn load(
+        &self,
+        snapshot: &dyn Snapshot,
+        labels: &BTreeSet<Label>,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<(Plan, Vec<Uid>), EngineError> {
         let row = snapshot.row()?;
         let phase = match &self.phase {
             None => None,
@@ -62,8 +197,12 @@ impl List {
                 None => return Err(Refusal::UnknownPhase { name: name.clone() }.into()),
             },
         };
-        let which = if self.all { Which::Live } else { Which::Open };
-        let limit = self.limit.unwrap_or(usize::MAX);
+        let which = match (self.all || filter.asks_for_closed(), row.counts.failed) {
+            (true, _) => Which::Live,
+            (false, 0) => Which::Open,
+            (false, _) => Which::Unfinished,
+        };
+        let meant = |todo: &Todo| (phase.is_none() || todo.phase == phase) && todo.labels.is_superset(labels);
         let mut plan = Plan::slice(row);
         let (mut uids, mut after) = (Vec::new(), None);
         while uids.len() < limit {
@@ -71,53 +210,16 @@ impl List {
             let Some(last) = page.last() else { break };
             after = Some(ListMark::of(last));
             let room = limit - uids.len();
-            for todo in page.into_iter().filter(|t| phase.is_none() || t.phase == phase).take(room) {
+            for todo in page.into_iter().filter(meant).take(room) {
                 uids.push(todo.uid);
                 plan.put(todo);
             }
         }
-        reply::load_names(snapshot, &mut plan, &uids)?;
         Ok((plan, uids))
     }
 }
 
 /// An empty plan.
 pub fn empty() -> Reply {
-    Reply::new("No todos. `punch add` makes one.", json!({"todos": []}))
-}
-
-/// One line a todo, with what it waits for.
-pub fn lines(plan: &Plan, todos: &[&Todo], now: i64) -> String {
-    let line = |todo: &&Todo| format!("{}{}", reply::line(todo, now), details(plan, todo, now));
-    todos.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// What a reader wants to know beside the content.
-fn details(plan: &Plan, todo: &Todo, now: i64) -> String {
-    let mut parts = Vec::new();
-    if todo.priority != 3 {
-        parts.push(format!("P{}", todo.priority));
-    }
-    if let Some(owner) = todo.owner.as_deref().filter(|_| todo.status_at(now) == Status::InProgress) {
-        parts.push(format!("@{}", text::neutral(owner)));
-    } else if todo.is_claimed_by_user() {
-        parts.push("yours".to_owned());
-    }
-    parts.extend(reply::doubt(todo).map(str::to_owned));
-    if let Some(hold) = todo.hold_at(now) {
-        parts.push(format!("on hold: {}", text::clip(&text::neutral(&hold.reason), 60)));
-    }
-    if todo.derived.unmet > 0 && todo.status.is_open() {
-        let unmet = todo.depends_on.iter().filter_map(|dep| match dep {
-            Dep::Dangling(id) => Some(id.as_str()),
-            Dep::On(to) | Dep::Suspended(to) => {
-                plan.get(*to).filter(|t| t.status != Status::Completed).map(|t| t.id.as_str())
-            }
-        });
-        let names: Vec<String> = unmet.take(4).map(|id| text::neutral(id).into_owned()).collect();
-        let more = (todo.derived.unmet as usize).saturating_sub(names.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        parts.push(format!("waits for {}{more}", names.join(", ")));
-    }
-    if parts.is_empty() { String::new() } else { format!("  ({})", parts.join("; ")) }
+    Reply::new("No todos yet: `punch add 'First thing'` adds one.", json!({"todos": []}))
 }

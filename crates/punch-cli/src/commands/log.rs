@@ -1,23 +1,32 @@
-//! `punch log`: what happened, newest first.
+//! `punch log`: what happened, newest first; with `--follow` as it happens, oldest first.
+
+mod follow;
 
 use clap::Args;
 use punch_core::time::utc;
+use punch_core::view::Line;
+use punch_core::view::history::{self, Story};
 use punch_core::{Change, Event, Footprint, Patch, Plan, text};
-use punch_engine::{RevisionEntry, TurnStart};
+use punch_engine::{READER, RevisionEntry, TurnStart};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
 use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::Reply;
-use crate::story::{self, Story};
 
 const EXAMPLES: &str = "\
 Examples:
   punch log
   punch log --limit 100 --json
   punch log --todo T-3
+  punch log --new                      # since you last looked; what it shows is no longer new
+  punch log --follow                   # print changes as they happen, of every process
+  punch log --follow --limit 0 --json  # only new ones, one JSON object a line
   punch log --turn                     # since the last message to an agent, and what was open then";
+
+/// Revisions that `--new` shows, unless more are asked for.
+const NEW: u64 = 200;
 
 /// From this many names on, everything is read at once.
 const MANY: usize = 1_000;
@@ -26,13 +35,19 @@ const MANY: usize = 1_000;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Log {
-    /// At most so many revisions
+    /// Show at most N revisions
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: u32,
+    /// Only what happened since you last looked; marks it as seen
+    #[arg(long, conflicts_with_all = ["todo", "turn", "follow"])]
+    new: bool,
     /// Only what happened to this todo
     #[arg(long, value_name = "TODO")]
     todo: Option<String>,
-    /// Only what happened since the last message of a person to an agent
+    /// Print changes as they happen, until you press Ctrl-C
+    #[arg(long, short, conflicts_with = "turn")]
+    follow: bool,
+    /// Only what happened since your last message to an agent
     #[arg(long, conflicts_with = "todo")]
     turn: bool,
     /// With --turn: to the agent of this session
@@ -43,6 +58,9 @@ pub struct Log {
 impl Log {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        if self.follow {
+            return follow::LogFollower::new(project.global.clone(), self.todo).run(project, self.limit);
+        }
         let open = match (project.read()?, &self.todo) {
             (ProjectPlan::Plan(open), _) => open,
             (ProjectPlan::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
@@ -52,6 +70,7 @@ impl Log {
         };
         let turn = if self.turn { Some(self.turn_of(&open)?) } else { None };
         let entries = match &self.todo {
+            None if self.new => unseen(&open, u64::from(self.limit))?,
             None if turn.is_some() => {
                 let since = turn.as_ref().map_or(0, |turn| turn.revision);
                 let mut entries = open.engine.history(open.plan, u64::from(self.limit))?;
@@ -77,6 +96,9 @@ impl Log {
         if let Some(turn) = &turn {
             output::remark(&began(turn));
         }
+        if entries.is_empty() && self.new {
+            return Ok(Reply::new("Nothing has happened since you last looked.", json!({})));
+        }
         if entries.is_empty() && self.turn {
             return Ok(Reply::new("Nothing has happened in this turn.", json!({})));
         }
@@ -84,22 +106,17 @@ impl Log {
             return Ok(Reply::new("Nothing has happened yet.", json!({})));
         }
         let stories: Vec<Story> = entries.iter().map(|entry| Story::of(&entry.events)).collect();
-        let names = names(&open, &story::footprint(stories.iter().flat_map(Story::names)))?;
+        let names = names(&open, &history::footprint(stories.iter().flat_map(Story::names)))?;
+        let layout = open.project.layout(open.engine.now());
         let width = entries.first().map_or(1, |entry| entry.revision.to_string().len());
-        let line = |(entry, story): (&RevisionEntry, &Story)| {
-            let by = text::neutral(&text::clip(&entry.by, 40)).into_owned();
-            let undoes = entry.fate.undoes.map(|of| format!("undid {of}: ")).unwrap_or_default();
-            let undone = entry.fate.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
-            let changes = story.tell(&names);
-            format!("{:>width$}  {}  {by}  {undoes}{changes}{undone}", entry.revision, utc(entry.at))
-        };
-        let lines: Vec<String> = entries.iter().zip(&stories).map(line).collect();
+        let line = |(entry, story): (&RevisionEntry, &Story)| entry.row(&names, story).line(width, layout);
+        let lines: Vec<Line> = entries.iter().zip(&stories).map(line).collect();
         let older = entries.last().map_or(0, |entry| entry.revision.saturating_sub(1));
-        if self.todo.is_none() && turn.is_none() && older > 0 && self.limit > 0 {
+        if self.todo.is_none() && turn.is_none() && !self.new && older > 0 && self.limit > 0 {
             let more = u64::from(self.limit).saturating_mul(5);
-            output::remark(&format!("{older} older; `punch log --limit {more}` shows more"));
+            output::remark(&format!("{older} older; `punch log -n {more}` shows more"));
         }
-        Ok(Reply::new(lines.join("\n"), json!({})))
+        Ok(Reply::new(lines, json!({})))
     }
 }
 
@@ -113,11 +130,36 @@ impl Log {
         let key = match &self.session {
             None => None,
             Some(given) => Some(open.engine.find_session(given)?.ok_or_else(|| {
-                refused(format!("no session `{}`, or several", text::clip(&text::neutral(given), 80)))
+                refused(format!("no single session matches `{}`", text::clip(&text::neutral(given), 80)))
             })?),
         };
         open.engine.turn(open.plan, key.as_ref())?.ok_or_else(|| refused("no turn of an agent is known here".into()))
     }
+}
+
+/// What happened since the reader last looked, newest first. From now on it has been looked at.
+fn unseen(open: &Open, limit: u64) -> Result<Vec<RevisionEntry>, Failure> {
+    // An agent that looks must not hide anything from the user.
+    let actor = open.project.actor();
+    let reader = match actor.owner().filter(|_| !actor.is_user()) {
+        Some(owner) => format!("agent:{owner}"),
+        None => READER.to_owned(),
+    };
+    let since = open.engine.seen(open.plan, &reader)?.map_or(0, |mark| mark.revision);
+    let mut entries = open.engine.history(open.plan, limit.max(NEW))?;
+    entries.retain(|entry| entry.revision > since);
+    if let Some(newest) = entries.first() {
+        open.engine.mark_seen(open.plan, &reader, newest.revision)?;
+        let new = newest.revision - since;
+        if new > entries.len() as u64 {
+            let more = new - entries.len() as u64;
+            output::remark(&format!("{more} older ones are new too; `punch log -n {new}` shows them"));
+        }
+    } else {
+        // Runs end without a change too, and the user has looked now.
+        open.engine.mark_seen(open.plan, &reader, since)?;
+    }
+    Ok(entries)
 }
 
 /// When the turn began, and what was open then.
@@ -137,7 +179,7 @@ fn names(open: &Open, footprint: &Footprint) -> Result<Plan, Failure> {
 
 fn footprint_of_all(entries: &[RevisionEntry]) -> Footprint {
     let events = entries.iter().flat_map(|entry| &entry.events);
-    story::footprint(events.filter_map(|e| if let Patch::Todo(uid, _) = e.patch { Some(uid) } else { None }))
+    history::footprint(events.filter_map(|e| if let Patch::Todo(uid, _) = e.patch { Some(uid) } else { None }))
 }
 
 fn revision(entry: &RevisionEntry, names: &Plan) -> Value {

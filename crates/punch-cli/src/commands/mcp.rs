@@ -103,7 +103,7 @@ impl Mcp {
         let log = self.log()?;
         let driven = self.session.as_deref().map(|path| global.act_as(path)).transpose()?;
         let http =
-            self.http.as_deref().map(loopback).transpose().map_err(|e| Failure::usage(&e.message(), e.hint()))?;
+            self.http.as_deref().map(loopback).transpose().map_err(|e| Failure::usage(&e.message(), &e.hint()))?;
         let project = Project::find(global.clone())?;
         let flag = self.role.map(|role| match role {
             RoleName::Owner => Role::Owner,
@@ -164,7 +164,7 @@ impl Mcp {
                     output::remark(&format!("clients send `Authorization: Bearer TOKEN`; the token is in `{path}`"));
                 };
                 let served = Http { address, limit, token }.serve(move || server.connection(), &log, ready);
-                served.map_err(|e| Failure::usage(&e.message(), e.hint()))?;
+                served.map_err(|e| Failure::usage(&e.message(), &e.hint()))?;
             }
         }
         safety.iter().for_each(|safety| safety.keep_changed());
@@ -183,7 +183,7 @@ fn token() -> Result<Token, Failure> {
     let home = environment::state_home();
     let none = || Failure::usage("there is no home folder for the token", "set HOME or XDG_STATE_HOME");
     let path = Token::path_in(&home.ok_or_else(none)?);
-    Token::read_or_create(&path).map_err(|e| Failure::refused("token", e.message(), e.hint()))
+    Token::read_or_create(&path).map_err(|e| Failure::refused("token", e.message(), &e.hint()))
 }
 
 /// What callers may do whatever they say: the file of a run and an assignment make workers, and a flag can only narrow

@@ -14,16 +14,18 @@ mod demo_run;
 mod doctor;
 mod doctor_agents;
 mod done;
-mod drop;
 mod edit;
+mod edit_one;
 mod edit_whole;
 mod export;
 mod fail;
 mod graph;
 mod guide;
+mod help;
 mod hold;
 mod hook;
 mod import;
+mod inbox;
 mod init;
 mod init_agents;
 mod install;
@@ -38,9 +40,7 @@ mod plan;
 mod plan_file;
 mod ready;
 mod redo;
-mod release;
 mod renew;
-mod reopen;
 mod replay;
 mod report;
 mod rm;
@@ -48,16 +48,21 @@ mod run;
 mod runs;
 mod schedule;
 mod schema;
+mod search;
 mod show;
-mod start;
+mod simple_verbs;
+mod stats;
 mod status;
 mod store;
 mod todo;
 mod tree;
 mod undo;
+mod unhold;
 mod uninstall;
 mod usage;
 mod verify;
+mod version;
+mod watch;
 mod why;
 mod why_stop;
 
@@ -68,88 +73,115 @@ use clap::{Args, FromArgMatches, Subcommand};
 use crate::arguments::Global;
 use crate::deferred_args::DeferredArgs;
 use crate::failure::{Exit, Failure};
-use crate::output;
+use crate::progress::Progress;
 use crate::project::Project;
+use crate::reply::Reply;
+use crate::{output, style};
 
-/// What `punch` can do.
+/// What `punch` can do. Verbs that `help` leaves out are for agents and scripts, or older names of others; see [`help`].
 #[derive(Subcommand)]
 pub enum Command {
     /// Add todos
+    #[command(alias = "new")]
     Add(DeferredArgs<add::Add>),
-    /// Show todos in list order
+    /// List todos, filtered if you like
+    #[command(visible_alias = "ls")]
     List(DeferredArgs<list::List>),
+    /// Search all todos, closed ones too
+    Search(DeferredArgs<search::Search>),
     /// Show the plan by phases
+    #[command(hide = true)]
     Tree(DeferredArgs<tree::Tree>),
     /// Show everything about one todo
     Show(DeferredArgs<show::Show>),
-    /// Show the plan on one line
+    /// Show the plan at a glance, or on one line
     Status(DeferredArgs<status::Status>),
+    /// Show what needs you
+    Inbox(DeferredArgs<inbox::Inbox>),
+    /// Show the board: who works on what, and what needs you
+    Watch(DeferredArgs<watch::Watch>),
     /// Show what to work on now
     Next(DeferredArgs<next::Next>),
     /// Show what can be started, best first
+    #[command(hide = true)]
     Ready(DeferredArgs<ready::Ready>),
-    /// Tell what a todo, or everything, waits for
+    /// Explain what a todo, or the whole plan, is waiting for
     Why(DeferredArgs<why::Why>),
-    /// Show who waits for whom: text, DOT, Mermaid
+    /// Show the dependency graph as text, DOT or Mermaid
     Graph(DeferredArgs<graph::Graph>),
-    /// Show who would work on what, when, in which context window
+    /// Simulate who does what, and in which order
     Schedule(DeferredArgs<schedule::Schedule>),
-    /// Report what an attempt at a todo took
+    /// Compare estimates with actuals, and record usage
+    Stats(DeferredArgs<stats::Stats>),
+    /// Record tokens and time spent on a todo
+    #[command(hide = true)]
     Usage(DeferredArgs<usage::Usage>),
-    /// Show what todos were estimated at, and what they took
+    /// Compare estimates with actuals
+    #[command(hide = true)]
     Report(DeferredArgs<report::Report>),
     /// Begin work on todos
-    Start(DeferredArgs<start::Start>),
+    Start(DeferredArgs<simple_verbs::Start>),
     /// Finish todos
+    #[command(alias = "finish")]
     Done(DeferredArgs<done::Done>),
-    /// Run the commands that prove todos; finish those that pass
+    /// Run the checks of todos and finish those that pass
     Verify(DeferredArgs<verify::Verify>),
-    /// Give todos up on purpose
-    Drop(DeferredArgs<drop::Drop>),
+    /// Cancel todos
+    #[command(alias = "drop")]
+    Cancel(DeferredArgs<simple_verbs::Cancel>),
     /// Report a failed attempt; the second one ends the todo
     Fail(DeferredArgs<fail::Fail>),
-    /// Open todos again
-    Reopen(DeferredArgs<reopen::Reopen>),
-    /// Let a todo wait for something that is not a todo
+    /// Reopen todos
+    Reopen(DeferredArgs<simple_verbs::Reopen>),
+    /// Put a todo on hold: for you, a job, a timer
     Hold(DeferredArgs<hold::Hold>),
-    /// End the hold of todos
-    Release(DeferredArgs<release::Release>),
+    /// Take todos off hold
+    Unhold(DeferredArgs<unhold::Unhold>),
+    /// Take todos off hold, or give claims back
+    #[command(hide = true)]
+    Release(DeferredArgs<unhold::Release>),
     /// Archive todos
     Rm(DeferredArgs<rm::Rm>),
-    /// Change a todo, or the whole plan in the editor
+    /// Change a todo, or the whole plan in your editor
     Edit(DeferredArgs<edit::Edit>),
-    /// Append a remark to a todo
+    /// Add a note to a todo
     Note(DeferredArgs<note::Note>),
     /// Move a todo in the list
     Move(DeferredArgs<move_to::Move>),
-    /// Claim the best ready todo, or a named one, under a lease
+    /// Claim the best ready todo, or a named one
     Claim(DeferredArgs<claim::Claim>),
-    /// Lengthen the lease of a claim
+    /// Give claims back
+    Unclaim(DeferredArgs<simple_verbs::Unclaim>),
+    /// Extend a claim
+    #[command(hide = true)]
     Renew(DeferredArgs<renew::Renew>),
-    /// Give todos to a new conversation of an agent, or print its first message
+    /// Start an agent on some todos, or print the prompt for it
     Assign(DeferredArgs<assign::Assign>),
-    /// Work the plan to its end with agents
+    /// Run agents until the plan is done
     #[command(long_about = run::LONG_ABOUT)]
     Run(DeferredArgs<run::Run>),
-    /// Show what was run, how it ended and what it cost
+    /// Show past runs: how they ended and what they cost
+    #[command(hide = true)]
     Runs(DeferredArgs<runs::Runs>),
-    /// Make the store of this project and say where it is
+    /// Set up punch in this project
     Init(DeferredArgs<init::Init>),
-    /// Put punch into the configuration of agents: server and hooks
+    /// Connect coding agents
     Install(DeferredArgs<install::Install>),
-    /// Take punch out of the configuration of agents
+    /// Disconnect coding agents
     Uninstall(DeferredArgs<uninstall::Uninstall>),
-    /// Print the short text about the list for a system prompt or AGENTS.md
+    /// Print instructions for AGENTS.md or a system prompt
+    #[command(hide = true)]
     Guide(DeferredArgs<guide::Guide>),
     /// Show and change settings
     Config(DeferredArgs<config::Config>),
-    /// Check the store, and repair what follows from other data
+    /// Check the store and the agent setup
     Doctor(DeferredArgs<doctor::Doctor>),
-    /// Look at the store as a file: info, backup, restore, prune
+    /// Inspect, back up, restore and prune the store
+    #[command(hide = true)]
     Store(DeferredArgs<store::Store>),
-    /// Show in ten seconds what punch does, in a temporary project
+    /// See what punch does, in a temporary project
     Demo(DeferredArgs<demo::Demo>),
-    /// Print a script that lets a shell complete commands
+    /// Print a completion script for your shell
     Completions(DeferredArgs<completions::Completions>),
     /// Show what happened, newest first
     Log(DeferredArgs<log::Log>),
@@ -157,35 +189,51 @@ pub enum Command {
     Undo(DeferredArgs<undo::Undo>),
     /// Redo what you undid last
     Redo(DeferredArgs<redo::Redo>),
-    /// Keep where the work and the code stand, and come back to it
+    /// Save and restore snapshots of the plan and the git state
     Checkpoint(DeferredArgs<checkpoint::Checkpoint>),
-    /// Make, list, choose, rename and archive plans
+    /// Create, switch, rename and archive plans; link a Markdown file
     Plan(DeferredArgs<plan::Plan>),
-    /// Share a `.plan.md` with people: link, status, sync, build, unlink
+    /// Link a Markdown file to the plan
+    #[command(hide = true)]
     PlanFile(DeferredArgs<plan_file::PlanFile>),
-    /// Bring todos in from a file
+    /// Import todos from a file
     Import(DeferredArgs<import::Import>),
-    /// Write the whole plan out
+    /// Export the plan
     Export(DeferredArgs<export::Export>),
-    /// The /todo commands: phases and tasks by content
+    /// Run a /todo command: phases and tasks by content
+    #[command(hide = true)]
     Todo(DeferredArgs<todo::Todo>),
-    /// Let agents that stop early go on: on, off, pause, resume, status
+    /// Turn auto-continue for agents on or off, or explain a decision
     KeepGoing(DeferredArgs<keep_going::KeepGoing>),
-    /// Tell why an agent was let stop, or kept going
+    /// Explain why an agent was allowed to stop or told to continue
+    #[command(hide = true)]
     WhyStop(DeferredArgs<why_stop::WhyStop>),
-    /// Serve the plan to agents that speak MCP
-    #[command(long_about = mcp::LONG_ABOUT)]
+    /// Serve the plan to agents over MCP
+    #[command(hide = true, long_about = mcp::LONG_ABOUT)]
     Mcp(DeferredArgs<mcp::Mcp>),
-    /// Take what an agent's host reports and answer in its form
-    #[command(long_about = hook::LONG_ABOUT)]
+    /// Handle an agent's hook event (agents call this, not you)
+    #[command(hide = true, long_about = hook::LONG_ABOUT)]
     Hook(DeferredArgs<hook::Hook>),
     /// Print the JSON Schemas of what punch reads and writes
+    #[command(hide = true)]
     Schema(DeferredArgs<schema::Schema>),
-    /// Show what the tools and recorded calls cost a model
+    /// Show what tools and recorded calls cost a model
+    #[command(hide = true)]
     Cost(DeferredArgs<cost::Cost>),
-    /// Replay recorded todo calls of a dialect and print the answers
-    #[command(long_about = replay::LONG_ABOUT)]
+    /// Replay recorded todo calls and print the answers
+    #[command(hide = true, long_about = replay::LONG_ABOUT)]
     Replay(DeferredArgs<replay::Replay>),
+    /// Show help: for a command, or on options, symbols and filters
+    Help(DeferredArgs<help::Help>),
+    /// Print the version
+    Version(DeferredArgs<version::Version>),
+}
+
+/// `punch` without a verb shows the plan.
+impl Default for Command {
+    fn default() -> Self {
+        Self::Status(DeferredArgs(status::Status::default()))
+    }
 }
 
 /// Agents call a hook on every step, so it is read without describing all the other verbs, and run without making room
@@ -206,6 +254,11 @@ pub fn hook_alone() -> Option<(hook::Hook, Global)> {
     Some((hook, Global::from_arg_matches(&matches).ok()?))
 }
 
+/// Prints the commands in groups.
+pub fn overview() -> Result<(), Failure> {
+    output::reply(&Reply::new(help::overview(false), serde_json::Value::Null), false)
+}
+
 /// A match over the verbs: some with arms of their own, the rest on the project they are called in.
 macro_rules! run_verbs {
     ($command:expr, $project:expr, { $($arms:tt)* }, [$($verb:ident)*]) => {
@@ -217,12 +270,36 @@ macro_rules! run_verbs {
 }
 
 impl Command {
+    /// Returns true for verbs that may look at a whole plan or ask other programs, and talk to nobody meanwhile.
+    const fn takes_time(&self) -> bool {
+        matches!(
+            self,
+            Self::Doctor(_)
+                | Self::Schedule(_)
+                | Self::Graph(_)
+                | Self::Checkpoint(_)
+                | Self::Import(_)
+                | Self::List(_)
+                | Self::Search(_)
+                | Self::Tree(_)
+                | Self::Why(_)
+                | Self::Verify(_)
+                | Self::Stats(_)
+                | Self::Report(_)
+        )
+    }
+
     /// Runs the chosen verb.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
         let as_json = global.json;
+        if let Some(color) = global.color {
+            style::choose(color);
+        }
+        let progress = self.takes_time().then(Progress::begin).flatten();
         let safety = OnceCell::new();
         let project = || {
             let project = Project::find(global.clone())?;
+            style::choose(project.config.settings.view_color.value);
             project.warn_ignored();
             drop(safety.set(project.safety()));
             Ok::<_, Failure>(project)
@@ -233,8 +310,9 @@ impl Command {
             Self::Hook(DeferredArgs(verb)) => return Ok(verb.run(global)),
             Self::Run(DeferredArgs(verb)) => return verb.run(global),
             Self::Cost(DeferredArgs(verb)) => verb.run(global),
+            Self::Watch(DeferredArgs(verb)) => return verb.run(project()?),
             Self::Demo(DeferredArgs(verb)) => return verb.run(&global),
-            Self::Completions(DeferredArgs(verb)) => return verb.run(),
+            Self::Completions(DeferredArgs(verb)) => return verb.run(global),
             Self::Init(DeferredArgs(verb)) => verb.run(global),
             Self::Install(DeferredArgs(verb)) => verb.run(&global),
             Self::Uninstall(DeferredArgs(verb)) => verb.run(&global),
@@ -243,15 +321,22 @@ impl Command {
             Self::Config(DeferredArgs(verb)) => verb.run(global),
             Self::Doctor(DeferredArgs(verb)) => verb.run(global),
             Self::Store(DeferredArgs(verb)) => verb.run(global),
+            Self::Stats(DeferredArgs(verb)) => verb.run(global),
+            Self::Help(DeferredArgs(verb)) => return verb.run(),
+            Self::Version(DeferredArgs(verb)) => Ok(verb.run()),
         }, [
-            Add Assign Checkpoint Claim Done Drop Edit Export Fail Graph Hold Import KeepGoing List
-            Log Move Next Note Plan PlanFile Ready Redo Release Renew Reopen Report Rm Runs Schedule
-            Show Start Status Todo Tree Undo Usage Verify Why WhyStop
+            Add Assign Cancel Checkpoint Claim Done Edit Export Fail Graph Hold Import Inbox KeepGoing List
+            Log Move Next Note Plan PlanFile Ready Redo Release Renew Reopen Report Rm Runs Schedule Search
+            Show Start Status Todo Tree Unclaim Undo Unhold Usage Verify Why WhyStop
         ])?;
-        output::reply(&reply, as_json)?;
+        drop(progress);
+        let printed = output::reply(&reply, as_json);
         if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {
             safety.keep();
         }
-        Ok(reply.exit)
+        match printed {
+            Err(Failure::Output(cause)) if reply.wrote => Err(Failure::AnswerLost(cause)),
+            printed => printed.map(|()| reply.exit),
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! `punch move`: another place in the list.
+//! `punch move`: moves a todo in the list.
 
 use clap::Args;
-use punch_core::{ListPosition, Op, Ref};
+use punch_core::{ListPosition, Op, Ref, text};
 
 use crate::failure::Failure;
 use crate::named_todos::act;
@@ -28,16 +28,16 @@ pub struct Move {
 #[derive(Args, Clone, Default)]
 #[group(multiple = false)]
 pub struct PlaceFlags {
-    /// Before everything
+    /// Put it at the beginning
     #[arg(long)]
     first: bool,
-    /// After everything
+    /// Put it at the end
     #[arg(long)]
     end: bool,
-    /// Right before this todo
+    /// Put it right before this todo
     #[arg(long, value_name = "ID")]
     before: Option<String>,
-    /// Right after this todo
+    /// Put it right after this todo
     #[arg(long, value_name = "ID")]
     after: Option<String>,
 }
@@ -46,18 +46,34 @@ impl PlaceFlags {
     /// The place; the end if none is given.
     pub fn place(&self) -> ListPosition {
         match (&self.before, &self.after) {
-            (Some(id), _) => ListPosition::Before(Ref::Id(id.clone())),
-            (None, Some(id)) => ListPosition::After(Ref::Id(id.clone())),
+            (Some(id), _) => ListPosition::Before(Ref::Id(whole(id))),
+            (None, Some(id)) => ListPosition::After(Ref::Id(whole(id))),
             (None, None) if self.first => ListPosition::First,
             (None, None) => ListPosition::End,
         }
     }
 }
 
+/// `4` is short for `T-4`.
+fn whole(id: &str) -> String {
+    let short = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+    if short { format!("T-{id}") } else { id.to_owned() }
+}
+
 impl Move {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let place = self.place.place();
-        act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Move(r.clone(), place.clone())).collect())
+        let mut reply =
+            act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Move(r.clone(), place.clone())).collect())?;
+        let neutral = |id: &str| text::neutral(id).into_owned();
+        let moved = match &place {
+            ListPosition::First => "to the beginning".to_owned(),
+            ListPosition::Before(Ref::Id(id)) => format!("before {}", neutral(id)),
+            ListPosition::After(Ref::Id(id)) => format!("after {}", neutral(id)),
+            _ => "to the end".to_owned(),
+        };
+        reply.body.push(if reply.wrote { format!("  moved {moved}") } else { "  already there".to_owned() });
+        Ok(reply)
     }
 }

@@ -3,10 +3,9 @@
 use clap::Args;
 use punch_core::Plan;
 use punch_core::schedule::{Estimate, batch};
-use punch_engine::best_free;
-use punch_engine::call::{hold_others, ready_of};
+use punch_engine::ReadyQuery;
+use punch_engine::call::hold_others;
 use punch_engine::config::Batches;
-use punch_store::Which;
 use serde_json::json;
 
 use super::show;
@@ -24,7 +23,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Next {
-    /// Show the next todos that fit into so many tokens together
+    /// Show the next todos for an agent that has this many tokens left; they fill at most 70 % of them
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
 }
@@ -42,19 +41,7 @@ impl Next {
         let owner = actor.owner();
         let (plan, uid) = open.engine.read(open.plan, |snapshot| {
             let mut plan = Plan::slice(snapshot.row()?);
-            let running = match plan.row.counts.in_progress {
-                0 => Vec::new(),
-                _ => snapshot.list(Which::Running, None, usize::MAX)?,
-            };
-            let mine =
-                |t: &punch_core::Todo| t.owner.as_deref() == owner && !t.lease_expired(now) && t.derived.unmet == 0;
-            let todo = match (running.into_iter().find(mine), &own) {
-                (Some(todo), _) => Some(todo),
-                (None, Some(own)) => ready_of(snapshot, own, now)?.into_iter().next(),
-                // A user may take what a session was sent to.
-                (None, None) if owner.is_none() => snapshot.ready(now, None, 1)?.pop(),
-                (None, None) => best_free(snapshot, owner, now)?,
-            };
+            let todo = ReadyQuery::for_owner(owner, own.as_deref(), now).next(snapshot)?;
             let Some(todo) = todo else { return Ok((plan, None)) };
             let uid = todo.uid;
             plan.put(todo);
@@ -63,21 +50,22 @@ impl Next {
         })?;
         match uid.and_then(|uid| plan.get(uid)) {
             Some(todo) => {
-                Ok(Reply::new(show::fields(&plan, todo, now), json!({"todo": reply::record(&plan, todo, now)})))
+                let layout = open.project.layout(now);
+                Ok(Reply::new(show::fields(&plan, todo, layout), json!({"todo": reply::record(&plan, todo, now)})))
             }
             None if plan.row.counts.open() == 0 => Ok(nothing("Nothing is open.")),
-            None => Ok(nothing("Nothing is ready; `punch why` tells what the open todos wait for.")),
+            None => Ok(nothing("Nothing is ready; `punch why` shows what the open todos are waiting for.")),
         }
     }
 }
 
 /// What fits into the tokens that an agent has left, or the advice to begin a new window.
-fn next_batch(open: &Open, budget: u64, now: i64) -> Result<Reply, Failure> {
+fn next_batch(open: &Open, left: u64, now: i64) -> Result<Reply, Failure> {
     let (mut whole, calibration) = (open.engine.whole(open.plan)?, open.engine.calibration()?);
     if let Some(own) = open.assigned_todos()? {
         hold_others(&mut whole, &own);
     }
-    let batch = batch(&whole, budget, calibration, now);
+    let batch = batch(&whole, left, calibration, now);
     let given: Vec<String> = batch.todos.iter().map(|(id, _)| id.clone()).collect();
     let off = open.project.config.settings.checkpoint_batches.value == Batches::Off;
     // A store that cannot be written to can be read all the same.
@@ -86,12 +74,12 @@ fn next_batch(open: &Open, budget: u64, now: i64) -> Result<Reply, Failure> {
     }
     let sized = |(id, estimate): &(String, Estimate)| json!({"id": id, "estimatedTokens": estimate.tokens, "assumed": estimate.assumed});
     let json = json!({
-        "budget": budget,
+        "budget": batch.budget,
         "calibration": calibration,
         "todos": batch.todos.iter().map(sized).collect::<Vec<_>>(),
         "estimatedTokens": batch.tokens,
         "tooLarge": batch.too_large.as_ref().map(sized),
         "advice": batch.advice(),
     });
-    Ok(Reply::new(batch.text(&whole, budget, now), json))
+    Ok(Reply::new(batch.text(&whole), json))
 }

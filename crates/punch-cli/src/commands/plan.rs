@@ -2,10 +2,12 @@
 
 use clap::{Args, Subcommand};
 use punch_core::text;
+use punch_core::view::Progress;
 use punch_engine::{Engine, EngineError, PlanEntry};
 use punch_store::PlanId;
 use serde_json::{Value, json};
 
+use super::plan_file::PlanFileVerb;
 use crate::failure::Failure;
 use crate::output;
 use crate::project::Project;
@@ -13,11 +15,13 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch plan new 'Release 2'           # and works on it from now on
+  punch plan new 'Release 2'           # and switch to it
   punch plan list
   punch plan use main
   punch plan rename 'Release 2' release
-  punch plan archive release           # --undo brings it back";
+  punch plan archive release           # --undo brings it back
+  punch plan link PLAN.md              # keep a Markdown checklist and the plan in sync
+  punch plan sync";
 
 /// The arguments of `punch plan`.
 #[derive(Args)]
@@ -30,75 +34,85 @@ pub struct Plan {
 /// What can be done with plans.
 #[derive(Subcommand)]
 enum What {
-    /// Make an empty plan and work on it in this worktree
+    /// Create a plan and switch to it in this worktree
     New {
         /// Its name
         name: String,
-        /// Leave the plan of this worktree as it is
+        /// Create it without switching to it
         #[arg(long)]
         no_use: bool,
     },
-    /// Show every plan
+    /// List the plans
     List,
-    /// Work on this plan in this worktree
+    /// Switch to a plan in this worktree
     Use {
         /// Its name
         name: String,
     },
-    /// Put a plan away; nothing in it is lost
+    /// Archive a plan; nothing in it is lost
     Archive {
         /// Its name
         name: String,
-        /// Put it back into use
+        /// Bring it back
         #[arg(long)]
         undo: bool,
     },
-    /// Give a plan another name
+    /// Rename a plan
     Rename {
         /// The name it has
         old: String,
         /// The name it gets
         new: String,
     },
+    #[command(flatten)]
+    File(PlanFileVerb),
 }
 
 impl Plan {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let what = self.what.unwrap_or(What::List);
+        let what = match self.what.unwrap_or(What::List) {
+            What::File(verb) => return verb.run(project),
+            what => what,
+        };
         let engine = match (&what, project.engine()?) {
             (_, Some(engine)) => engine,
             (What::New { .. }, None) => project.engine_or_new()?,
-            (What::List, None) => return Ok(Reply::new("No plans. `punch add` makes one.", json!({"plans": []}))),
+            (What::List | What::File(_), None) => {
+                return Ok(Reply::new("No plans yet: `punch add` creates one.", json!({"plans": []})));
+            }
             (What::Use { name } | What::Archive { name, .. } | What::Rename { old: name, .. }, None) => {
                 return Err(EngineError::UnknownPlan { name: name.clone(), near: Vec::new() }.into());
             }
         };
-        let (id, outcome) = match what {
-            What::List => return list(&engine, &project),
+        let (id, outcome): (_, fn(&str) -> String) = match what {
+            What::List | What::File(_) => return list(&engine, &project),
             What::New { name, no_use } => {
                 let id = engine.create_plan(&name)?;
                 if no_use {
-                    (id, "is made")
+                    (id, |name| format!("Created plan `{name}`"))
                 } else {
                     choose(&engine, &project, id)?;
-                    (id, "is made and used here")
+                    (id, |name| format!("Created plan `{name}` and switched to it"))
                 }
             }
             What::Use { name } => {
                 let id = engine.named_plan(&name)?.id;
                 choose(&engine, &project, id)?;
-                (id, "is used here")
+                (id, |name| format!("Switched to plan `{name}`"))
             }
             What::Archive { name, undo } => {
                 let id = engine.named_plan(&name)?.id;
                 engine.archive_plan(id, !undo)?;
-                (id, if undo { "is back in use" } else { "is archived" })
+                match undo {
+                    true => (id, |name| format!("Brought plan `{name}` back")),
+                    false => (id, |name| format!("Archived plan `{name}`")),
+                }
             }
             What::Rename { old, new } => {
                 let id = engine.named_plan(&old)?.id;
                 engine.rename_plan(id, &new)?;
-                (id, "is its name now")
+                (id, |name| format!("Renamed the plan to `{name}`"))
             }
         };
         let used = used(&engine, &project)?;
@@ -106,7 +120,7 @@ impl Plan {
         let Some(entry) = entries.iter().find(|entry| entry.info.id == id) else {
             return Err(EngineError::UnknownPlan { name: id.0.to_string(), near: Vec::new() }.into());
         };
-        let text = format!("`{}` {outcome}", text::neutral(&entry.info.name));
+        let text = outcome(&text::neutral(&entry.info.name));
         Ok(Reply::new(text, json!({"plan": record(entry, used)})).after_write())
     }
 }
@@ -115,7 +129,7 @@ fn choose(engine: &Engine, project: &Project, id: PlanId) -> Result<(), Failure>
     engine.use_plan(id, &project.worktree())?;
     if let Some(name) = project.choice().name {
         let name = text::neutral(&name).into_owned();
-        output::remark(&format!("note: --plan or PUNCH_PLAN says `{name}`, which goes before `plan use`"));
+        output::remark(&format!("note: `--plan` or PUNCH_PLAN names `{name}`, which takes precedence over `plan use`"));
     }
     Ok(())
 }
@@ -136,7 +150,11 @@ fn list(engine: &Engine, project: &Project) -> Result<Reply, Failure> {
     let line = |entry: &PlanEntry| {
         let star = if used == Some(entry.info.id) { '*' } else { ' ' };
         let (name, counts) = (text::neutral(&entry.info.name), entry.counts);
-        let mut line = format!("{star} {name:width$}  {}/{} open", counts.open(), counts.total());
+        let progress = Progress::of_counts(&counts);
+        let mut line = format!("{star} {name:width$}  {} of {} done", progress.completed, progress.total);
+        if counts.parked > 0 {
+            line.push_str(&format!(", {} parked", counts.parked));
+        }
         line.push_str(&format!("  revision {}", entry.info.revision));
         let marks =
             [(used == Some(entry.info.id), "in use here"), (entry.default, "default"), (is_away(entry), "archived")];
@@ -145,7 +163,7 @@ fn list(engine: &Engine, project: &Project) -> Result<Reply, Failure> {
     };
     let text = entries.iter().map(line).collect::<Vec<_>>().join("\n");
     let records: Vec<Value> = entries.iter().map(|entry| record(entry, used)).collect();
-    let text = if text.is_empty() { "No plans. `punch add` makes one.".to_owned() } else { text };
+    let text = if text.is_empty() { "No plans yet: `punch add` creates one.".to_owned() } else { text };
     Ok(Reply::new(text, json!({"plans": records})))
 }
 

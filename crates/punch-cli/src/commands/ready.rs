@@ -1,8 +1,9 @@
 //! `punch ready`: what can be started now, best first.
 
 use clap::Args;
+use punch_core::reason::Reader;
 use punch_core::{Plan, Todo, Uid};
-use punch_engine::call::ready_of;
+use punch_engine::ReadyQuery;
 use serde_json::json;
 
 use super::list;
@@ -19,7 +20,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Ready {
-    /// At most so many
+    /// Show at most N todos
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
@@ -32,10 +33,8 @@ impl Ready {
         let (json, own) = (open.project.global.json, open.assigned_todos()?);
         let (plan, uids) = open.engine.read(open.plan, |snapshot| {
             let mut plan = Plan::slice(snapshot.row()?);
-            let ready = match &own {
-                Some(own) => ready_of(snapshot, own, now)?.into_iter().take(self.limit).collect(),
-                None => snapshot.ready(now, None, self.limit)?,
-            };
+            let query = ReadyQuery { scope: own.as_deref(), ..ReadyQuery::of_plan(now) };
+            let ready = query.ready(snapshot, self.limit)?;
             let uids: Vec<Uid> = ready.iter().map(|t| t.uid).collect();
             ready.into_iter().for_each(|todo| plan.put(todo));
             if json {
@@ -48,10 +47,16 @@ impl Ready {
             let records = reply::records(&plan, todos.iter().copied(), now);
             return Ok(Reply::new("", json!({"todos": records})));
         }
-        let text = match (todos.is_empty(), plan.row.counts.open()) {
-            (false, _) => list::lines(&plan, &todos, now),
-            (true, 0) => "Nothing is open.".to_owned(),
-            (true, open) => format!("Nothing is ready; {open} open. `punch why` tells what they wait for."),
+        if !todos.is_empty() {
+            let layout = open.project.layout(now);
+            return Ok(Reply::new(reply::table(Reader::new(&plan, now), todos, layout), json!({})));
+        }
+        let text = match plan.row.counts.open() {
+            0 => "Nothing is open.".to_owned(),
+            1 => "Nothing is ready; 1 todo is open. `punch why` shows what it is waiting for.".to_owned(),
+            open => {
+                format!("Nothing is ready; {open} todos are open. `punch why` shows what they are waiting for.")
+            }
         };
         Ok(Reply::new(text, json!({})))
     }

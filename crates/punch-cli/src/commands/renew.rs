@@ -36,7 +36,7 @@ impl Renew {
         let until = clock()().saturating_add(lease);
         let mut reply = act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Renew(r.clone(), until)).collect())?;
         reply.json["leaseUntil"] = json!(until);
-        reply.text.push_str(&format!("\nlease {}", span(lease)));
+        reply.body.push(format!("lease {}", span(lease)));
         Ok(reply)
     }
 }

@@ -15,14 +15,14 @@ const EXAMPLES: &str = "\
 Examples:
   punch report
   punch report --limit 100 --json
-Estimates of `punch schedule` and `punch next --budget` are multiplied by the calibration, which is learnt from every
+Estimates of `punch schedule` and `punch next --budget` are multiplied by the calibration, which is learned from every
 plan of this project.";
 
 /// The arguments of `punch report`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Report {
-    /// At most so many todos
+    /// Show at most N todos
     #[arg(long, value_name = "N", default_value_t = 30)]
     limit: usize,
 }

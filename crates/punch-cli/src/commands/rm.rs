@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::named_todos::act;
 use crate::project::Project;
 use crate::reply::{self, Reply};
+use crate::safety;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,8 +53,8 @@ impl Rm {
         let request = open.project.request();
         let changed = open.engine.submit_with(open.plan, &request, &Footprint::everything(), &mut ask)?;
         let gone = changed.outcome.rows.iter().filter(|t| !t.is_live()).count();
-        let mut reply = reply::changed(&changed, &[], open.project.global.json);
-        reply.text = format!("{gone} todos archived; `punch undo` brings them back");
+        let mut reply = reply::changed(&changed, &[], &open.project);
+        reply.body = format!("{} archived; `punch undo` brings them back", safety::count(gone as u64, "todo")).into();
         reply.json["removed"] = json!(gone);
         Ok(reply)
     }

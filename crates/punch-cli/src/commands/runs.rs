@@ -1,21 +1,17 @@
 //! `punch runs`: what was run, how it ended, what it cost; and the story of one run.
 
-use std::collections::BTreeMap;
-
 use clap::{Args, Subcommand};
-use punch_core::time::utc;
-use punch_core::{Event, Footprint, Patch, Plan, Uid, text};
-use punch_engine::{RunRecord, Sum, copies};
+use punch_core::view::spans;
+use punch_core::{Event, Footprint, Plan, text};
+use punch_engine::{RunEvent, RunRecord, RunRow, Sum, todo_of};
+use punch_run::of_run;
 use punch_run::worktree::{Leftover, left_behind};
-use punch_run::{dollars, of_run};
 use punch_store::Spent;
 use serde_json::{Value, json};
 
-use crate::environment::{self, span};
 use crate::failure::Failure;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
-use crate::safety;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,32 +26,46 @@ Examples:
 pub struct Runs {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// At most so many runs
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// Show at most N runs
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: usize,
 }
 
 /// What can be asked about runs.
 #[derive(Subcommand)]
 enum Verb {
-    /// The story of one run, with its cost
-    Show {
-        /// Its number; the last one, if none is named
-        #[arg(value_name = "RUN")]
-        run: Option<u64>,
-        /// At most so many events
-        #[arg(long, value_name = "N", default_value_t = 200)]
-        limit: usize,
-    },
+    /// Show one run: what happened, and what each todo cost
+    Show(ShownRun),
+}
+
+/// The run to show.
+#[derive(Args)]
+pub struct ShownRun {
+    /// Its number; the last one, if none is named
+    #[arg(value_name = "RUN")]
+    run: Option<u64>,
+    /// Show at most N events
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
+    limit: usize,
 }
 
 impl Runs {
+    /// The verb that lists runs.
+    pub const fn list(limit: usize) -> Self {
+        Self { verb: None, limit }
+    }
+
+    /// The verb that shows one run.
+    pub const fn show(run: ShownRun) -> Self {
+        Self { verb: Some(Verb::Show(run)), limit: 0 }
+    }
+
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let Some(open) = project.read()?.plan() else { return Ok(Reply::new(NONE, json!({"runs": []}))) };
         match self.verb {
             None => list(&open, self.limit),
-            Some(Verb::Show { run, limit }) => {
+            Some(Verb::Show(ShownRun { run, limit })) => {
                 let last = || open.engine.runs(open.plan, 1).map(|runs| runs.first().map(|run| run.id));
                 match run.map_or_else(last, |run| Ok(Some(run)))? {
                     Some(run) => show(&open, run, limit),
@@ -66,14 +76,13 @@ impl Runs {
     }
 }
 
-const NONE: &str = "Nothing was run yet. `punch run --agent claude` does.";
+const NONE: &str = "No runs yet: `punch run --agent claude` starts one.";
 
 fn list(open: &Open, limit: usize) -> Result<Reply, Failure> {
-    let mut lines = Vec::new();
-    let mut found = Vec::new();
+    let (mut lines, mut found) = (Vec::new(), Vec::new());
     for run in open.engine.runs(open.plan, limit)? {
         let sum = Sum::of(&open.engine.ledger(open.plan, run.id)?);
-        lines.push(format!("{:>4}  {}  {:<11}  {}", run.id, utc(run.started_at), word(&run), cost(&sum)));
+        lines.push(RunRow::of(&run, sum).line().plain());
         found.push(as_json(&run, &sum));
     }
     let left = if lines.is_empty() { Vec::new() } else { left(open) };
@@ -90,103 +99,57 @@ fn list(open: &Open, limit: usize) -> Result<Reply, Failure> {
 /// Branches and worktrees of runs; none where git reports nothing.
 fn left(open: &Open) -> Vec<Leftover> {
     let location = &open.project.location;
-    let folder = environment::state_home().map(|state| copies::trees_of(&state, &location.database));
+    let folder = open.trees().ok().flatten();
     left_behind(&location.project_root, &folder.unwrap_or_default()).unwrap_or_default()
 }
 
 fn told_left(left: &Leftover) -> String {
     let branch = left.branch.as_deref().map(|branch| format!("branch {}", neutral(branch, 100)));
-    let folder =
-        left.folder.as_ref().map(|folder| format!("work tree {}", neutral(&folder.display().to_string(), 300)));
+    let folder = left.folder.as_ref().map(|folder| format!("worktree {}", neutral(&folder.display().to_string(), 300)));
     let parts: Vec<String> =
         branch.into_iter().chain(folder).chain(left.reason.as_deref().map(|reason| neutral(reason, 100))).collect();
     format!("  {}", parts.join(", "))
 }
 
 fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {
-    let Some(run) = open.engine.run(open.plan, id)? else {
-        return Err(Failure::refused("unknown_run", format!("there is no run {id}"), "`punch runs` lists them"));
-    };
-    let ledger = open.engine.ledger(open.plan, id)?;
-    let (events, before) = open.engine.events_of_run(open.plan, &run, limit)?;
-    let todos = events.iter().filter_map(of).chain(ledger.iter().map(|spent| spent.uid)).collect();
-    let names = open.engine.slice(open.plan, &Footprint { todos, ..Footprint::default() })?;
-    let sum = Sum::of(&ledger);
-    let mut lines = vec![format!("run {id}: {}, {}", word(&run), cost(&sum))];
-    let ended = run.ended_at.map_or_else(|| "not ended".to_owned(), |at| format!("ended {}", utc(at)));
-    let taken_up = if run.body.epoch > 1 {
-        format!(", taken up {}", safety::count(u64::from(run.body.epoch - 1), "time"))
-    } else {
-        String::new()
-    };
-    lines.push(format!("began {}, {ended}{taken_up}", utc(run.started_at)));
-    let agents: Vec<String> = run.body.agents.iter().map(|agent| neutral(agent, 100)).collect();
-    lines.push(format!("agents: {}", agents.join(", ")));
+    let unknown = || Failure::refused("unknown_run", format!("there is no run {id}"), "`punch run list` shows them");
+    if open.project.global.json {
+        return Ok(Reply::new("", record(open, id, limit)?.ok_or_else(unknown)?));
+    }
+    let view = open.engine.run_view(open.plan, id, limit)?.ok_or_else(unknown)?;
+    let mut lines = view.lines(open.engine.now());
     let folder = of_run(&open.project.location.database, open.plan, id);
     if folder.is_dir() {
-        lines.push(format!("logs: {}", folder.display()));
+        lines.insert(HEAD, format!("logs: {}", folder.display()).into());
     }
-    lines.extend(run.body.because.iter().map(|line| format!("  {}", neutral(line, 300))));
-    lines.push(String::new());
-    if before > 0 {
-        lines.push(format!("… {before} earlier events; --limit N shows more"));
-    }
-    lines.extend(events.iter().filter_map(|event| event_line(event, &names)));
-    lines.push(String::new());
-    lines.extend(by_todo(&ledger, &names));
-    let rows: Vec<Value> = events
-        .iter()
-        .map(|event| {
-            let todo = of(event).and_then(|uid| names.get(uid)).map(|todo| todo.id.as_str());
-            json!({"at": event.at, "revision": event.revision, "kind": event.kind.name(), "todo": todo})
-        })
-        .collect();
-    let mut json = as_json(&run, &sum);
-    json["events"] = json!(rows);
+    Ok(Reply::new(spans::text(&lines), json!({})))
+}
+
+/// Lines about a run as a whole, before why it ended.
+const HEAD: usize = 3;
+
+/// Everything about a run for programs; `None` if there is no such run.
+fn record(open: &Open, id: u64, limit: usize) -> Result<Option<Value>, Failure> {
+    let Some(run) = open.engine.run(open.plan, id)? else { return Ok(None) };
+    let ledger = open.engine.ledger(open.plan, id)?;
+    let (events, _) = open.engine.events_of_run(open.plan, &run, limit)?;
+    let todos = events.iter().filter_map(todo_of).chain(ledger.iter().map(|spent| spent.uid)).collect();
+    let names = open.engine.slice(open.plan, &Footprint { todos, ..Footprint::default() })?;
+    let event = |event: &Event| {
+        let todo = todo_of(event).and_then(|uid| names.get(uid)).map(|todo| todo.id.as_str());
+        json!({"at": event.at, "revision": event.revision, "kind": event.kind.name(), "todo": todo})
+    };
+    let with_time = |(at, event): &(i64, RunEvent)| {
+        let mut event = json!(event);
+        event["at"] = json!(at);
+        event
+    };
+    let mut json = as_json(&run, &Sum::of(&ledger));
+    json["events"] = events.iter().map(event).collect();
+    json["seats"] = json!(open.engine.seats(open.plan, id)?);
+    json["reported"] = open.engine.run_events(open.plan, id, limit)?.iter().map(with_time).collect();
     json["ledger"] = ledger.iter().map(|spent| entry(spent, &names)).collect();
-    Ok(Reply::new(lines.join("\n"), json))
-}
-
-fn of(event: &Event) -> Option<Uid> {
-    match event.patch {
-        Patch::Todo(uid, _) => Some(uid),
-        Patch::Phases(_) | Patch::Policy(_) => None,
-    }
-}
-
-fn event_line(event: &Event, names: &Plan) -> Option<String> {
-    let todo = names.get(of(event)?)?;
-    let (id, content) = (neutral(&todo.id, 40), neutral(&todo.content, 80));
-    let kind = if event.kind.name() == "flagged" { "reported" } else { event.kind.name() };
-    Some(format!("{}  {kind:<13} {id} {content}", utc(event.at)))
-}
-
-/// What each todo took, and how often it was tried.
-fn by_todo(ledger: &[Spent], names: &Plan) -> Vec<String> {
-    let mut sums: BTreeMap<Uid, Vec<&Spent>> = BTreeMap::new();
-    ledger.iter().for_each(|spent| sums.entry(spent.uid).or_default().push(spent));
-    let line = |(uid, entries): (&Uid, &Vec<&Spent>)| {
-        let id = names.get(*uid).map_or_else(|| format!("#{}", uid.0), |todo| neutral(&todo.id, 40));
-        let attempts: std::collections::BTreeSet<u32> = entries.iter().map(|spent| spent.attempt).collect();
-        let tries = if attempts.len() > 1 { format!(", {} attempts", attempts.len()) } else { String::new() };
-        format!("{id}: {}{tries}", cost(&Sum::of(entries.iter().copied())))
-    };
-    sums.iter().map(line).collect()
-}
-
-fn word(run: &RunRecord) -> &'static str {
-    run.body.outcome.map_or("unfinished", punch_engine::RunOutcome::name)
-}
-
-fn cost(sum: &Sum) -> String {
-    let guess = match (sum.estimated, sum.tokens) {
-        (0, _) => String::new(),
-        (guess, all) if guess == all => " (estimated)".to_owned(),
-        (guess, _) => format!(" ({guess} estimated)"),
-    };
-    let money = if sum.cost > 0 { format!(", {}", dollars(sum.cost)) } else { String::new() };
-    let time = span(i64::try_from(sum.ms / 1_000 * 1_000).unwrap_or(i64::MAX));
-    format!("{} tokens{guess}{money}, {}, {time} of work", sum.tokens, safety::count(sum.turns, "turn"))
+    Ok(Some(json))
 }
 
 fn neutral(given: &str, most: usize) -> String {

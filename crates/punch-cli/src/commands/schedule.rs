@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use punch_core::Format;
 use punch_core::Plan;
+use punch_core::reason::Reader;
 use punch_core::schedule::{Ask, Order, schedule};
-use punch_core::view::{Cap, Gantt};
+use punch_core::view::{Cap, Gantt, ScheduleView, spans};
 use serde_json::Value;
 
 use super::import::not_understood;
@@ -41,10 +42,13 @@ pub struct Schedule {
     /// Leave out todos of priority 5 that nothing else waits for
     #[arg(long)]
     skip_optional: bool,
+    /// Include todos that are larger than a whole window, last
+    #[arg(long)]
+    oversize: bool,
     /// Schedule this file in the extended format instead of the plan; `-` is standard input
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// At most so many lines of text
+    /// Print at most N lines of text
     #[arg(long, value_name = "N", default_value_t = LINES)]
     limit: usize,
 }
@@ -82,13 +86,19 @@ impl Schedule {
             Policy::Level => Order::Level,
             Policy::Makespan => Order::Makespan,
         };
-        let ask =
-            Ask { order, agents: self.agents, context: self.context, skip_optional: self.skip_optional, calibration };
+        let ask = Ask {
+            order,
+            agents: self.agents,
+            context: self.context,
+            calibration,
+            skip_optional: self.skip_optional,
+            oversize: self.oversize,
+        };
         let made = schedule(&plan, &ask, now);
-        let (text, left) = gantt.draw(&made);
+        let (lines, left) = gantt.draw(&ScheduleView::of(Reader::new(&plan, now), &made));
         if left > 0 && !json {
             output::remark(&format!("{left} lines are not shown; --limit N shows more, --json all"));
         }
-        Ok(Reply::new(text, serde_json::to_value(&made).unwrap_or(Value::Null)))
+        Ok(Reply::new(spans::text(&lines), serde_json::to_value(&made).unwrap_or(Value::Null)))
     }
 }

@@ -1,10 +1,12 @@
 //! `punch show`: everything about one todo.
 
 use clap::Args;
-use punch_core::{Footprint, Plan, Record, Todo, Uid, Verify, text};
-use punch_engine::{Engine, EngineError};
+use punch_core::reason::Reader;
+use punch_core::view::{Layout, Line, TodoDetail, todo_detail};
+use punch_core::{Footprint, Plan, Todo, Uid};
+use punch_engine::{Engine, EngineError, InformedSession};
 use punch_store::PlanId;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::project::Project;
@@ -14,9 +16,6 @@ const EXAMPLES: &str = "\
 Examples:
   punch show T-3
   punch show 'fix login' --json";
-
-/// Lines of the last check's output that are shown.
-const OUTPUT: usize = 10;
 
 /// The arguments of `punch show`.
 #[derive(Args)]
@@ -36,7 +35,17 @@ impl Show {
         let now = open.engine.now();
         let plan = around(&open.engine, open.plan, uid)?;
         let todo = plan.get(uid).ok_or_else(missing)?;
-        Ok(Reply::new(fields(&plan, todo, now), json!({"todo": reply::record(&plan, todo, now)})))
+        let informed = open.engine.informed_sessions(open.plan, uid, &open.project.config.settings)?;
+        let detail = informed.iter().fold(TodoDetail::of(Reader::new(&plan, now), todo), |detail, session| {
+            detail.with("informed", &session.line(now))
+        });
+        let detail = todo_detail::history(Reader::new(&plan, now), todo)
+            .iter()
+            .fold(detail, |detail, field| detail.with(field.name, field.value.as_str()));
+        let record = |informed: &InformedSession| json!({"session": informed.session, "agent": informed.agent, "at": informed.at});
+        let sessions: Vec<Value> = informed.iter().map(record).collect();
+        let json = json!({"todo": reply::record(&plan, todo, now), "informed": sessions});
+        Ok(Reply::new(detail.lines(open.project.layout(now).glyphs), json))
     }
 }
 
@@ -50,70 +59,7 @@ pub fn around(engine: &Engine, plan: PlanId, uid: Uid) -> Result<Plan, Failure> 
     })?)
 }
 
-/// The fields that say something, one a line.
-pub fn fields(plan: &Plan, todo: &Todo, now: i64) -> String {
-    let mut lines = vec![reply::line(todo, now)];
-    let mut put = |key: &str, value: Option<String>| {
-        if let Some(value) = value.filter(|v| !v.is_empty()) {
-            lines.push(format!("  {key}: {value}"));
-        }
-    };
-    let record = Record::of(plan, todo, now);
-    let unchecked = todo.flags.unchecked;
-    put("description", todo.description.as_deref().map(plain));
-    put("phase", record.phase.as_deref().map(plain));
-    put("priority", priority(todo));
-    put("size", todo.complexity.map(|c| c.name().to_owned()));
-    put("tokens", todo.estimated_tokens.map(|n| n.to_string()));
-    put("needs", Some(names(&record.depends_on)));
-    put("blocks", Some(names(&record.blocks)));
-    put("on hold", todo.hold_at(now).map(|h| format!("{} ({})", plain(&h.reason), h.kind.name())));
-    put("owner", todo.owner.as_deref().map(plain));
-    put("criteria", todo.criteria.as_deref().map(plain));
-    put("verify", todo.verify.as_ref().map(command));
-    put("files", Some(todo.files.iter().map(|f| plain(f)).collect::<Vec<_>>().join(", ")));
-    put("last error", todo.last_error.as_deref().map(plain));
-    let older = todo.notes.len().saturating_sub(10);
-    put("notes", Some(format!("{older} older ones in `punch show --json`")).filter(|_| older > 0));
-    for note in todo.notes.iter().skip(older) {
-        put("note", Some(plain(&note.text)));
-    }
-    put("last check", reply::check(todo, now));
-    put("proof", Some("unchecked: completed without a check and without evidence".to_owned()).filter(|_| unchecked));
-    let check = todo.last_check();
-    let output = check.and_then(|check| check.text.as_deref()).unwrap_or_default();
-    let output: Vec<&str> = output.trim_end().lines().collect();
-    for line in &output[output.len().saturating_sub(OUTPUT)..] {
-        put("output", Some(plain(line)));
-    }
-    let statements = todo.evidence.iter().rev().filter(|evidence| Some(*evidence) != check);
-    for evidence in statements.take(3) {
-        put("evidence", evidence.text.as_deref().map(plain));
-    }
-    lines.join("\n")
-}
-
-fn plain(value: &str) -> String {
-    text::clip(&text::neutral(value), 2_000).into_owned()
-}
-
-fn priority(todo: &Todo) -> Option<String> {
-    let acts_as = todo.effective_priority();
-    match (acts_as < todo.priority, todo.priority) {
-        (true, own) => Some(format!("{own} (acts as {acts_as}: urgent work waits for it)")),
-        (false, 3) => None,
-        (false, own) => Some(own.to_string()),
-    }
-}
-
-fn command(verify: &Verify) -> String {
-    plain(&verify.line())
-}
-
-fn names(ids: &[String]) -> String {
-    let shown: Vec<String> = ids.iter().take(20).map(|id| text::neutral(id).into_owned()).collect();
-    match ids.len().saturating_sub(20) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
+/// Everything about a todo, a line for each field that says something.
+pub fn fields(plan: &Plan, todo: &Todo, layout: Layout) -> Vec<Line> {
+    TodoDetail::of(Reader::new(plan, layout.now), todo).lines(layout.glyphs)
 }

@@ -1,66 +1,139 @@
-//! `punch status`: the plan on one line.
+//! `punch status`, and `punch` without a verb: the plan on one screen, or on one line.
 
 use clap::Args;
 use punch_core::Todo;
-use punch_core::view::{Progress, Row, line};
+use punch_core::inbox::InboxItem;
+use punch_core::view::{Dashboard, Layout, Line, PlanSummary, Role, Section, status_line};
+use punch_engine::{Going, ReadyQuery, plan_summary};
 use punch_store::Which;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::keep_going;
 use crate::failure::Failure;
-use crate::project::{Project, ProjectPlan};
+use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::Reply;
+use crate::wiring::connected_agents;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch status
-  punch status --json        # completed, total, percent, inProgress";
-
-/// Rows that a line could ever show.
-const ROWS: usize = 200;
+  punch                      # the same screen
+  punch status --line        # one line, for prompts, tmux and status bars
+  punch status --json        # completed, total, percent, inProgress, next, failed, stuck, held";
 
 /// The arguments of `punch status`.
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
-pub struct Status {}
+pub struct Status {
+    /// Print one line
+    #[arg(long, short, conflicts_with = "json")]
+    line: bool,
+}
+
+/// What a plan looks like now.
+struct Glance {
+    name: String,
+    summary: PlanSummary,
+    running: Vec<Todo>,
+    going: Vec<Going>,
+    /// What needs the user; `None` where the plan is too large to find out at the side.
+    inbox: Option<Vec<InboxItem>>,
+}
 
 impl Status {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let (glyphs, width) = (project.glyphs(), project.width());
-        let (progress, todos, running, now, going) = match project.read()? {
-            ProjectPlan::Empty(_) => (Progress::default(), Vec::new(), Vec::new(), 0, (Vec::new(), Vec::new())),
-            ProjectPlan::Plan(open) => {
-                let now = open.engine.now();
-                let (counts, todos, mut running) = open.engine.read(open.plan, |snapshot| {
-                    let counts = snapshot.row()?.counts;
-                    let running = match counts.in_progress {
-                        0 => Vec::new(),
-                        _ => snapshot.list(Which::Running, None, usize::MAX)?,
-                    };
-                    Ok((counts, snapshot.list(Which::Live, None, ROWS)?, running))
-                })?;
-                running.retain(|t| !t.lease_expired(now));
-                let going = open.engine.going()?;
-                let lines: Vec<String> = going.iter().map(|going| keep_going::line(going, &open.project)).collect();
-                let going = (lines, keep_going::records(&going, &open.project));
-                (Progress::of_counts(&counts), todos, running, now, going)
-            }
+        let open = match project.read()? {
+            ProjectPlan::Plan(open) => open,
+            ProjectPlan::Empty(_) if self.line => return Ok(Reply::new("", Value::Null)),
+            ProjectPlan::Empty(_) => return Ok(Reply::new(welcome(), json(&Glance::empty(), &[]))),
         };
-        let rows: Vec<Row<'_>> = todos.iter().map(|t| Row::of(t, now)).collect();
-        let ids: Vec<&str> = running.iter().map(|t: &Todo| t.id.as_str()).collect();
-        let mut lines = vec![line::draw(&rows, progress, width, glyphs)];
-        lines.extend(going.0);
-        Ok(Reply::new(
-            lines.join("\n"),
-            json!({
-                "completed": progress.completed,
-                "total": progress.total,
-                "percent": progress.percent(),
-                "inProgress": ids.first(),
-                "inProgressAll": ids,
-                "keepGoing": going.1,
-            }),
-        ))
+        let glance = Glance::of(&open)?;
+        let (project, layout) = (&open.project, open.project.layout(open.engine.now()));
+        if self.line {
+            let needs_you = glance.inbox.as_deref().map_or(0, <[InboxItem]>::len);
+            let line = status_line::draw(&glance.summary, needs_you, project.width(), layout);
+            return Ok(Reply::new(vec![line], Value::Null));
+        }
+        if project.global.json {
+            return Ok(Reply::new("", json(&glance, &keep_going::records(&glance.going, project))));
+        }
+        if glance.summary.counts.total() == 0 {
+            return Ok(Reply::new(welcome(), Value::Null));
+        }
+        let foot = glance.foot(project, layout);
+        let (plan, summary, inbox) = (glance.name.as_str(), &glance.summary, glance.inbox.as_deref());
+        Ok(Reply::new(Dashboard { plan, summary, inbox, foot: &foot }.lines(layout), Value::Null))
     }
+}
+
+impl Glance {
+    fn empty() -> Self {
+        let (name, summary) = (String::new(), PlanSummary::default());
+        Self { name, summary, running: Vec::new(), going: Vec::new(), inbox: Some(Vec::new()) }
+    }
+
+    fn of(open: &Open) -> Result<Self, Failure> {
+        let (now, actor, own) = (open.engine.now(), open.project.actor(), open.assigned_todos()?);
+        let query = ReadyQuery::for_owner(actor.owner(), own.as_deref(), now);
+        let (name, summary, running) = open.engine.read(open.plan, |snapshot| {
+            let mut running = match snapshot.row()?.counts.in_progress {
+                0 => Vec::new(),
+                _ => snapshot.list(Which::Running, None, usize::MAX)?,
+            };
+            running.retain(|todo| !todo.lease_expired(now));
+            Ok((snapshot.info()?.name, plan_summary(snapshot, &query)?, running))
+        })?;
+        let inbox = open.with_inbox(|query| open.engine.inbox_at_a_glance(open.plan, query))?;
+        Ok(Self { name, summary, running, going: open.engine.going()?, inbox })
+    }
+
+    /// Sessions that are kept going, whether agents are kept going at all, and which are connected.
+    fn foot(&self, project: &Project, layout: Layout) -> Vec<String> {
+        let mut foot: Vec<String> = self.going.iter().map(|going| keep_going::line(going, project)).collect();
+        let connected = connected_agents(&project.global);
+        if connected.is_empty() {
+            foot.push("No agent is connected: `punch install` connects the ones you use".to_owned());
+            return foot;
+        }
+        let on = if project.config.settings.keep_going_enabled.value { "on" } else { "off" };
+        let agents = format!("{} connected", crate::reply::listed(&connected));
+        foot.push([format!("Auto-continue {on}"), agents, "punch help".to_owned()].join(layout.dot()));
+        foot
+    }
+}
+
+/// What to type where there is no plan yet.
+fn welcome() -> Vec<Line> {
+    let line = |command: &str, about: &str| {
+        let line = Line::default().with(Role::Text, "  ").with(Role::Command, format!("{command:26}"));
+        line.with(Role::Detail, about)
+    };
+    vec![
+        Line::default()
+            .with(Role::Text, "No plan here yet. Punchlist keeps your agents' todo list outside their context."),
+        line("punch install", "connect the coding agents you use"),
+        line("punch add 'First thing'", "or write the plan yourself"),
+        line("punch demo", "see what it does"),
+    ]
+}
+
+fn json(glance: &Glance, going: &[Value]) -> Value {
+    let summary = &glance.summary;
+    let running: Vec<&str> = glance.running.iter().map(|todo| todo.id.as_str()).collect();
+    let ids = |section: &Section| -> Vec<String> { section.rows.iter().map(|row| row.id.to_string()).collect() };
+    json!({
+        "completed": summary.progress.completed,
+        "total": summary.progress.total,
+        "percent": summary.progress.percent(),
+        "inProgress": running.first(),
+        "inProgressAll": running,
+        "open": summary.counts.open(),
+        "failedCount": summary.counts.failed,
+        "next": ids(&summary.next).first(),
+        "failed": ids(&summary.failed),
+        "stuck": ids(&summary.stuck),
+        "held": ids(&summary.held),
+        "keepGoing": going,
+        "inbox": glance.inbox.as_ref().map(Vec::len),
+    })
 }

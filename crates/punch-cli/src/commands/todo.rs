@@ -14,6 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::Reply;
+use crate::safety::count;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +40,19 @@ fn clipped(text: &str, most: usize) -> String {
     format!("{out}… and {} more lines; `punch todo` in a shell shows them\n", lines.count())
 }
 
+const HELP: &str = "\
+Usage: punch todo [COMMAND]
+  punch todo                         Show the todos as Markdown
+  punch todo edit                    Open them in your editor
+  punch todo copy                    Print them as Markdown
+  punch todo export [FILE]           Write them to a file (TODO.md)
+  punch todo import [FILE]           Replace them with those of a file (TODO.md)
+  punch todo append [PHASE] TASK     Add a task
+  punch todo start TASK              Start a task, by a part of its text
+  punch todo done [TASK|PHASE]       Complete a task, a phase or everything
+  punch todo drop [TASK|PHASE]       Cancel a task, a phase or everything
+  punch todo rm [TASK|PHASE]         Remove a task, a phase or everything";
+
 /// What an empty list looks like in the editor.
 const TEMPLATE: &str = "# Todos\n- [ ] (replace this with your tasks)\n";
 
@@ -49,7 +63,7 @@ pub struct Todo {
     /// append, start, done, drop, rm, edit, copy, export, import or help, and what it takes
     #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
-    /// Cut the answer to so many bytes, for a model's context; before the command
+    /// Cut the answer to N bytes, for a model's context; goes before the command
     #[arg(long, value_name = "BYTES")]
     clip: Option<usize>,
 }
@@ -59,8 +73,8 @@ impl Todo {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let clip = self.clip;
         let reply = self.answer(project)?;
-        let text = clip.map_or_else(|| reply.text.clone(), |most| clipped(&reply.text, most));
-        Ok(Reply { text, ..reply })
+        let Some(most) = clip else { return Ok(reply) };
+        Ok(Reply { body: clipped(&reply.body.plain(), most).into(), ..reply })
     }
 
     fn answer(self, project: Project) -> Result<Reply, Failure> {
@@ -69,6 +83,12 @@ impl Todo {
             return edit(project);
         }
         let (place, shown) = look(project)?;
+        match line.trim().to_lowercase().as_str() {
+            "help" | "?" => return Ok(list_reply(HELP.to_owned(), false, &shown, None)),
+            // There is no clipboard to copy to: the list is what the command without a word shows.
+            "copy" => return Ok(list_reply(markdown(&shown), false, &shown, None)),
+            _ => {}
+        }
         match phases::run(&shown, &line) {
             phases::Reply::Effect(Effect::Export { path, markdown }) => {
                 files::replace(Path::new(&path), &markdown)?;
@@ -76,10 +96,12 @@ impl Todo {
             }
             phases::Reply::Effect(Effect::Import { path }) => {
                 let file = files::read(Path::new(&path))?;
-                change(&place.write()?, None, &|now| phases::finish_import(now, &path, &file))
+                change(&place.write()?, None, &|now| imported(phases::finish_import(now, &path, &file), &path))
             }
             phases::Reply::Said(outcome) if outcome.phases == shown => {
-                Ok(list_reply(outcome.output, outcome.refused, &shown, None))
+                let is_hint = outcome.refused || shown.is_empty();
+                let output = if is_hint { in_shell_words(&outcome.output) } else { outcome.output };
+                Ok(list_reply(output, outcome.refused, &shown, None))
             }
             phases::Reply::Said(_) => change(&place.write()?, None, &|now| match phases::run(now, &line) {
                 phases::Reply::Said(outcome) => outcome,
@@ -88,6 +110,27 @@ impl Todo {
             }),
         }
     }
+}
+
+/// The list as Markdown.
+fn markdown(phases: &[Phase]) -> String {
+    if phases.is_empty() { "No todos.".to_owned() } else { phases::write(phases).trim().to_owned() }
+}
+
+/// The answer to an import, with the right number of each noun.
+fn imported(said: Said, path: &str) -> Said {
+    if said.refused {
+        return said;
+    }
+    let tasks: usize = said.phases.iter().map(|phase| phase.tasks.len()).sum();
+    let (phases, tasks) = (count(said.phases.len() as u64, "phase"), count(tasks as u64, "task"));
+    Said { output: format!("Imported {phases}, {tasks} from {path}."), ..said }
+}
+
+/// A hint of the dialect, which knows the command as `/todo`, in the words of a shell.
+fn in_shell_words(hint: &str) -> String {
+    const HINTS: [&str; 4] = ["Usage: /todo", "Unknown /todo", "No todos. Use /todo", "Use /todo to list"];
+    HINTS.iter().fold(hint.to_owned(), |out, hint| out.replace(hint, &hint.replace("/todo", "punch todo")))
 }
 
 /// The words as they were typed: where the command counts words, one that the shell kept together stays so.
@@ -159,7 +202,8 @@ fn edit(project: Project) -> Result<Reply, Failure> {
             };
             return Err(EngineError::from(Refusal::Invalid { at: String::new(), what }).into());
         }
-        let output = format!("Todos updated from editor: {} phase(s), {tasks} task(s).", reading.phases.len());
+        let (phases, tasks) = (count(reading.phases.len() as u64, "phase"), count(tasks as u64, "task"));
+        let output = format!("Todos updated from editor: {phases}, {tasks}.");
         let step = |_: &[Phase]| Said { output: output.clone(), phases: reading.phases.clone(), refused: false };
         change(&place.write()?, Some(&shown), &step)
     });

@@ -1,7 +1,8 @@
-//! `punch tree`: the plan by phases.
+//! `punch tree`: the older name of `punch list --tree`, with what was closed a moment ago.
 
 use clap::Args;
-use punch_core::view::{Cap, Tree as View, hide};
+use punch_core::reason::Reader;
+use punch_core::view::{hide, phase_tree};
 use serde_json::json;
 
 use super::list;
@@ -12,18 +13,17 @@ use crate::reply::{self, Reply};
 const EXAMPLES: &str = "\
 Examples:
   punch tree
-  punch tree --expand        # everything, not only the first eight
   punch tree --all           # closed todos too, however old";
 
 /// The arguments of `punch tree`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Tree {
-    /// Show every todo
-    #[arg(long, short)]
+    /// Show every todo; this is what it does anyway
+    #[arg(long, short, hide = true)]
     expand: bool,
-    /// Closed todos too, however long ago they were closed
-    #[arg(long)]
+    /// Include closed todos, however long ago they were closed
+    #[arg(long, short)]
     all: bool,
 }
 
@@ -39,14 +39,9 @@ impl Tree {
             let records = reply::records(&plan, todos.iter().copied(), now);
             return Ok(Reply::new("", json!({"phases": phases, "todos": records})));
         }
-        let view = View {
-            now,
-            width: Some(open.project.width()),
-            expanded: self.expand,
-            native: true,
-            glyphs: open.project.glyphs(),
-            cap: if self.expand { Cap::new(100_000, 16 << 20) } else { Cap::default() },
-        };
-        Ok(Reply::new(view.draw(&plan, &todos), json!({})))
+        if todos.is_empty() {
+            return Ok(list::empty());
+        }
+        Ok(Reply::new(phase_tree::lines(Reader::new(&plan, now), &todos, open.project.layout(now)), json!({})))
     }
 }

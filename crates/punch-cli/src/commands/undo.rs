@@ -1,14 +1,15 @@
 //! `punch undo`: undo a revision, as a new revision.
 
 use clap::Args;
+use punch_core::reason::Reader;
+use punch_core::view::history::{self, Story};
 use punch_core::{Patch, Refusal, Todo, Uid, text};
 use punch_engine::{Changed, EngineError};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::project::{Open, Project};
-use crate::reply::{self, Reply};
-use crate::story::{self, Story};
+use crate::reply::{self, Body, Reply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,11 +49,11 @@ impl Undo {
 /// What was undone or redone, whose it was, what stays, and the todos as they are now.
 pub fn answer(open: &Open, changed: &Changed) -> Result<Reply, Failure> {
     let Some(undone) = &changed.outcome.undone else { return Ok(Reply::printed()) };
-    // A redo is told as the change that is in force again; an undo of a redo as the change that no longer is.
+    // A redo is described as the change that is in force again; an undo of a redo as the change that no longer is.
     let (story, names) = open.engine.read(open.plan, |snapshot| {
         let story = Story::of(&snapshot.events_of(undone.change)?);
         let mut names = punch_core::Plan::slice(snapshot.row()?);
-        snapshot.load(&story::footprint(story.names()), &mut names)?;
+        snapshot.load(&history::footprint(story.names()), &mut names)?;
         Ok((story, names))
     })?;
     let mut uids: Vec<Uid> = Vec::new();
@@ -64,16 +65,17 @@ pub fn answer(open: &Open, changed: &Changed) -> Result<Reply, Failure> {
         }
     }
     let todos: Vec<&Todo> = uids.iter().filter_map(|uid| changed.plan.get(*uid)).collect();
-    let verb = if undone.redo { "redid" } else { "undid" };
+    let verb = if undone.redo { "Redid" } else { "Undid" };
     let by = text::neutral(&text::clip(&undone.by, 40)).into_owned();
-    let mut lines = vec![format!("{verb} revision {} by {by}: {}", undone.change, story.tell(&names))];
-    lines.extend(todos.iter().take(SHOWN).map(|t| reply::line(t, changed.now)));
+    let mut body = Body::from(format!("{verb} revision {} by {by}: {}", undone.change, story.words(&names)));
+    let (reader, layout) = (Reader::new(&changed.plan, changed.now), open.project.layout(changed.now));
+    body.push(reply::lines(reader, todos.iter().take(SHOWN).copied(), layout));
     if todos.len() > SHOWN {
-        lines.push(format!("and {} more", todos.len() - SHOWN));
+        body.push(format!("and {} more", todos.len() - SHOWN));
     }
     let stays: Vec<String> =
         changed.outcome.warnings.iter().map(|warning| text::neutral(&warning.message()).into_owned()).collect();
-    lines.extend(stays.iter().take(10).map(|warning| format!("note: {warning}")));
+    stays.iter().take(10).for_each(|warning| body.push(format!("note: {warning}")));
     let records = reply::records(&changed.plan, todos.iter().copied(), changed.now);
     let key = if undone.redo { "redone" } else { "undone" };
     let mut json = json!({
@@ -86,5 +88,5 @@ pub fn answer(open: &Open, changed: &Changed) -> Result<Reply, Failure> {
     if undone.revision != undone.change {
         json["undoRevision"] = json!(undone.revision);
     }
-    Ok(Reply::new(lines.join("\n"), json).after_write())
+    Ok(Reply::new(body, json).after_write())
 }

@@ -15,7 +15,7 @@ Examples:
   punch verify T-3             # run its command; if it passes, T-3 is done
   punch verify --allow T-3     # approve its command: it may run in this project from now on
   punch verify --all           # check everything completed again
-  punch verify --stale         # only what nothing vouches for at this commit
+  punch verify --stale         # only todos not verified at this commit
   punch verify --withdraw T-3  # end the approval of its command
 A completed todo that fails is marked stale and stays completed.";
 
@@ -38,7 +38,7 @@ pub struct Verify {
     /// End the approval of the commands of these todos; nothing runs
     #[arg(long, conflicts_with_all = ["all", "stale", "allow", "fence"])]
     withdraw: bool,
-    /// The fence of the claim; refused if somebody else has claimed it since
+    /// The fence of the claim; refused if someone else has claimed it since
     #[arg(long, value_name = "N")]
     fence: Option<u64>,
 }
@@ -72,7 +72,7 @@ impl Verify {
             [todo] if todo.status != Status::Completed => {
                 let (request, checker) = (open.project.request(), open.project.checker());
                 let changed = open.engine.verify(open.plan, &request, &checker, todo, self.fence)?;
-                Ok(reply::changed(&changed, &[todo.uid], open.project.global.json))
+                Ok(reply::changed(&changed, &[todo.uid], &open.project))
             }
             _ => Ok(each(&open, &todos, self.fence)?),
         }

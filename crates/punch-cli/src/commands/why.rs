@@ -1,14 +1,15 @@
 //! `punch why`: what a todo waits for, or what everything waits for.
 
 use clap::Args;
-use punch_core::graph::reason::{self, Blocker, Conflict};
+use punch_core::reason::{self, Cause, Conflict, Reader, Reason};
+use punch_core::view::Layout;
 use punch_core::{Plan, Uid};
 use punch_engine::EngineError;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::project::{Project, ProjectPlan};
-use crate::reply::{self, Reply};
+use crate::reply::{self, Body, Reply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +39,7 @@ impl Why {
         let plan = open.engine.whole(open.plan)?;
         match uid {
             None => Ok(all(&plan, now)),
-            Some(uid) => one(&plan, uid, now).ok_or_else(|| {
+            Some(uid) => one(&plan, uid, open.project.layout(now)).ok_or_else(|| {
                 let given = self.todo.unwrap_or_default();
                 EngineError::NotFound { given, near: Vec::new() }.into()
             }),
@@ -46,11 +47,13 @@ impl Why {
     }
 }
 
-fn one(plan: &Plan, uid: Uid, now: i64) -> Option<Reply> {
+fn one(plan: &Plan, uid: Uid, layout: Layout) -> Option<Reply> {
+    let now = layout.now;
     let todo = plan.get(uid)?;
     let (why, unblocks) = (reason::why(plan, uid, now)?, reason::unblocks(plan, uid, now)?);
     let conflicts = reason::conflicts_of(plan, uid, now);
-    let mut lines = vec![reply::line(todo, now), why.text()];
+    let mut body = Body(reply::lines(Reader::new(plan, layout.now), [todo], layout));
+    let mut lines = vec![why.text()];
     if todo.status.is_open() {
         lines.push(unblocks.text());
     }
@@ -58,7 +61,8 @@ fn one(plan: &Plan, uid: Uid, now: i64) -> Option<Reply> {
     lines.retain(|line| !line.is_empty());
     let json = json!({
         "todo": reply::record(plan, todo, now),
-        "standing": why.standing.name(),
+        "standing": why.standing(),
+        "shown": why.shown,
         "waitsFor": blockers(&why.waits_for.list),
         "roots": blockers(&why.roots.list),
         "unblocks": unblocks.ready.list,
@@ -71,7 +75,8 @@ fn one(plan: &Plan, uid: Uid, now: i64) -> Option<Reply> {
             "conflicts": conflicts.pairs.total,
         },
     });
-    Some(Reply::new(lines.join("\n"), json))
+    body.push(lines.join("\n"));
+    Some(Reply::new(body, json))
 }
 
 fn all(plan: &Plan, now: i64) -> Reply {
@@ -79,8 +84,8 @@ fn all(plan: &Plan, now: i64) -> Reply {
     let conflicts = reason::conflicts(plan, now);
     let mut lines = vec![still.text(), conflicts.text()];
     lines.retain(|line| !line.is_empty());
-    let root = |root: &reason::Root| {
-        let mut out = blocker(&root.blocker);
+    let root = |root: &reason::StandstillRoot| {
+        let mut out = blocker(&root.reason);
         out["waiting"] = json!(root.waiting);
         out
     };
@@ -104,17 +109,19 @@ fn all(plan: &Plan, now: i64) -> Reply {
     Reply::new(lines.join("\n"), json)
 }
 
-fn blockers(list: &[Blocker]) -> Vec<Value> {
+fn blockers(list: &[Reason]) -> Vec<Value> {
     list.iter().map(blocker).collect()
 }
 
-fn blocker(blocker: &Blocker) -> Value {
+fn blocker(blocker: &Reason) -> Value {
     json!({
         "id": blocker.id,
         "status": blocker.status.map(punch_core::Status::name),
         "cause": blocker.cause.name(),
-        "reason": blocker.reason,
-        "neededBy": blocker.waiting,
+        "reason": blocker.about.as_ref().filter(|_| !matches!(blocker.cause, Cause::Dropped | Cause::Elsewhere)),
+        "owner": blocker.about.as_ref().filter(|_| blocker.cause == Cause::Elsewhere),
+        "until": blocker.until,
+        "neededBy": blocker.needed_by,
     })
 }
 

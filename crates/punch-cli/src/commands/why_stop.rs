@@ -4,12 +4,12 @@ use clap::Args;
 use punch_core::drive::{Decision, Input};
 use punch_core::text;
 use punch_core::time::utc;
-use punch_engine::DecisionRecord;
+use punch_engine::{ActivityKind, ActivityRecord, DecisionRecord};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::project::Project;
+use crate::project::{Open, Project};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -20,6 +20,12 @@ Examples:
 
 /// Reports looked at to find a decision.
 const LOOKED_AT: usize = 1_000;
+
+/// Failures of tools and writes that are shown.
+const FAILURES: usize = 5;
+
+/// Reports that are shown of a session that never asked to stop.
+const REPORTS: usize = 10;
 
 /// The arguments of `punch why-stop`.
 #[derive(Args)]
@@ -33,6 +39,11 @@ pub struct WhyStop {
 }
 
 impl WhyStop {
+    /// The verb about one session, or about any.
+    pub const fn of(session: Option<String>) -> Self {
+        Self { session, line: false }
+    }
+
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let none = || Reply::new("No agent has wanted to stop here yet.", json!({"decision": null}));
@@ -44,7 +55,9 @@ impl WhyStop {
         let records = open.engine.decisions(key.as_ref(), LOOKED_AT)?;
         let decided = |record: &&DecisionRecord| record.decided.is_some();
         let own = |record: &&DecisionRecord| decided(record) && !record.is_nobodys();
-        let Some(found) = records.iter().find(own).or_else(|| records.iter().find(decided)) else { return Ok(none()) };
+        let Some(found) = records.iter().find(own).or_else(|| records.iter().find(decided)) else {
+            return Ok(undecided(&records).unwrap_or_else(none));
+        };
         if self.line {
             output::document(&format!("{}\n", found.line))?;
             return Ok(Reply::printed());
@@ -56,7 +69,9 @@ impl WhyStop {
             later.filter(|record| record.key == found.key && record.decided.is_none()).collect();
         later.reverse();
         let mut lines = explain(found, input, decision);
-        lines.extend(later.iter().map(|record| report(&record.line)));
+        lines.extend(later.iter().map(|record| format!("then: {}", report(&record.line))));
+        let failures = failures(&open, found)?;
+        lines.extend(failures.iter().filter_map(|one| Some(format!("{}  {}", utc(one.at), one.words()?))));
         let json = json!({
             "session": found.key.session_id(),
             "subagent": found.key.subagent(),
@@ -67,10 +82,52 @@ impl WhyStop {
             "hint": hint(decision),
             "context": input.scene.context,
             "input": input,
+            "failures": failures.iter().map(|one| json!({"at": one.at, "failure": one.kind})).collect::<Vec<_>>(),
             "since": later.iter().map(|record| &record.line).collect::<Vec<_>>(),
         });
         Ok(Reply::new(lines.join("\n"), json))
     }
+}
+
+/// The last reports of a session that never asked to stop: it was interrupted, or its process ended.
+fn undecided(records: &[DecisionRecord]) -> Option<Reply> {
+    let last = records.first()?;
+    let mut reports: Vec<&DecisionRecord> =
+        records.iter().filter(|record| record.key == last.key).take(REPORTS).collect();
+    reports.reverse();
+    let mut lines = vec![format!("{} has not asked to stop; last reported:", whose(last))];
+    lines.extend(reports.iter().map(|record| format!("{}  {}", utc(record.at), report(&record.line))));
+    let json = json!({
+        "session": last.key.session_id(),
+        "subagent": last.key.subagent(),
+        "agent": last.agent,
+        "at": last.at,
+        "decision": null,
+        "since": reports.iter().map(|record| &record.line).collect::<Vec<_>>(),
+    });
+    Some(Reply::new(lines.join("\n"), json))
+}
+
+/// An agent and its session, safe to print.
+fn whose(record: &DecisionRecord) -> String {
+    let name = |name: &str, most: usize| text::clip(&text::neutral(name), most).into_owned();
+    format!("{} {}", name(&record.agent, 20), name(record.key.session_id(), 40))
+}
+
+/// Activities looked at to find failures.
+const ACTIVITIES: usize = 1_000;
+
+/// The last tools and writes of a session that failed, oldest first.
+fn failures(open: &Open, of: &DecisionRecord) -> Result<Vec<ActivityRecord>, Failure> {
+    let newest = open.engine.last_activity(open.plan)?;
+    let page = open.engine.activity(open.plan, newest.saturating_sub(ACTIVITIES as u64), ACTIVITIES)?;
+    let failed = |record: &ActivityRecord| {
+        let kind = matches!(record.kind, ActivityKind::ToolFailed { .. } | ActivityKind::WriteFailed { .. });
+        kind && record.source.as_deref() == Some(of.key.session_id())
+    };
+    let mut found: Vec<ActivityRecord> = page.records.into_iter().filter(failed).collect();
+    found.drain(..found.len().saturating_sub(FAILURES));
+    Ok(found)
 }
 
 fn unknown(given: &str) -> Failure {
@@ -82,19 +139,17 @@ fn unknown(given: &str) -> Failure {
 }
 
 fn explain(record: &DecisionRecord, input: &Input, decision: &Decision) -> Vec<String> {
-    let facts = &input.facts;
-    let name = |name: &str, most: usize| text::clip(&text::neutral(name), most).into_owned();
-    let whose = format!("{} {}", name(&record.agent, 20), name(record.key.session_id(), 40));
+    let (facts, whose) = (&input.facts, whose(record));
     let what = match decision {
         Decision::Continue { n, of, .. } => format!("was kept going, continuation {n}/{of}"),
-        Decision::Allow { reason } => format!("was let stop ({})", reason.code()),
+        Decision::Allow { reason } => format!("was allowed to stop ({})", reason.code()),
     };
     let mut lines = vec![format!("{whose} {what}, {}", utc(record.at)), format!("because {}", sentence(decision))];
     if facts.revision > 0 {
         lines.push(format!("{} of {} todos were open at revision {}", facts.open, facts.total, facts.revision));
         let (counters, policy) = (&input.counters, &input.policy);
         lines.push(format!(
-            "continuations before: {} of {} since progress, {} of {} since the last message, {} of {} without progress",
+            "continuations before: {} of {} since progress, {} of {} since the last message, {} of {} without a tool",
             counters.continuations,
             policy.max_continuations,
             counters.total,
@@ -134,7 +189,7 @@ fn hint(decision: &Decision) -> String {
 /// What a host reported, on a line.
 fn report(line: &Value) -> String {
     let field = |name: &str| line[name].as_str().map(|text| text::clip(&text::neutral(text), 120).into_owned());
-    let mut out = format!("then: {}", field("noted").unwrap_or_default().replace('_', " "));
+    let mut out = field("noted").unwrap_or_default().replace('_', " ");
     if let Some(todo) = field("todo") {
         out += &format!(", at {todo}");
     }

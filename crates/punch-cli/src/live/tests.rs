@@ -52,7 +52,7 @@ fn whatever_happens_the_screen_shows_what_stays_and_the_lines_below_it() {
                     // The user types an answer, or the run ends before that; the other agents continue.
                     stage.printed.push("may it?".into());
                     let mut out = stage.live.ask("may it?", size);
-                    stage.live.set(1, "goes on");
+                    stage.live.set(1, "continues");
                     out.push_str(&stage.live.draw(size));
                     out.push_str(&stage.live.above(message, size));
                     stage.printed.push(safe(message));

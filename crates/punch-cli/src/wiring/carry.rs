@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use punch_serve::wiring::Patch;
-use punch_store::platform;
+use punch_store::{create_own_folder, platform, update_own};
 
 use super::file;
 use super::place::Place;
@@ -18,7 +18,7 @@ use crate::files;
 /// How the names of copies beside files end.
 pub const BACKUP: &str = "before-punch";
 
-/// Writes every step; what was written is taken back if one fails. The caller has the turn.
+/// Writes every step; what was written is undone if one fails. The caller has the turn.
 pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
     for step in steps.iter() {
         // Agents and editors ask for no turn.
@@ -41,7 +41,7 @@ pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Somebody else was faster.
+/// Someone else was faster.
 pub fn changed_meanwhile(step: &Step) -> Failure {
     let message = format!("`{}` was changed by another program in the meantime", step.path.display());
     Failure::refused("changed_meanwhile", message, "run the same command again")
@@ -51,8 +51,8 @@ pub fn changed_meanwhile(step: &Step) -> Failure {
 pub fn turn(place: &Place) -> Result<File, Failure> {
     let path = place.records.join("lock");
     let open = || {
-        fs::create_dir_all(&place.records)?;
-        let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+        create_own_folder(&place.records)?;
+        let file = update_own(&path)?;
         file.lock()?;
         Ok(file)
     };

@@ -12,6 +12,7 @@ use super::decide::{Decision, decide};
 use super::step::{self, Step};
 use super::{Form, Place, exclude, file, look, look_at};
 use crate::failure::Failure;
+use crate::output::Choice;
 use crate::reply::listed;
 use crate::{environment, output};
 
@@ -27,7 +28,7 @@ pub enum Way {
 /// What the user agreed to beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// Ask on a terminal; without one, giving the command is consent enough.
+    /// Ask on a terminal; without one, nothing is written.
     Ask,
     /// Do not ask.
     Given,
@@ -104,7 +105,7 @@ impl Change {
             let message = format!("there is no plugin for {} at this level", adapter.title);
             let have = AGENTS.iter().filter(|other| other.settings.plugin.is_some());
             let have = listed(&have.map(|other| other.name).collect::<Vec<_>>());
-            let hint = format!("{have} have one with `--user`; else `punch install {name}`");
+            let hint = format!("{have} have one with `--user`; otherwise run `punch install {name}`");
             return Err(Failure::refused("no_plugin", message, &hint));
         }
         if agent.level == Level::User && look_at(&place, adapter, other).is_there() {
@@ -194,6 +195,11 @@ impl Change {
         self.steps.iter().any(|step| step.before != step.after)
     }
 
+    /// Returns true if the user will be asked before anything is written.
+    pub fn asks(&self) -> bool {
+        self.request.consent == Consent::Ask && self.changes_anything() && environment::is_attended()
+    }
+
     /// The difference of every file, safe to print.
     pub fn diff(&self) -> String {
         let diffs = self.steps.iter().map(|step| step.diff(&self.place.shown(&step.path)));
@@ -207,8 +213,16 @@ impl Change {
     /// Carries it out as far as there is consent: whether it was done.
     pub fn run(&mut self) -> Result<bool, Failure> {
         let consent = self.request.consent;
-        let asks = consent == Consent::Ask && self.changes_anything() && environment::is_attended();
-        if consent == Consent::Never || (asks && !output::ask("Write this?")?) {
+        let asks = consent == Consent::Ask && self.changes_anything();
+        if asks && !environment::is_attended() {
+            let message = "nothing was written: there is no terminal to ask for your approval";
+            return Err(Failure::refused(
+                "not_approved",
+                message,
+                "add `-y` to approve, or `--dry-run` to see the changes",
+            ));
+        }
+        if consent == Consent::Never || (asks && !self.is_approved("Write this?")?) {
             return Ok(false);
         }
         let _turn = turn(&self.place)?;
@@ -221,6 +235,17 @@ impl Change {
         self.steps = now;
         carry_out(&self.place, &mut self.steps)?;
         Ok(true)
+    }
+
+    /// Asks the user, who can look at the differences first.
+    pub fn is_approved(&self, question: &str) -> Result<bool, Failure> {
+        loop {
+            match output::choose(&format!("{question} (d shows the differences)"), 'd')? {
+                Choice::Yes => return Ok(true),
+                Choice::No => return Ok(false),
+                Choice::Other => output::remark(&self.diff()),
+            }
+        }
     }
 
     /// Levels other than the given one at which an agent is connected now.

@@ -13,7 +13,7 @@ use crate::output;
 /// What is done about one agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Which agent.
+    /// The agent to connect or disconnect.
     pub adapter: &'static Adapter,
     /// At which level it is connected or disconnected.
     pub level: Level,
@@ -69,6 +69,8 @@ fn personal(place: &Place, agent: &'static Adapter, ask: bool) -> Result<Level, 
     if ask && output::ask(&format!("{reason}. Connect it in all your projects instead?"))? {
         return Ok(Level::User);
     }
-    let hint = format!("`punch install --user {name}` connects it in all your projects, `--shared` changes `{file}`");
+    let hint = format!(
+        "run `punch install --user {name}` to connect it in all your projects, or use `--shared` to change `{file}`"
+    );
     Err(Failure::refused("tracked", reason, &hint))
 }

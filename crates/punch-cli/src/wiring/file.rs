@@ -15,14 +15,14 @@ const LARGEST: u64 = 16 << 20;
 
 /// Where a file is once links are followed. One that is not there yet is named below the folder that is.
 ///
-/// In a project a link must stay inside it: whoever wrote the project must not choose which files of the person change.
+/// In a project a link must stay inside it: whoever wrote the project must not choose which files of the user change.
 pub fn real(place: &Place, path: &Path) -> Result<PathBuf, Failure> {
     let real = resolved(path)?;
     if place.level != Level::User && path.starts_with(&place.roots.project) {
         let top = resolve(&place.roots.project).map_err(|cause| files::failed(path, cause))?;
         if !real.starts_with(&top) {
             let message = format!("`{}` leads out of the project, to `{}`", path.display(), real.display());
-            return Err(Failure::refused("outside", message, "put a file in the place of the link, or use `--user`"));
+            return Err(Failure::refused("outside", message, "replace the link by a file, or use `--user`"));
         }
     }
     Ok(real)
@@ -61,7 +61,7 @@ pub fn read(path: &Path) -> Result<Option<String>, Failure> {
         Err(error) => return Err(failed(error)),
     };
     if !found.is_file() {
-        return Err(failed(io::Error::other("it is no file")));
+        return Err(failed(io::Error::other("it is not a file")));
     }
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(failed)?;
@@ -70,7 +70,7 @@ pub fn read(path: &Path) -> Result<Option<String>, Failure> {
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to() + 1;
-        failed(io::Error::other(format!("not UTF-8 text (byte {at} is wrong)")))
+        failed(io::Error::other(format!("not UTF-8 text (byte {at})")))
     })?;
     Ok(Some(text))
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::record::Record;
 use super::{Form, Place, asking, file};
+use crate::arguments::Global;
 use crate::environment;
 
 /// One agent.
@@ -84,6 +85,13 @@ pub fn inspect(place: &Place) -> Vec<Standing> {
         let looks: Vec<_> = AGENTS.iter().map(|agent| scope.spawn(|| standing(place, agent))).collect();
         looks.into_iter().filter_map(|look| look.join().ok()).collect()
     })
+}
+
+/// The titles of the agents that are connected here, at any level. Starts no program.
+pub fn connected_agents(global: &Global) -> Vec<&'static str> {
+    let Ok(place) = Place::to_look_at(global) else { return Vec::new() };
+    let connected = |agent: &&'static Adapter| Level::ALL.iter().any(|level| look(&place.at(*level), agent).is_there());
+    AGENTS.iter().copied().filter(connected).map(|agent| agent.title).collect()
 }
 
 fn standing(place: &Place, agent: &'static Adapter) -> Standing {

@@ -41,13 +41,22 @@ pub struct Place {
 impl Place {
     /// Finds it from the working folder.
     pub fn find(global: &Global, level: Level) -> Result<Self, Failure> {
+        Self::find_with(global, level, &Worktree::find)
+    }
+
+    /// Finds it without asking git, which is too slow for a look at the side: nothing can be written from there.
+    pub fn to_look_at(global: &Global) -> Result<Self, Failure> {
+        Self::find_with(global, Level::Personal, &|_| None)
+    }
+
+    fn find_with(global: &Global, level: Level, worktree: &dyn Fn(&Path) -> Option<Worktree>) -> Result<Self, Failure> {
         let around = environment::surroundings(global)?;
         let project = match (locate::locate(&around), level) {
             (Ok(location), _) => location.project_root,
             (Err(_), Level::User) => around.cwd.clone(),
             (Err(error), Level::Personal | Level::Shared) => return Err(error.into()),
         };
-        let worktree = Worktree::find(&project).map(Arc::new);
+        let worktree = worktree(&project).map(Arc::new);
         let main = worktree.as_ref().map_or_else(|| project.clone(), |worktree| worktree.main.clone());
         let no_home = || Failure::refused("no_home", "there is no home folder", "set HOME");
         let roots = environment::agent_roots(project, main).ok_or_else(no_home)?;

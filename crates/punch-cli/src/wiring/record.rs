@@ -1,13 +1,12 @@
 //! What was done to one file, kept in the user's state folder so that it can be undone: which lines we brought, what was
 //! there before, and whether file and folders are ours.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use punch_core::hash::fnv1a;
 use punch_serve::wiring::{History, Patch};
-use punch_store::replace_file;
+use punch_store::{create_own_folder, read_own, replace_file};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -52,7 +51,7 @@ impl Record {
         let path = place(folder, &self.path);
         let failed = |cause| files::failed(&path, cause);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
+            create_own_folder(folder).map_err(failed)?;
         }
         // Private: it may hold lines of settings.
         replace_file(&path, self.to_json().to_string().as_bytes(), 0o600).map_err(failed)
@@ -100,9 +99,7 @@ impl Record {
 }
 
 fn read(path: &Path) -> Option<Record> {
-    let mut text = String::new();
-    File::open(path).ok()?.take(LARGEST).read_to_string(&mut text).ok()?;
-    Record::from_json(&serde_json::from_str(&text).ok()?)
+    Record::from_json(&serde_json::from_slice(&read_own(path, LARGEST).ok()?).ok()?)
 }
 
 /// One file for each, named by a hash of its path.

@@ -48,7 +48,7 @@ fn the_text_for_a_conversation_of_ones_own_is_printed() {
     1. [T-2] Test it
     2. [T-1] Write it
 
-    These to-dos have already been created in the plan that punch keeps: do not create them again. Mark them as in_progress as you work, starting with the first one, and as completed once they are done. Don't stop until you have completed all the assigned to-dos; what cannot be done, mark as failed and say why. Other to-dos of the plan belong to somebody else.
+    These to-dos have already been created in the plan that punch keeps: do not create them again. Mark them as in_progress as you work, starting with the first one, and as completed once they are done. Don't stop until you have completed all the assigned to-dos; what cannot be done, mark as failed and say why. Other to-dos of the plan belong to someone else.
     Do NOT edit a plan file: it follows by itself.
     ");
     assert!(run.stderr.contains("PUNCH_ASSIGNED=mcp-assigned-"), "{}", run.stderr);
@@ -103,9 +103,13 @@ echo the agent speaks"#,
     let said = |name: &str| fs::read_to_string(world.project.join(name)).unwrap();
     assert!(said("asked.txt").contains("1. [T-1] Write it"));
     assert!(said("begun.txt").contains("T-1") && !said("begun.txt").contains("T-3"), "{}", said("begun.txt"));
-    assert!(said("first.txt").contains("1 of 1 todos are open"), "{}", said("first.txt"));
+    assert!(said("first.txt").contains("1 of 1 todo is open"), "{}", said("first.txt"));
     assert!(said("calls.txt").contains("a worker session may not"), "{}", said("calls.txt"));
-    assert_eq!(said("last.txt"), "", "its work is done, whatever else is open");
+    assert!(
+        said("last.txt").contains("punch: finished, the only todo is closed."),
+        "whatever else is open: {}",
+        said("last.txt")
+    );
     assert_eq!((status(&world, "T-1"), status(&world, "T-3")), ("completed".into(), "pending".into()));
     let log = world.ok(&["log"]);
     assert!(log.contains("T-1 completed"), "{log}");
@@ -138,7 +142,7 @@ fn only_the_first_conversation_takes_an_assignment() {
         let stop = json!({"session_id": session}).to_string();
         world.feed(&["hook", "--agent", "claude", "Stop"], &stop).stdout
     };
-    assert!(begin("child").contains("1 of 1 todos"));
+    assert!(begin("child").contains("1 of 1 todo"));
     assert_eq!(begin("grandchild"), "", "it was started by the child and is nobody's worker");
 }
 

@@ -1,4 +1,4 @@
-//! The verbs that change todos, as a person meets them.
+//! The verbs that change todos, as the user meets them.
 
 use insta::assert_snapshot;
 
@@ -29,33 +29,36 @@ fn add_makes_todos() {
         add loop --needs loop
         add
         list
-    "), @r"
+    "), @r#"
     $ punch add 'Write the parser' 'Test the parser'
     [ ] T-1  Write the parser
     [ ] T-2  Test the parser
+    2> note: created a store in `$ROOT/p/.punch`, because this is not a git repository; folders below use it too
     $ punch add Release --id release --needs T-1 --needs 'test the' --priority 1 --phase Ship
     [.] release  Release
+      needs: T-1  Write the parser
+      needs: T-2  Test the parser
     $ punch add First --first --complexity small --tokens 500 --criteria 'it works' --verify 'true' --files 'src/**'
     [ ] T-3  First
     $ punch add Again --id release
     2> error: id `release` is used more than once
-    2> hint: give every todo its own id
+    2> hint: give each todo its own id
     exit 1
     $ punch add x --needs nobody
     2> error: `T-4` depends on `nobody`, which does not exist
-    2> hint: add the missing todo in the same batch, or leave the dependency out
+    2> hint: `punch list` shows the ids; add the missing todo first, or leave the dependency out
     exit 1
     $ punch add ''
     2> error: content: must not be empty
-    2> hint: correct the named place and send the whole call again; nothing was changed
+    2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch add x --priority 9
     2> error: priority: 9 is not between 1 and 5
-    2> hint: correct the named place and send the whole call again; nothing was changed
+    2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch add x --complexity huge
     2> error: complexity: `huge` is none of trivial, small, medium, large, epic
-    2> hint: correct the named place and send the whole call again; nothing was changed
+    2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch add a b --id both
     2> error: --id names one todo, several were given
@@ -63,42 +66,39 @@ fn add_makes_todos() {
     exit 2
     $ punch add loop --needs loop
     2> error: `T-4` depends on `loop`, which does not exist
-    2> hint: add the missing todo in the same batch, or leave the dependency out
+    2> hint: `punch list` shows the ids; add the missing todo first, or leave the dependency out
     exit 1
     $ punch add
-    2> error: the following required arguments were not provided:
-    2>   <CONTENT>...
-    2>
-    2> Usage: punch add <CONTENT>...
-    2>
-    2> For more information, try '--help'.
+    2> error: nothing to add
+    2> hint: `punch add 'What to do'`, or one todo per line on standard input
     exit 2
     $ punch list
     [ ] T-3  First
     [ ] T-1  Write the parser
     [ ] T-2  Test the parser
-    [.] release  Release  (P1; waits for T-1, T-2)
-    ");
+    [.] release  Release  (P1; waiting for T-1, T-2)
+    "#);
 }
 
 #[test]
 fn add_reads_one_todo_per_line_from_standard_input() {
     let world = World::new();
-    assert_snapshot!(world.feed(&["add", "-", "--phase", "P"], "  one \n\n two\r\nthree").render(), @r"
+    assert_snapshot!(world.hide_paths(&world.feed(&["add", "-", "--phase", "P"], "  one \n\n two\r\nthree").render()), @r#"
     exit 0
     --- stdout
     [ ] T-1  one
     [ ] T-2  two
     [ ] T-3  three
     --- stderr
-    ");
-    assert_snapshot!(world.feed(&["add", "-"], "\n \n").render(), @r"
+    note: created a store in `$ROOT/p/.punch`, because this is not a git repository; folders below use it too
+    "#);
+    assert_snapshot!(world.feed(&["add", "-"], "\n \n").render(), @r#"
     exit 2
     --- stdout
     --- stderr
-    error: nothing to add: standard input has no lines
-    hint: give one todo per line
-    ");
+    error: nothing to add
+    hint: `punch add 'What to do'`, or one todo per line on standard input
+    "#);
 }
 
 #[test]
@@ -120,16 +120,16 @@ fn start_and_done_follow_the_dependencies() {
         done docs --owner bob
         done docs --owner alice
         status
-    ")), @r"
+    ")), @r#"
     $ punch start code
-    2> error: `code` waits for `design` (pending)
-    2> hint: finish `design` first; `punch why code` tells more
+    2> error: `code` is blocked by `design` (ready)
+    2> hint: finish `design` first; `punch why code` shows the whole chain
     exit 1
     $ punch start design
     [>] design  Design it
     $ punch done docs
-    2> error: `docs` waits for `code` (pending)
-    2> hint: finish `code` first; `punch why docs` tells more
+    2> error: `docs` is blocked by `code` (waiting)
+    2> hint: finish `code` first; `punch why docs` shows the whole chain
     exit 1
     $ punch done design
     [x] design  Design it
@@ -143,7 +143,7 @@ fn start_and_done_follow_the_dependencies() {
     ready now: docs
     $ punch done nobody
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo
+    2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
     $ punch done it
     [x] docs  Describe it
@@ -157,7 +157,7 @@ fn start_and_done_follow_the_dependencies() {
     exit 2
     $ punch start docs --owner alice
     2> error: cannot start `docs`: it is completed
-    2> hint: `punch reopen docs` first
+    2> hint: run `punch reopen docs` first
     exit 1
     $ punch reopen docs
     [ ] docs  Describe it
@@ -165,13 +165,15 @@ fn start_and_done_follow_the_dependencies() {
     [>] docs  Describe it
     $ punch done docs --owner bob
     2> error: `docs` is claimed by `alice` until TIME
-    2> hint: nothing else is free: wait until the claim ends
+    2> hint: no other todo is ready; wait until the claim ends
     exit 1
     $ punch done docs --owner alice
     [x] docs  Describe it
     $ punch status
-    [x] Design it  [x] Write it  [x] Describe it  (3/3)
-    ");
+    main: 3 of 3 done (100%)
+    Finished     [x] the plan `main` is finished: 3 of 3 done  (punch log --new)
+    No agent is connected: `punch install` connects the ones you use
+    "#);
 }
 
 #[test]
@@ -185,36 +187,44 @@ fn drop_fail_and_reopen_end_and_begin_again() {
         show design
         reopen design
         drop nobody
-    "), @r"
+    "), @r#"
     $ punch drop design
     [-] design  Design it
+    note: code can no longer start: design is cancelled
     $ punch list --all
     [-] design  Design it
-    [.] code  Write it  (waits for design)
-    [.] docs  Describe it  (waits for code)
+    [.] code  Write it  (stuck behind design, which is cancelled)
+    [.] docs  Describe it  (waiting for code)
     $ punch reopen design
     [ ] design  Design it
     $ punch fail design --error 'no compiler'
-    [!] design  Design it
+    [ ] design  Design it
+      error: no compiler
+    attempt 1 of 2 failed; it can be tried once more
     $ punch fail design --error 'still none'
     [!] design  Design it
+      error: still none
+    note: code can no longer start: design failed
+    failed after 2 attempts
     $ punch show design
     [!] design  Design it
       blocks: code
-      last error: no compiler
+      last error: still none
+      attempts: 2 failed
+      times: added a moment ago, finished a moment ago
     $ punch reopen design
     [ ] design  Design it
     $ punch drop nobody
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo
+    2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
-    ");
+    "#);
 }
 
 #[test]
 fn hold_and_release_let_a_todo_wait() {
     assert_snapshot!(world().script(r"
-        hold design 'which colour?'
+        hold design 'which color?'
         list
         start design
         release design
@@ -223,37 +233,39 @@ fn hold_and_release_let_a_todo_wait() {
         hold design x --kind nonsense
         release design
         start design
-    "), @r"
-    $ punch hold design 'which colour?'
+    "), @r#"
+    $ punch hold design 'which color?'
     [.] design  Design it
+      on hold: which color? (human)
     $ punch list
-    [.] design  Design it  (on hold: which colour?)
-    [.] code  Write it  (waits for design)
-    [.] docs  Describe it  (waits for code)
+    [.] design  Design it  (on hold: which color?)
+    [.] code  Write it  (waiting for design)
+    [.] docs  Describe it  (waiting for code)
     $ punch start design
-    2> error: `design` waits for its hold (which colour?)
-    2> hint: `punch release design` ends the hold
+    2> error: `design` is on hold: which color?
+    2> hint: `punch unhold design` takes it off hold
     exit 1
     $ punch release design
     [ ] design  Design it
+      on hold: no longer
     ready now: design
     $ punch hold design 'rate limit' --kind timer
-    2> error: until: a timer, and only a timer, has an end (milliseconds)
-    2> hint: correct the named place and send the whole call again; nothing was changed
+    2> error: `--kind timer` needs `--for`, for example `--for 10m`
+    2> hint: `punch hold --help` shows examples
     exit 1
     $ punch hold design 'rate limit' --kind timer --for 10y
-    2> error: `10y` is no time
+    2> error: invalid duration `10y`
     2> hint: write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`
     exit 2
     $ punch hold design x --kind nonsense
-    2> error: kind: `nonsense` is none of human, external, timer, job, other
-    2> hint: correct the named place and send the whole call again; nothing was changed
+    2> error: kind: `nonsense` is none of human, external, timer, job, other, parked, conflict
+    2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch release design
     [ ] design  Design it
     $ punch start design
     [>] design  Design it
-    ");
+    "#);
 }
 
 #[test]
@@ -272,25 +284,28 @@ fn rm_note_and_move_edit_the_list() {
         rm --all
         list
         list --all
-    "), @r"
+    "), @r#"
     $ punch note design the flag is called --frozen
     [ ] design  Design it
+      note: the flag is called --frozen
     $ punch move docs --first
     [.] docs  Describe it
+      moved to the beginning
     $ punch move design --after nobody
     2> error: no todo `nobody`
-    2> hint: use an id from the list, for example from `punch list`
+    2> hint: `punch list` shows the ids
     exit 1
     $ punch move code --before docs
     [.] code  Write it
+      moved before docs
     $ punch list
-    [.] code  Write it  (waits for design)
-    [.] docs  Describe it  (waits for code)
+    [.] code  Write it  (waiting for design)
+    [.] docs  Describe it  (waiting for code)
     [ ] design  Design it
     $ punch rm code
     archived: code  Write it
     ready now: docs
-    note: `code` was open; `docs` no longer wait for it
+    note: `code` was still open; `docs` no longer waits for it
     $ punch list
     [ ] docs  Describe it
     [ ] design  Design it
@@ -311,15 +326,15 @@ fn rm_note_and_move_edit_the_list() {
     exit 2
     $ punch rm --phase nowhere
     2> error: no phase `nowhere`
-    2> hint: use a phase from `punch tree`
+    2> hint: `punch list` shows the phases
     exit 1
     $ punch rm --all
     2 todos archived; `punch undo` brings them back
     $ punch list
-    No todos. `punch add` makes one.
+    No todos yet: `punch add 'First thing'` adds one.
     $ punch list --all
-    No todos. `punch add` makes one.
-    ");
+    No todos yet: `punch add 'First thing'` adds one.
+    "#);
 }
 
 #[test]
@@ -344,9 +359,79 @@ fn a_refusal_is_one_object_on_standard_output_with_exit_code_1() {
     assert_snapshot!(run.render(), @r#"
     exit 1
     --- stdout
-    {"schema":1,"error":{"code":"not_ready","message":"`docs` waits for `code` (pending)","hint":"finish `code` first; `punch why docs` tells more"}}
+    {"schema":1,"error":{"code":"not_ready","message":"`docs` is blocked by `code` (waiting)","hint":"finish `code` first; `punch why docs` shows the whole chain"}}
     --- stderr
     "#);
     assert_eq!(world.refused(&["show", "nobody"]), (1, "unknown_todo".into()));
     assert_eq!(world.refused(&["list", "--plan", "nobody"]), (1, "unknown_plan".into()));
+}
+
+#[test]
+fn a_parked_todo_stays_in_the_list_and_is_no_open_work() {
+    let world = World::new();
+    assert_snapshot!(world.script(r"
+        add One Two Three
+        done T-1
+        hold T-2 --kind parked
+        hold T-3 'after the release' --kind parked
+        list
+        next
+        ready
+        status
+        plan list
+        start T-2
+        release T-2
+        next
+        hold T-2
+        hold T-2 --kind external
+    "), @r#"
+    $ punch add One Two Three
+    [ ] T-1  One
+    [ ] T-2  Two
+    [ ] T-3  Three
+    2> note: created a store in `$ROOT/p/.punch`, because this is not a git repository; folders below use it too
+    $ punch done T-1
+    [x] T-1  One
+    $ punch hold T-2 --kind parked
+    [.] T-2  Two
+      on hold: parked (parked)
+    $ punch hold T-3 'after the release' --kind parked
+    [.] T-3  Three
+      on hold: after the release (parked)
+    $ punch list
+    [.] T-2  Two  (parked)
+    [.] T-3  Three  (parked: after the release)
+    $ punch next
+    Nothing is open.
+    $ punch ready
+    Nothing is open.
+    $ punch status
+    main: 1 of 1 done (100%)
+    No agent is connected: `punch install` connects the ones you use
+    $ punch plan list
+    * main  1 of 1 done, 2 parked  revision 4  (in use here, default)
+    $ punch start T-2
+    2> error: `T-2` is parked
+    2> hint: `punch unhold T-2` takes it off hold
+    exit 1
+    $ punch release T-2
+    [ ] T-2  Two
+      on hold: no longer
+    ready now: T-2
+    $ punch next
+    [ ] T-2  Two
+    $ punch hold T-2
+    2> error: the following required arguments were not provided:
+    2>   <REASON>
+    2>
+    2> Usage: punch hold <TODO> <REASON>
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    $ punch hold T-2 --kind external
+    2> error: reason: missing or empty; say what it waits for
+    2> hint: fix that value and try again; nothing was changed
+    exit 1
+    "#);
+    world.sound();
 }

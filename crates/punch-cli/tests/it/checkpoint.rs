@@ -116,7 +116,7 @@ fn a_branch_that_is_another_is_told_with_the_way_back() {
     world.git(&["checkout", "-q", "-b", "other"]);
     let refused = world.punch(&["checkpoint", "restore", &id]);
     assert!(refused.stderr.contains("it was made on main, this is other"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("bring the code back first with `git switch main`, or"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("go back to that commit first with `git switch main`, or"), "{}", refused.stderr);
     world.git(&["switch", "-q", "main"]);
     world.ok(&["checkpoint", "restore", &id]);
 }
@@ -163,7 +163,7 @@ fn a_restore_that_is_killed_leaves_the_old_state_or_the_new_one() {
     assert!(seen.contains(&302), "{seen:?}");
 }
 
-/// A stop at which so many of 200,000 tokens are used.
+/// A stop at which this many of 200,000 tokens are used.
 fn stop(world: &World, used: u64) {
     let report = json!({"session_id": "s", "context_tokens": used, "context_limit": 200_000});
     let run = world.feed(&["hook", "--agent", "claude", "Stop"], &report.to_string());

@@ -34,7 +34,7 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
     fence 1, lease 30m
     $ punch claim T-1 --owner bob
     2> error: `T-1` is claimed by `alice` until TIME
-    2> hint: take another todo (`punch start T-2`), or wait until the claim ends
+    2> hint: start another todo with `punch start T-2`, or wait until the claim ends
     exit 1
     $ punch claim --owner bob
     [>] T-2  Two
@@ -43,28 +43,28 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
     Nothing is ready.
     $ punch done T-1 --owner bob
     2> error: `T-1` is claimed by `alice` until TIME
-    2> hint: nothing else is free: wait until the claim ends
+    2> hint: no other todo is ready; wait until the claim ends
     exit 1
     $ punch renew T-1 --owner bob
     2> error: `T-1` is claimed by `alice` until TIME
-    2> hint: nothing else is free: wait until the claim ends
+    2> hint: no other todo is ready; wait until the claim ends
     exit 1
     $ punch renew T-1 --owner alice --lease 1h
     [>] T-1  One
     lease 1h
     $ punch done T-1 --owner alice --fence 7
-    2> error: the claim on `T-1` with fence 7 is over (now 1)
-    2> hint: claim it again before reporting
+    2> error: the claim on `T-1` has ended: someone else claimed it since (claim 7, now 1)
+    2> hint: claim it again, then report the result
     exit 1
     $ punch done T-1 --owner alice --fence 1
     [x] T-1  One
     $ punch claim --owner alice --lease soon
-    2> error: `soon` is no time
+    2> error: invalid duration `soon`
     2> hint: write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`
     exit 2
     $ punch claim nobody --owner alice
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo
+    2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
     $ punch list --all
     [x] T-1  One
@@ -86,7 +86,7 @@ fn a_claim_answers_with_fence_and_lease() {
     assert_eq!(nothing["fence"], serde_json::Value::Null);
 }
 
-/// The owner of the old claim is fenced off once somebody else has the todo.
+/// The owner of the old claim is fenced off once someone else has the todo.
 #[test]
 fn an_expired_lease_is_free_for_others() {
     let world = World::new();
@@ -116,14 +116,14 @@ fn you_may_end_any_claim_and_yours_has_no_end() {
     [>] T-1  One
     $ punch start T-1 --owner bob
     2> error: `T-1` is claimed by `alice` until TIME
-    2> hint: take another todo (`punch start T-2`), or wait until the claim ends
+    2> hint: start another todo with `punch start T-2`, or wait until the claim ends
     exit 1
     $ punch done T-1
     [x] T-1  One
     note: this ends the claim of `alice` on `T-1`
     $ punch start T-1
     2> error: cannot start `T-1`: it is completed
-    2> hint: `punch reopen T-1` first
+    2> hint: run `punch reopen T-1` first
     exit 1
     $ punch start T-2
     [>] T-2  Two
@@ -131,7 +131,7 @@ fn you_may_end_any_claim_and_yours_has_no_end() {
     [>] T-2  Two  (yours)
     $ punch claim T-2 --owner bob
     2> error: `T-2` is claimed by the user
-    2> hint: nothing else is free: wait until the claim ends
+    2> hint: no other todo is ready; wait until the claim ends
     exit 1
     ");
 }

@@ -29,9 +29,9 @@ fn a_lost_store_is_offered_and_comes_back_from_its_copy() {
     world.ok(&["add", "first"]);
     fs::remove_dir_all(world.project.join(".git/punch")).unwrap();
     let list = world.punch(&["list"]);
-    assert_eq!((list.exit, list.stdout.as_str()), (Some(0), "No todos. `punch add` makes one.\n"));
-    assert!(list.stderr.contains("hint: `punch store restore --copy` brings it back"), "{}", list.stderr);
-    // A missing store is no damage.
+    assert_eq!((list.exit, list.stdout.as_str()), (Some(0), "No todos yet: `punch add 'First thing'` adds one.\n"));
+    assert!(list.stderr.contains("hint: `punch store restore --copy` restores it"), "{}", list.stderr);
+    // A missing store is not damage.
     assert_eq!(world.punch(&["doctor"]).exit, Some(0));
     world.ok(&["store", "restore", "--copy"]);
     assert_eq!(world.ids(), ["T-1"]);
@@ -90,5 +90,5 @@ fn a_copy_that_cannot_be_made_is_no_reason_to_fail() {
     fs::create_dir_all(world.root.join("home/.local")).unwrap();
     fs::write(world.root.join("home/.local/state"), "in the way").unwrap();
     let run = world.punch(&["add", "first"]);
-    assert_eq!((run.exit, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "[ ] T-1  first\n", ""));
+    assert_eq!((run.exit, run.stdout.as_str()), (Some(0), "[ ] T-1  first\n"), "{}", run.stderr);
 }

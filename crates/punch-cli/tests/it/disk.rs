@@ -160,7 +160,7 @@ fn a_read_only_git_folder_is_no_reason_for_a_second_store() {
     let nobody = Nobody::new();
     nobody.set(".git", 0o555);
     nobody.refused(".git/punch");
-    assert_eq!(nobody.list(), "No todos. `punch add` makes one.\n");
+    assert_eq!(nobody.list(), "No todos yet: `punch add 'First thing'` adds one.\n");
     assert_eq!(nobody.punch(&["init", "--in-tree"]).exit, Some(0));
     assert_eq!(nobody.punch(&["add", "first"]).exit, Some(0));
     assert_eq!(nobody.list(), "[ ] T-1  first\n");

@@ -7,7 +7,7 @@ use crate::punch::punch;
 const HEAD: &str = "\
 # Command line
 
-Made from `punch --help`; a test compares the two (`UPDATE_DOCS=1 cargo test -p punch-cli docs` writes it again).
+Generated from `punch help`; a test compares the two (`UPDATE_DOCS=1 cargo test -p punch-cli docs` writes it again).
 
 ";
 
@@ -23,10 +23,24 @@ fn the_reference_of_the_command_line_is_up_to_date() {
     assert_eq!(written, wanted, "run the test with UPDATE_DOCS=1");
 }
 
+/// A command that users type is in one group, one for agents and scripts is in the list for those, and nothing is in both.
+#[test]
+fn every_command_has_one_place_in_the_overview() {
+    let mut verbs = every_verb();
+    let count = verbs.len();
+    verbs.sort();
+    verbs.dedup();
+    assert_eq!(verbs.len(), count, "{verbs:?}");
+    for reserved in ["watch", "serve", "token", "worker"] {
+        let run = punch(&[reserved, "--help"], "");
+        assert!(run.exit == Some(2) || verbs.iter().any(|verb| verb == reserved), "`{reserved}` is not another name");
+    }
+}
+
 /// Every verb says what it does and shows how.
 #[test]
 fn every_verb_has_examples() {
-    for verb in verbs(&help(&[])) {
+    for verb in every_verb() {
         let said = help(&[&verb]);
         assert!(said.contains("Examples:\n  "), "`punch {verb} --help` has no examples");
     }
@@ -34,21 +48,31 @@ fn every_verb_has_examples() {
 
 fn reference() -> String {
     let mut out = HEAD.to_owned();
-    let top = help(&[]);
-    out.push_str(&format!("```text\n{}```\n", plain(&top)));
-    if let Some(flags) = section(&help(&["list"]), "Everywhere:") {
-        out.push_str(&format!("\nEvery verb takes these flags:\n\n```text\n{flags}```\n"));
+    for topic in [&["help", "--all"][..], &["help", "options"], &["help", "symbols"], &["help", "filters"]] {
+        let said = answer(topic);
+        out.push_str(&format!(
+            "{}```text\n$ punch {}\n{}```\n",
+            if out == HEAD { "" } else { "\n" },
+            topic.join(" "),
+            plain(&said)
+        ));
     }
-    for verb in verbs(&top) {
+    for verb in every_verb() {
         describe(&[&verb], &mut out);
     }
     out
 }
 
+/// Every command but the older names, in the order of the overview.
+fn every_verb() -> Vec<String> {
+    let said = answer(&["help", "--all"]);
+    let groups = said.split("Older names").next().unwrap_or_default();
+    let rows = groups.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    rows.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
 fn describe(path: &[&str], out: &mut String) {
     let said = help(path);
-    let everywhere = section(&said, "Everywhere:").map_or(String::new(), |flags| format!("\nEverywhere:\n{flags}"));
-    let said = said.replacen(&everywhere, "", 1);
     let marks = "#".repeat(path.len() + 1);
     out.push_str(&format!("\n{marks} punch {}\n\n```text\n{}```\n", path.join(" "), plain(&said)));
     for verb in verbs(&said) {
@@ -57,8 +81,12 @@ fn describe(path: &[&str], out: &mut String) {
 }
 
 fn help(path: &[&str]) -> String {
-    let run = punch(&[path, &["--help"]].concat(), "");
-    assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""), "{path:?}");
+    answer(&[path, &["--help"]].concat())
+}
+
+fn answer(arguments: &[&str]) -> String {
+    let run = punch(arguments, "");
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""), "{arguments:?}");
     run.stdout
 }
 

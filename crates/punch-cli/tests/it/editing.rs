@@ -66,51 +66,82 @@ fn fields_of_one_todo_are_changed() {
         edit ship --new-id release
         list
     "), @r#"
-$ punch edit code --content 'Write it well' --priority 1 --tokens 500 --complexity large --criteria 'it runs'
-[.] code  Write it well
-$ punch edit code --verify true --files 'src/**' --description 'at length' --active-form 'Writing it' --phase End
-[.] code  Write it well
-$ punch show code
-[.] code  Write it well
-  description: at length
-  phase: End
-  priority: 1
-  size: large
-  tokens: 500
-  needs: design
-  criteria: it runs
-  verify: true
-  files: src/**
-$ punch edit code --clear tokens --clear description --clear files --clear phase --clear priority
-[.] code  Write it well
-$ punch show code
-[.] code  Write it well
-  size: large
-  needs: design
-  criteria: it runs
-  verify: true
-$ punch edit ship --add-needs code --add-needs design
-[.] ship  Ship it
-$ punch edit ship --drop-needs design
-[.] ship  Ship it
-$ punch show ship
-[.] ship  Ship it
-  phase: End
-  needs: code
-$ punch edit ship --needs design
-[.] ship  Ship it
-$ punch edit ship --clear needs
-[ ] ship  Ship it
-ready now: ship
-$ punch edit ship --blocks design
-[ ] ship  Ship it
-$ punch edit ship --new-id release
-[ ] release  Ship it
-$ punch list
-[.] design  Design it  (waits for release)
-[.] code  Write it well  (waits for design)
-[ ] release  Ship it
-"#);
+    $ punch edit code --content 'Write it well' --priority 1 --tokens 500 --complexity large --criteria 'it runs'
+    [.] code  Write it well
+      text: Write it -> Write it well
+      priority: 3 -> 1
+      size: large
+      tokens: 500
+      criteria: it runs
+    $ punch edit code --verify true --files 'src/**' --description 'at length' --active-form 'Writing it' --phase End
+    [.] code  Write it well
+      active form: Writing it
+      description: at length
+      phase: Core -> End
+      verify: true
+      files: +src/**
+    $ punch show code
+    [.] code  Write it well
+      why: waiting for design
+      description: at length
+      phase: End
+      priority: 1
+      size: large
+      tokens: 500
+      needs: design
+      criteria: it runs
+      verify: true
+      files: src/**
+      group: 2
+      times: added a moment ago
+    $ punch edit code --clear tokens --clear description --clear files --clear phase --clear priority
+    [.] code  Write it well
+      description: at length removed
+      phase: End removed
+      priority: 1 -> 3
+      tokens: 500 removed
+      files: -src/**
+    $ punch show code
+    [.] code  Write it well
+      why: waiting for design
+      size: large
+      needs: design
+      criteria: it runs
+      verify: true
+      group: 2
+      times: added a moment ago
+    $ punch edit ship --add-needs code --add-needs design
+    [.] ship  Ship it
+      needs: code  Write it well
+      needs: design  Design it
+    $ punch edit ship --drop-needs design
+    [.] ship  Ship it
+      no longer needs: design  Design it
+    $ punch show ship
+    [.] ship  Ship it
+      why: waiting for code
+      phase: End
+      needs: code
+      group: 3
+      times: added a moment ago
+    $ punch edit ship --needs design
+    [.] ship  Ship it
+      needs: design  Design it
+      no longer needs: code  Write it well
+    $ punch edit ship --clear needs
+    [ ] ship  Ship it
+      no longer needs: design  Design it
+    ready now: ship
+    $ punch edit ship --blocks design
+    [ ] ship  Ship it
+    $ punch edit ship --new-id release
+    [ ] release  Ship it
+      id: ship -> release
+    $ punch list
+    [.] design  Design it  (waiting for release)
+    [.] code  Write it well  (waiting for design)
+    [ ] release  Ship it
+    "#);
 }
 
 #[test]
@@ -118,7 +149,7 @@ fn editing_in_an_empty_project_names_what_is_missing() {
     assert_snapshot!(World::new().script("edit x --priority 1"), @r#"
 $ punch edit x --priority 1
 2> error: no todo `x`
-2> hint: `punch list --all` shows every todo
+2> hint: `punch list --all` shows every todo, closed ones included
 exit 1
 "#);
 }
@@ -132,15 +163,20 @@ fn a_missing_dependency_may_stay_and_may_be_dropped() {
         edit a --drop-needs gone
         show a
     "), @r#"
-$ punch edit a --add-needs b
-[.] a  one
-note: `a` waits for `gone`, which does not exist
-$ punch edit a --drop-needs gone
-[.] a  one
-$ punch show a
-[.] a  one
-  needs: b
-"#);
+    $ punch edit a --add-needs b
+    [.] a  one
+      needs: b  two
+    note: `a` is waiting for `gone`, which does not exist
+    $ punch edit a --drop-needs gone
+    [.] a  one
+      no longer needs: gone (unknown)
+    $ punch show a
+    [.] a  one
+      why: waiting for b
+      needs: b
+      group: 2
+      times: added a moment ago
+    "#);
 }
 
 #[cfg(unix)]
@@ -149,51 +185,54 @@ fn the_whole_plan_is_edited_as_markdown() {
     let world = world();
     let run = edited(&world, &["edit"], "cat \"$1\"; stat -c %a \"$1\" \"${1%/*}\"");
     assert_snapshot!(calm(&shown(&world, &run)), @r#"
-exit 0
---- stdout
-<!-- Change, tick, move, add or delete lines, then save and close. `- [ ] text` is a new todo; deleted ones are archived; notes (>) can only be added. -->
+    exit 0
+    --- stdout
+    <!-- One line for each todo; change, tick, move, add or delete lines, then save and close.
+         - [ ] T-4  Write the parser  p1 ~20k #core needs: T-2, T-3
+         [ ] open, [>] in progress, [x] done, [-] cancelled, [!] failed; a line without an id is a new todo;
+         a deleted line archives its todo; `# name` begins a phase. `punch edit T-4` shows everything about one todo. -->
 
-# Core
+    # Core
 
-- [ ] Design it <!-- punch {"id":"design","createdAt":MS} -->
-- [ ] Write it <!-- punch {"id":"code","dependsOn":["design"],"createdAt":MS} -->
+    - [ ] design  Design it
+    - [ ] code    Write it  needs: design
 
-# End
+    # End
 
-- [ ] Ship it <!-- punch {"id":"ship","createdAt":MS} -->
-600
-700
-Nothing changed.
---- stderr
-"#);
+    - [ ] ship    Ship it
+    600
+    700
+    Nothing changed.
+    --- stderr
+    "#);
     assert!(kept(&world).is_empty());
     let script = r#"
-        sed -i -e 's/Design it/Design it well/' -e 's/- \[ \] Ship/- [x] Ship/' -e '/Write it/d' "$1"
-        sed -i -e 's/^# End/- [ ] Test it\n  > by hand\n\n# End/' "$1""#;
+        sed -i -e 's/Design it/Design it well/' -e 's/- \[ \] ship/- [x] ship/' -e '/Write it/d' "$1"
+        sed -i -e 's/^# End/- [ ] Test it\n\n# End/' "$1""#;
     assert_snapshot!(shown(&world, &edited(&world, &["edit"], script)), @r#"
-exit 0
---- stdout
-1 added, 2 changed, 1 archived
---- stderr
-"#);
+    exit 0
+    --- stdout
+    1 added, 2 changed, 1 archived
+    --- stderr
+    "#);
     assert_snapshot!(world.script("tree --all --expand\nundo\nlist --all"), @r#"
-$ punch tree --all --expand
-I. Core (0/2)
-  ○ design Design it well
-  ○ T-1 Test it ⁺¹
-II. End (1/1)
-  ✓ ship Ship it
-$ punch undo
-undid revision 4 by user: code archived; design content changed; ship completed; T-1 added: Test it
-[ ] design  Design it
-[.] code  Write it
-[ ] ship  Ship it
-archived: T-1  Test it
-$ punch list --all
-[ ] design  Design it
-[.] code  Write it  (waits for design)
-[ ] ship  Ship it
-"#);
+    $ punch tree --all --expand
+    Core  0/2 done
+      [ ] design  Design it well
+      [ ] T-1  Test it
+    End  1/1 done
+      [x] ship  Ship it
+    $ punch undo
+    Undid revision 4 by user: code archived; design content changed; ship completed; T-1 added: Test it
+    [ ] design  Design it
+    [.] code  Write it
+    [ ] ship  Ship it
+    archived: T-1  Test it
+    $ punch list --all
+    [ ] design  Design it
+    [.] code  Write it  (waiting for design)
+    [ ] ship  Ship it
+    "#);
     assert!(kept(&world).is_empty());
     world.sound();
 }
@@ -226,34 +265,35 @@ $ punch list --all
 #[test]
 fn a_text_that_cannot_be_taken_over_is_kept_and_found_again() {
     let world = world();
-    let script = r#"sed -i -e 's/- \[ \] Ship/- [?] Ship/' "$1"; echo 'junk' >> "$1"; echo '- [ ]' >> "$1""#;
+    let script = r#"sed -i -e 's/- \[ \] ship/- [?] ship/' "$1"; echo 'junk' >> "$1"; echo '- [ ]' >> "$1""#;
     assert_snapshot!(shown(&world, &edited(&world, &["edit"], script)), @r#"
-exit 1
---- stdout
---- stderr
-your text is kept in $ROOT/temp/punch-edit/plan.md
-`punch edit --again $ROOT/temp/punch-edit/plan.md` goes on with it
-error: line 10: `[?]` is no marker; use [ ], [>], [x], [-] or [!]
-line 12: the todo has no text
-hint: correct the named place and send the whole call again; nothing was changed
-"#);
+    exit 1
+    --- stdout
+    --- stderr
+    your text was saved in $ROOT/temp/punch-edit/plan.md
+    `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
+    error: line 13: unknown mark `[?]`: use `[ ]`, `[>]`, `[x]`, `[-]` or `[!]`
+    line 14: not a todo: write `- [ ] text`, or `# name` for a phase
+    line 15: the text is missing
+    hint: fix that value and try again; nothing was changed
+    "#);
     let file = kept(&world).pop().unwrap();
     assert!(fs::read_to_string(&file).unwrap().contains("junk"));
     let path = file.to_str().unwrap();
-    let script = r#"sed -i -e 's/\[?\] Ship it/[x] Ship it now/' -e '/^junk/d' -e '/^- \[ \]$/d' "$1""#;
+    let script = r#"sed -i -e 's/\[?\] ship    Ship it/[x] ship Ship it now/; s/\[?\] ship  *Ship it/[x] ship Ship it now/' -e '/^junk/d' -e '/^- \[ \]$/d' "$1""#;
     assert_snapshot!(shown(&world, &edited(&world, &["edit", "--again", path], script)), @r#"
-exit 0
---- stdout
-1 changed
---- stderr
-"#);
+    exit 0
+    --- stdout
+    1 changed
+    --- stderr
+    "#);
     assert!(!file.exists() && kept(&world).is_empty());
     assert_snapshot!(world.script("list --all"), @r#"
-$ punch list --all
-[ ] design  Design it
-[.] code  Write it  (waits for design)
-[x] ship  Ship it now
-"#);
+    $ punch list --all
+    [ ] design  Design it
+    [.] code  Write it  (waiting for design)
+    [x] ship  Ship it now
+    "#);
 }
 
 #[cfg(unix)]
@@ -261,32 +301,32 @@ $ punch list --all
 fn an_editor_that_fails_or_empties_the_file_changes_nothing() {
     let world = world();
     assert_snapshot!(shown(&world, &edited(&world, &["edit"], "exit 3")), @r#"
-exit 2
---- stdout
---- stderr
-your text is kept in $ROOT/temp/punch-edit/plan.md
-`punch edit --again $ROOT/temp/punch-edit/plan.md` goes on with it
-error: the editor `'$ROOT/my editor.sh'` ended with exit status: 3; nothing was changed
-hint: end the editor normally to take the text over
-"#);
+    exit 2
+    --- stdout
+    --- stderr
+    your text was saved in $ROOT/temp/punch-edit/plan.md
+    `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
+    error: the editor `'$ROOT/my editor.sh'` ended with exit status: 3; nothing was changed
+    hint: save and quit the editor normally to apply the text
+    "#);
     assert_snapshot!(shown(&world, &edited(&world, &["edit"], ": > \"$1\"")), @r#"
-exit 2
---- stdout
---- stderr
-your text is kept in $ROOT/temp/punch-edit/plan.md
-`punch edit --again $ROOT/temp/punch-edit/plan.md` goes on with it
-error: the text is empty; nothing was changed
-hint: `punch rm --all` archives everything
-"#);
+    exit 2
+    --- stdout
+    --- stderr
+    your text was saved in $ROOT/temp/punch-edit/plan.md
+    `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
+    error: the text is empty; nothing was changed
+    hint: `punch rm --all` archives everything
+    "#);
     assert_snapshot!(shown(&world, &edited(&world, &["edit"], "printf '\\377' >> \"$1\"")), @r#"
-exit 1
---- stdout
---- stderr
-your text is kept in $ROOT/temp/punch-edit/plan.md
-`punch edit --again $ROOT/temp/punch-edit/plan.md` goes on with it
-error: $ROOT/temp/punch-edit/plan.md: not UTF-8 text (byte 408 is wrong)
-hint: correct the named place and send the whole call again; nothing was changed
-"#);
+    exit 1
+    --- stdout
+    --- stderr
+    your text was saved in $ROOT/temp/punch-edit/plan.md
+    `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
+    error: $ROOT/temp/punch-edit/plan.md: not UTF-8 text (byte 480)
+    hint: fix that value and try again; nothing was changed
+    "#);
     let run = finished(world.command(&["edit"]).env("VISUAL", "no-such-editor").output().unwrap());
     assert_eq!(run.exit, Some(2), "{}", run.render());
     assert_eq!(world.ids(), ["design", "code", "ship"]);
@@ -296,10 +336,10 @@ hint: correct the named place and send the whole call again; nothing was changed
 #[test]
 fn an_empty_plan_is_begun_in_the_editor() {
     let world = World::new();
-    let run = edited(&world, &["edit", "--json"], "echo '- [ ] First <!-- punch {\"id\":\"one\"} -->' >> \"$1\"");
+    let run = edited(&world, &["edit", "--json"], "echo '- [ ] First' >> \"$1\"");
     assert_eq!(
         run.stdout,
-        "{\"schema\":1,\"added\":[\"one\"],\"changed\":[],\"archived\":[],\"warnings\":[],\"revision\":1}\n"
+        "{\"schema\":1,\"added\":[\"T-1\"],\"changed\":[],\"archived\":[],\"warnings\":[],\"revision\":1}\n"
     );
     assert!(Path::new(&world.store()).exists());
 }
@@ -319,12 +359,12 @@ fn wrong_edits_are_refused() {
         edit ship --drop-needs code
         edit ship --needs code --add-needs design
         edit ship --tokens 5 --clear tokens
-        edit ship --clear colour
+        edit ship --clear color
         edit
-    "), @r"
+    "), @r#"
     $ punch edit design
-    2> error: nothing to change
-    2> hint: give at least one field, see `punch edit --help`; `punch edit` alone edits the whole plan
+    2> error: no editor found
+    2> hint: set VISUAL or EDITOR, or give fields: `punch edit T-3 --priority 1`
     exit 2
     $ punch edit --priority 2
     2> error: fields are given, but no todo
@@ -332,38 +372,38 @@ fn wrong_edits_are_refused() {
     exit 2
     $ punch edit nobody --priority 2
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo
+    2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
     $ punch edit it --priority 2
-    2> error: `it` fits 3 todos:
+    2> error: `it` matches 3 todos:
     2>   design  Design it
     2>   code  Write it
     2>   ship  Ship it
-    2> hint: name it by its id
+    2> hint: use the id of the one you mean
     exit 1
     $ punch edit design --priority 9
     2> error: priority: 9 is not between 1 and 5
-    2> hint: correct the named place and send the whole call again; nothing was changed
+    2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch edit design --content ''
     2> error: content: must not be empty
-    2> hint: correct the named place and send the whole call again; nothing was changed
+    2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch edit design --new-id ship
     2> error: id `ship` is used more than once
-    2> hint: give every todo its own id
+    2> hint: give each todo its own id
     exit 1
     $ punch edit design --add-needs code
     2> error: dependencies form a cycle: design -> code -> design
-    2> hint: drop one dependency on this path
+    2> hint: remove one of these dependencies
     exit 1
     $ punch edit design --add-needs nobody
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo
+    2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
     $ punch edit ship --drop-needs code
     2> error: --drop-needs: it does not depend on `code`
-    2> hint: correct the named place and send the whole call again; nothing was changed
+    2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch edit ship --needs code --add-needs design
     2> error: the argument '--needs <TODO>' cannot be used with '--add-needs <TODO>'
@@ -376,17 +416,17 @@ fn wrong_edits_are_refused() {
     2> error: a field is both given and cleared
     2> hint: say one of the two
     exit 2
-    $ punch edit ship --clear colour
-    2> error: invalid value 'colour' for '--clear <FIELD>'
-    2>   [possible values: needs, phase, priority, complexity, tokens, criteria, verify, files, description, active-form]
+    $ punch edit ship --clear color
+    2> error: invalid value 'color' for '--clear <FIELD>'
+    2>   [possible values: needs, phase, priority, labels, complexity, tokens, criteria, verify, files, description, active-form]
     2>
     2> For more information, try '--help'.
     exit 2
     $ punch edit
-    2> error: there is no editor
-    2> hint: set VISUAL or EDITOR, or use `punch export` and `punch import`
+    2> error: no editor found
+    2> hint: set VISUAL or EDITOR, or give fields: `punch edit T-3 --priority 1`
     exit 2
-    ");
+    "#);
 }
 
 #[cfg(unix)]
@@ -401,22 +441,131 @@ fn rules_hold_for_what_is_edited() {
     };
     let long = format!("echo '- [ ] {}' >> \"$1\"", "x".repeat(600));
     assert_snapshot!([
-        refused(r#"sed -i 's/- \[ \] Write/- [x] Write/' "$1""#),
-        refused(r#"sed -i 's/"dependsOn":\["design"\]/"dependsOn":["desing"]/' "$1""#),
+        refused(r#"sed -i 's/- \[ \] code/- [x] code/' "$1""#),
+        refused(r#"sed -i 's/needs: design/needs: desing/' "$1""#),
         refused(r#"sed -i 's/- \[ \]/- [>]/' "$1""#),
         refused(&long),
         refused(r#"echo some words >> "$1""#),
-        refused(r#"sed -i 's/"id":"ship"/"id":"ship","dependsOn":["code"]/; s/"id":"design"/"id":"design","dependsOn":["ship"]/' "$1""#),
-    ].concat(), @r"
-    error: `code` waits for `design` (pending)
-    error: `code` depends on `desing`, which does not exist (nearest: `design`)
+        refused(r#"sed -i 's/Ship it/Ship it needs: code/; s/Design it/Design it needs: ship/' "$1""#),
+    ].concat(), @r#"
+    error: `code` is blocked by `design` (ready)
+    error: line 9: needs: no todo `desing`
     error: cannot start `code` while `design` is in progress
-    error: content has 600 characters, the limit is 500
-    error: not understood: line 11; write todos as `- [ ] text`, notes as `  > text`
+    error: content is 600 characters long, the limit is 500
+    error: line 14: not a todo: write `- [ ] text`, or `# name` for a phase
     error: dependencies form a cycle: ship -> code -> design -> ship
-    ");
+    "#);
     assert_eq!(kept(&world).len(), 6);
     // Ticking a chain in one go is fine, whatever the order of its lines.
     assert_eq!(edited(&world, &["edit"], r#"sed -i 's/- \[ \]/- [x]/' "$1""#).exit, Some(0));
     assert_eq!(world.json(&["status"])["completed"], 3);
+}
+
+#[test]
+fn labels_are_set_shown_and_filtered() {
+    assert_snapshot!(world().script(r"
+        add 'Fix the login' --label bug --label area/auth
+        edit code --label bug
+        edit T-1 --label urgent --no-label bug
+        list
+        list --label bug
+        list --label bug --label urgent
+        show T-1
+        undo
+        list --label area/auth
+        edit T-1 --clear labels
+        list --label area/auth
+        add 'Loud' --label 'Big Bug'
+        edit T-1 --no-label 'A B'
+        list --label NO
+    "), @r#"
+    $ punch add 'Fix the login' --label bug --label area/auth
+    [ ] T-1  Fix the login
+    $ punch edit code --label bug
+    [.] code  Write it
+      labels: +bug
+    $ punch edit T-1 --label urgent --no-label bug
+    [ ] T-1  Fix the login
+      labels: +urgent -bug
+    $ punch list
+    [ ] design  Design it
+    [.] code  Write it  (#bug; waiting for design)
+    [ ] ship  Ship it
+    [ ] T-1  Fix the login  (#area/auth #urgent)
+    $ punch list --label bug
+    [.] code  Write it  (#bug; waiting for design)
+    $ punch list --label bug --label urgent
+    No open todo is labeled bug and urgent.
+    $ punch show T-1
+    [ ] T-1  Fix the login
+      labels: area/auth, urgent
+      times: added a moment ago
+    $ punch undo
+    Undid revision 6 by user: T-1 labels changed
+    [ ] T-1  Fix the login
+    $ punch list --label area/auth
+    [ ] T-1  Fix the login  (#area/auth #bug)
+    $ punch edit T-1 --clear labels
+    [ ] T-1  Fix the login
+      labels: -area/auth -bug
+    $ punch list --label area/auth
+    No open todo is labeled area/auth.
+    $ punch add 'Loud' --label 'Big Bug'
+    2> error: invalid label `Big Bug`
+    2> hint: use lower case letters, digits and - _ . / :, at most 50 of them; for example `big-bug`
+    exit 1
+    $ punch edit T-1 --no-label 'A B'
+    2> error: invalid label `A B`
+    2> hint: use lower case letters, digits and - _ . / :, at most 50 of them; for example `a-b`
+    exit 1
+    $ punch list --label NO
+    2> error: invalid label `NO`
+    2> hint: use lower case letters, digits and - _ . / :, at most 50 of them; for example `no`
+    exit 1
+    "#);
+}
+
+#[cfg(unix)]
+#[test]
+fn one_todo_is_edited_with_its_fields_and_description() {
+    let world = world();
+    world.ok(&["edit", "code", "--description", "at length", "--priority", "2"]);
+    let run = edited(&world, &["edit", "code"], "cat \"$1\"");
+    assert_snapshot!(shown(&world, &run), @r#"
+    exit 0
+    --- stdout
+    <!-- Change what you like, then save and close. Text below the fields is the description. -->
+
+    # Write it
+
+    phase: Core
+    priority: 2
+    needs: design
+    labels:
+    size:
+    tokens:
+    criteria:
+    verify:
+    files:
+
+    at length
+    Nothing changed.
+    --- stderr
+    "#);
+    let script = r#"sed -i -e 's/^# .*/# Write it well/' -e 's/^priority: .*/priority: high/' -e 's/^tokens:.*/tokens: 20k/' \
+        -e 's/^needs: .*/needs:/' -e 's/^labels:.*/labels: core, io/' -e 's/at length/in short/' "$1""#;
+    assert_snapshot!(shown(&world, &edited(&world, &["edit", "code"], script)), @r#"
+    exit 0
+    --- stdout
+    [ ] code  Write it well
+      text: Write it -> Write it well
+      description: at length -> in short
+      labels: +core +io
+      tokens: 20000
+      no longer needs: design  Design it
+    ready now: code
+    --- stderr
+    "#);
+    let wrong = edited(&world, &["edit", "code"], r#"sed -i 's/^priority/prio/' "$1""#);
+    assert!(wrong.stderr.contains("line 6: unknown field `prio`"), "{}", wrong.stderr);
 }

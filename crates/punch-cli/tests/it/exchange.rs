@@ -27,7 +27,7 @@ $ punch export
 }
 $ punch export --format markdown
 $ punch export --format yaml
-2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases, phases-session
+2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases
 2>
 2> For more information, try '--help'.
 exit 2
@@ -41,7 +41,7 @@ $ punch import
 exit 2
 $ punch import nowhere.json
 2> error: cannot use the file `nowhere.json`: No such file or directory (os error 2)
-2> hint: check its name and its permissions
+2> hint: check the name and the permissions
 exit 1
 "#);
     assert_eq!(fs::read_dir(&world.project).unwrap().count(), 0);
@@ -52,7 +52,7 @@ fn todos_come_in_and_go_out() {
     let world = World::new();
     fs::write(
         world.project.join("plan.json"),
-        r#"[{"id":"a","content":"One","phase":"P"},{"title":"Two","dependsOn":["a","missing"],"colour":"red"}]"#,
+        r#"[{"id":"a","content":"One","phase":"P"},{"title":"Two","dependsOn":["a","missing"],"color":"red"}]"#,
     )
     .unwrap();
     fs::write(world.project.join("TODO.md"), "# Ship\n\n- [x] Three\n  > a note\n- [ ] Four\nsome words\n").unwrap();
@@ -70,67 +70,68 @@ fn todos_come_in_and_go_out() {
         undo
         list --all
     ")), @r#"
-$ punch import plan.json --dry-run
-2 todos would be imported
-as extended: 2 pending; 2 dependencies; 1 phases
-note: `T-1` waits for `missing`, which does not exist
-note: left out, not understood: colour
-$ punch list
-No todos. `punch add` makes one.
-$ punch import plan.json
-2 todos imported
-note: `T-1` waits for `missing`, which does not exist
-note: left out, not understood: colour
-$ punch import TODO.md
-2 todos imported
-note: left out, not understood: line 6
-$ punch tree --all
-○ T-1 Two (waits for a, missing)
-I. P (0/1)
-  ○ a One
-II. Ship (1/2)
-  ✓ T-2 Three ⁺¹
-  ○ T-3 Four
-$ punch import plan.json
-2> error: id `a` is used more than once
-2> hint: give every todo its own id
-exit 1
-$ punch import TODO.md --replace
-2 todos imported
-4 archived
-note: left out, not understood: line 6
-$ punch list --all
-[x] T-4  Three
-[ ] T-5  Four
-$ punch export
-{
-  "schema": 1,
-  "phases": ["Ship"],
-  "todos": [
-    {"id":"T-4","content":"Three","status":"completed","phase":"Ship","notes":[{"text":"a note","at":MS,"by":"user"}],"createdAt":MS,"startedAt":MS,"finishedAt":MS},
-    {"id":"T-5","content":"Four","status":"pending","phase":"Ship","createdAt":MS}
-  ]
-}
-$ punch export --format markdown
-# Ship
+    $ punch import plan.json --dry-run
+    2 todos would be imported
+    as extended: 2 pending; 2 dependencies; 1 phase
+    note: `T-1` is waiting for `missing`, which does not exist
+    note: skipped, not understood: color
+    2> note: created a store in `$ROOT/p/.punch`, because this is not a git repository; folders below use it too
+    $ punch list
+    No todos yet: `punch add 'First thing'` adds one.
+    $ punch import plan.json
+    2 todos imported
+    note: `T-1` is waiting for `missing`, which does not exist
+    note: skipped, not understood: color
+    $ punch import TODO.md
+    2 todos imported
+    note: skipped, not understood: line 6
+    $ punch tree --all
+    [.] T-1  Two  (waiting for a, missing (missing))
+    P  0/1 done
+      [ ] a  One
+    Ship  1/2 done
+      [x] T-2  Three
+      [ ] T-3  Four
+    $ punch import plan.json
+    0 todos imported
+    0 updated, 2 unchanged
+    note: skipped, not understood: color
+    $ punch import TODO.md --replace
+    2 todos imported
+    4 archived
+    note: skipped, not understood: line 6
+    $ punch list --all
+    [x] T-4  Three
+    [ ] T-5  Four
+    $ punch export
+    {
+      "schema": 1,
+      "phases": ["Ship"],
+      "todos": [
+        {"id":"T-4","content":"Three","status":"completed","phase":"Ship","notes":[{"text":"a note","at":MS,"by":"user"}],"createdAt":MS,"startedAt":MS,"finishedAt":MS},
+        {"id":"T-5","content":"Four","status":"pending","phase":"Ship","createdAt":MS}
+      ]
+    }
+    $ punch export --format markdown
+    # Ship
 
-- [x] Three <!-- punch {"id":"T-4","createdAt":MS,"startedAt":MS,"finishedAt":MS,"notes":[{"at":MS,"by":"user","shown":"b329f810"}]} -->
-  > a note
-- [ ] Four <!-- punch {"id":"T-5","createdAt":MS} -->
-$ punch undo
-undid revision 3 by user: a, T-1, T-2, T-3 archived; phases changed; T-4, T-5 added
-[ ] a  One
-[.] T-1  Two
-[x] T-2  Three
-[ ] T-3  Four
-archived: T-4  Three
-archived: T-5  Four
-$ punch list --all
-[ ] a  One
-[.] T-1  Two  (waits for a, missing)
-[x] T-2  Three
-[ ] T-3  Four
-"#);
+    - [x] Three <!-- punch {"id":"T-4","createdAt":MS,"startedAt":MS,"finishedAt":MS,"notes":[{"at":MS,"by":"user","shown":"b329f810"}]} -->
+      > a note
+    - [ ] Four <!-- punch {"id":"T-5","createdAt":MS} -->
+    $ punch undo
+    Undid revision 3 by user: a, T-1, T-2, T-3 archived; phases changed; T-4, T-5 added
+    [ ] a  One
+    [.] T-1  Two
+    [x] T-2  Three
+    [ ] T-3  Four
+    archived: T-4  Three
+    archived: T-5  Four
+    $ punch list --all
+    [ ] a  One
+    [.] T-1  Two  (waiting for a, missing (missing))
+    [x] T-2  Three
+    [ ] T-3  Four
+    "#);
     world.sound();
 }
 
@@ -143,7 +144,7 @@ fn the_answer_of_an_import_is_one_object() {
     for (answer, is_dry) in [(&dry, true), (&wet, false)] {
         assert_eq!((&answer["imported"], &answer["dryRun"]), (&json!(1), &json!(is_dry)));
         assert_eq!(answer["ignored"], json!(["size"]));
-        assert_eq!(answer["warnings"], json!(["`a` waits for `b`, which does not exist"]));
+        assert_eq!(answer["warnings"], json!(["`a` is waiting for `b`, which does not exist"]));
     }
     assert_eq!(wet["revision"], 1);
     assert_eq!(world.json(&["status"])["total"], 1);
@@ -184,59 +185,58 @@ fn what_cannot_be_read_is_refused_and_changes_nothing() {
         import circle.json --format markdown
         list --all
         import circle.json --circles
-    "), @r"
-$ punch import bytes.md
-2> error: bytes.md: not UTF-8 text (byte 16 is wrong)
-2> hint: correct the named place and send the whole call again; nothing was changed
-exit 1
-$ punch import cut.json
-2> error: not JSON: EOF while parsing a list at line 1 column 27
-2> hint: correct the named place and send the whole call again; nothing was changed
-exit 1
-$ punch import wrong.json
-2> error: todos[0].priority: must be 1 to 5
-2> hint: correct the named place and send the whole call again; nothing was changed
-exit 1
-$ punch import twice.json
-2> error: id `b` is used more than once
-2> hint: give every todo its own id
-exit 1
-$ punch import taken.json
-2> error: id `a` is used more than once
-2> hint: give every todo its own id
-exit 1
-$ punch import circle.json
-2> error: dependencies form a cycle: c -> b -> c
-2> hint: drop one dependency on this path
-exit 1
-$ punch import newer.json
-2> error: schema: 9 is not known; this version reads 1
-2> hint: correct the named place and send the whole call again; nothing was changed
-exit 1
-$ punch import lines.md
-2> error: line 1: `[?]` is no marker; use [ ], [>], [x], [-] or [!]
-2> line 2: the todo has no text
-2> line 3: the punch comment is not JSON: key must be a string at line 1 column 2
-2> hint: correct the named place and send the whole call again; nothing was changed
-exit 1
-$ punch import empty.json --replace
-2> error: the input is empty; with --replace that would archive everything
-2> hint: check what was to be imported; `punch rm --all` archives everything
-exit 2
-$ punch import .
-2> error: the folder `.` has no task files (1.json, 2.json, …)
-2> hint: name a file, or a folder inside ~/.claude/tasks
-exit 1
-$ punch import circle.json --format markdown
-0 todos imported
-note: left out, not understood: line 1
-$ punch list --all
-[ ] a  one
-$ punch import circle.json --circles
-2 todos imported
-note: `b` depends on `c` in a circle; it will not become ready
-note: `c` depends on `b` in a circle; it will not become ready
-");
+    "), @r#"
+    $ punch import bytes.md
+    2> error: bytes.md: not UTF-8 text (byte 16)
+    2> hint: fix that value and try again; nothing was changed
+    exit 1
+    $ punch import cut.json
+    2> error: not JSON: EOF while parsing a list at line 1 column 27
+    2> hint: fix that value and try again; nothing was changed
+    exit 1
+    $ punch import wrong.json
+    2> error: todos[0].priority: must be 1 to 5
+    2> hint: fix that value and try again; nothing was changed
+    exit 1
+    $ punch import twice.json
+    2> error: id `b` is used more than once
+    2> hint: give each todo its own id
+    exit 1
+    $ punch import taken.json
+    0 todos imported
+    1 todo updated
+    $ punch import circle.json
+    2> error: dependencies form a cycle: c -> b -> c
+    2> hint: remove one of these dependencies
+    exit 1
+    $ punch import newer.json
+    2> error: schema: 9 is not known; this version reads 1
+    2> hint: fix that value and try again; nothing was changed
+    exit 1
+    $ punch import lines.md
+    2> error: line 1: unknown marker `[?]`; use [ ], [>], [x], [-] or [!]
+    2> line 2: the todo has no text
+    2> line 3: the punch comment is not JSON: key must be a string at line 1 column 2
+    2> hint: fix that value and try again; nothing was changed
+    exit 1
+    $ punch import empty.json --replace
+    2> error: the input is empty; with --replace that would archive everything
+    2> hint: check what was to be imported; `punch rm --all` archives everything
+    exit 2
+    $ punch import .
+    2> error: the folder `.` has no task files (1.json, 2.json, …)
+    2> hint: choose a file, or a folder inside ~/.claude/tasks
+    exit 1
+    $ punch import circle.json --format markdown
+    0 todos imported
+    note: skipped, not understood: line 1
+    $ punch list --all
+    [ ] a  x
+    $ punch import circle.json --circles
+    2 todos imported
+    note: `b` and `c` depend on each other in a cycle, so neither can start
+    note: `c` and `b` depend on each other in a cycle, so neither can start
+    "#);
 }
 
 #[test]
@@ -248,15 +248,15 @@ fn an_export_to_a_file_is_whole_and_readable_by_all() {
         export plan.md --format markdown --json
         export no/such/folder.json
     "), @r#"
-$ punch export plan.json
-1 todos written to plan.json
-$ punch export plan.md --format markdown --json
-{"schema":1,"exported":1,"file":"plan.md","format":"markdown"}
-$ punch export no/such/folder.json
-2> error: cannot use the file `no/such/folder.json`: No such file or directory (os error 2)
-2> hint: check its name and its permissions
-exit 1
-"#);
+    $ punch export plan.json
+    Wrote 1 todo to plan.json (extended)
+    $ punch export plan.md --format markdown --json
+    {"schema":1,"exported":1,"file":"plan.md","format":"markdown"}
+    $ punch export no/such/folder.json
+    2> error: cannot use the file `no/such/folder.json`: No such file or directory (os error 2)
+    2> hint: check the name and the permissions
+    exit 1
+    "#);
     let text = fs::read_to_string(world.project.join("plan.json")).unwrap();
     assert_eq!(text, world.ok(&["export"]));
     assert_eq!(text, world.ok(&["export", "-"]));
@@ -270,7 +270,7 @@ exit 1
         let mode = |name: &str| fs::metadata(world.project.join(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode("plan.json"), 0o644);
         fs::set_permissions(world.project.join("plan.json"), fs::Permissions::from_mode(0o600)).unwrap();
-        world.ok(&["export", "plan.json"]);
+        world.ok(&["export", "--force", "plan.json"]);
         assert_eq!(mode("plan.json"), 0o600);
     }
     let left: Vec<_> = fs::read_dir(&world.project).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -325,5 +325,35 @@ fn export_then_import_is_the_identity() {
             assert!(second.ok(&["export", "--format", format]) == text, "{name} {format}");
             assert!(second.ok(&["export"]) == first.ok(&["export"]), "{name} {format}");
         }
+    }
+}
+
+#[test]
+fn one_todo_alone_is_imported_like_a_list_of_one() {
+    let one = json!({"id": "T-9", "title": "x", "description": "d", "priority": 1, "status": "pending", "dependsOn": [],
+        "complexity": "small", "estimatedTokens": 100, "verificationCriteria": "v"});
+    let world = World::new();
+    fs::write(world.project.join("one.json"), one.to_string()).unwrap();
+    world.ok(&["import", "one.json"]);
+    let todo = world.json(&["show", "T-9"])["todo"].clone();
+    assert_eq!((&todo["content"], &todo["verificationCriteria"]), (&json!("x"), &json!("v")));
+    fs::write(world.project.join("none.json"), "{\"a\": 1}").unwrap();
+    assert_eq!(world.refused(&["import", "none.json"]).1, "invalid");
+}
+
+#[test]
+fn an_outdated_time_of_the_last_change_is_not_exported() {
+    let world = World::new();
+    let at = "1706483300000";
+    let todos = json!({"todos": [
+        {"id": "1", "content": "a", "status": "TODO_STATUS_COMPLETED", "created_at": at, "updated_at": at},
+        {"id": "2", "content": "b", "status": 2, "createdAt": at, "updatedAt": at}]});
+    fs::write(world.project.join("a.json"), todos.to_string()).unwrap();
+    world.ok(&["import", "a.json"]);
+    world.ok(&["reopen", "1"]);
+    let exported: Value = serde_json::from_str(&world.ok(&["export", "--format", "cursor-agent"])).unwrap();
+    for todo in exported["todos"].as_array().unwrap() {
+        assert_eq!((todo.get("updatedAt"), todo.get("updated_at")), (None, None), "{todo}");
+        assert_eq!(todo["createdAt"], at, "{todo}");
     }
 }

@@ -49,7 +49,7 @@ fn linked_work_trees_share_the_plan() {
     // Each worktree may look at a plan of its own.
     world.ok(&["plan", "new", "other"]);
     assert_eq!(there(&["plan", "use", "other"]).exit, Some(0));
-    assert_eq!(there(&["list"]).stdout, "No todos. `punch add` makes one.\n");
+    assert_eq!(there(&["list"]).stdout, "No todos yet: `punch add 'First thing'` adds one.\n");
     assert_eq!(there(&["add", "elsewhere"]).exit, Some(0));
     assert_eq!(world.ok(&["list", "--plan", "other"]), "[ ] T-1  elsewhere\n");
     assert_eq!(world.ok(&["list", "--plan", "main"]), "[ ] T-1  first\n[ ] T-2  second\n");

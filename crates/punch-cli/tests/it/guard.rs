@@ -116,7 +116,7 @@ fn worktrees_of_one_repository_share_approvals_and_copies_do_not() {
     fs::create_dir(world.root.join("copy")).unwrap();
     fs::copy(world.root.join("linked/.git"), world.root.join("copy/.git")).unwrap();
     let run = finished(world.command(&["verify", "T-1"]).current_dir(world.root.join("copy")).output().unwrap());
-    assert!(run.stderr.contains("needs the user's approval"), "{}", run.render());
+    assert!(run.stderr.contains("has not been approved yet"), "{}", run.render());
     assert!(!world.root.join("copy/ran").exists());
 }
 
@@ -138,5 +138,5 @@ fn an_approval_of_an_earlier_version_is_void_and_that_is_said() {
     let hash = String::from_utf8(hash).unwrap().split(' ').next().unwrap().to_owned();
     fs::write(old.join(format!("{hash}.json")), "").unwrap();
     let run = world.punch(&["verify", "T-1"]);
-    assert!(run.stderr.contains("approvals from before this version no longer count"), "{}", run.render());
+    assert!(run.stderr.contains("approvals given to an earlier version no longer count"), "{}", run.render());
 }

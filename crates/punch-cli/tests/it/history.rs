@@ -31,14 +31,14 @@ $ punch log --json
 {"schema":1,"revisions":[]}
 $ punch log --todo x
 2> error: no todo `x`
-2> hint: `punch list --all` shows every todo
+2> hint: `punch list --all` shows every todo, closed ones included
 exit 1
 $ punch undo
-2> error: there is nothing to undo
+2> error: nothing to undo
 2> hint: `punch log` lists the revisions
 exit 1
 $ punch undo --json
-{"schema":1,"error":{"code":"nothing_to_undo","message":"there is nothing to undo","hint":"`punch log` lists the revisions"}}
+{"schema":1,"error":{"code":"nothing_to_undo","message":"nothing to undo","hint":"`punch log` lists the revisions"}}
 exit 1
 $ punch undo 3
 2> error: no revision 3 in this plan
@@ -50,7 +50,7 @@ $ punch undo x
 2> For more information, try '--help'.
 exit 2
 $ punch redo
-2> error: there is nothing to redo
+2> error: nothing to redo
 2> hint: `punch log` lists the revisions
 exit 1
 "#);
@@ -86,33 +86,34 @@ fn undo_undoes_changes_one_after_the_other() {
         undo
         list --all
     "), @r#"
-$ punch done T-1
-[x] T-1  Design it
-$ punch edit T-2 --content Better
-[ ] T-2  Better
-$ punch undo
-undid revision 4 by user: T-2 content changed
-[ ] T-2  Write it
-$ punch undo
-undid revision 3 by user: T-1 completed
-[ ] T-1  Design it
-$ punch undo
-undid revision 2 by user: ship added: Ship it
-archived: ship  Ship it
-$ punch list --all
-[ ] T-1  Design it
-[ ] T-2  Write it
-$ punch undo
-undid revision 1 by user: T-1, T-2 added
-archived: T-1  Design it
-archived: T-2  Write it
-$ punch undo
-2> error: there is nothing to undo
-2> hint: `punch log` lists the revisions
-exit 1
-$ punch list --all
-No todos. `punch add` makes one.
-"#);
+    $ punch done T-1
+    [x] T-1  Design it
+    $ punch edit T-2 --content Better
+    [ ] T-2  Better
+      text: Write it -> Better
+    $ punch undo
+    Undid revision 4 by user: T-2 content changed
+    [ ] T-2  Write it
+    $ punch undo
+    Undid revision 3 by user: T-1 completed
+    [ ] T-1  Design it
+    $ punch undo
+    Undid revision 2 by user: ship added: Ship it
+    archived: ship  Ship it
+    $ punch list --all
+    [ ] T-1  Design it
+    [ ] T-2  Write it
+    $ punch undo
+    Undid revision 1 by user: T-1, T-2 added
+    archived: T-1  Design it
+    archived: T-2  Write it
+    $ punch undo
+    2> error: nothing to undo
+    2> hint: `punch log` lists the revisions
+    exit 1
+    $ punch list --all
+    No todos yet: `punch add 'First thing'` adds one.
+    "#);
 }
 
 #[test]
@@ -128,34 +129,38 @@ fn undo_of_an_older_revision_refuses_what_was_changed_since() {
         undo 99
         undo 1
     "), @r#"
-$ punch edit T-1 --content Second
-[ ] T-1  Second
-$ punch edit T-1 --content Third
-[ ] T-1  Third
-$ punch note T-2 x
-[ ] T-2  Write it
-$ punch undo 3
-2> error: revision 3 cannot be undone: changed since: content of `T-1`
-2> hint: undo the later revisions first, see `punch log`
-exit 1
-$ punch undo 4
-undid revision 4 by user: T-1 content changed
-[ ] T-1  Second
-$ punch undo 3
-undid revision 3 by user: T-1 content changed
-[ ] T-1  Design it
-$ punch show T-1
-[ ] T-1  Design it
-  blocks: ship
-$ punch undo 99
-2> error: no revision 99 in this plan
-2> hint: `punch log` lists the revisions
-exit 1
-$ punch undo 1
-2> error: revision 1 cannot be undone: changed since: depends_on of `ship`
-2> hint: undo the later revisions first, see `punch log`
-exit 1
-"#);
+    $ punch edit T-1 --content Second
+    [ ] T-1  Second
+      text: Design it -> Second
+    $ punch edit T-1 --content Third
+    [ ] T-1  Third
+      text: Second -> Third
+    $ punch note T-2 x
+    [ ] T-2  Write it
+      note: x
+    $ punch undo 3
+    2> error: revision 3 cannot be undone because these changed since: content of `T-1`
+    2> hint: undo the later revisions first; `punch log` lists them
+    exit 1
+    $ punch undo 4
+    Undid revision 4 by user: T-1 content changed
+    [ ] T-1  Second
+    $ punch undo 3
+    Undid revision 3 by user: T-1 content changed
+    [ ] T-1  Design it
+    $ punch show T-1
+    [ ] T-1  Design it
+      blocks: ship
+      times: added a moment ago
+    $ punch undo 99
+    2> error: no revision 99 in this plan
+    2> hint: `punch log` lists the revisions
+    exit 1
+    $ punch undo 1
+    2> error: revision 1 cannot be undone because these changed since: depends_on of `ship`
+    2> hint: undo the later revisions first; `punch log` lists them
+    exit 1
+    "#);
 }
 
 #[test]
@@ -204,16 +209,16 @@ fn log_tells_every_revision_in_words() {
         log --todo T-2 --limit 3
         log --todo 'ship it'
         log --todo t
-    ")), @r"
+    ")), @r#"
     $ punch log --limit 40
     19  TIME  user  phases changed; T-3, T-4, T-5, T-6, 2 more added
     18  TIME  user  undid 17: T-2, ship changed back
     17  TIME  user  ship dependencies changed; T-2 archived (undone by 18)
-    16  TIME  user  T-2 dropped
+    16  TIME  user  T-2 cancelled
     15  TIME  user  T-2 reopened
     14  TIME  user  T-2 attempts changed; T-2 failed
     13  TIME  user  T-2 started
-    12  TIME  user  T-2 attempts and last error changed; T-2 failed, to be tried again
+    12  TIME  user  T-2 attempts and last error changed; T-2 failed, to be retried
     11  TIME  user  T-2 started
     10  TIME  user  ship moved
      9  TIME  user  ship noted
@@ -228,11 +233,11 @@ fn log_tells_every_revision_in_words() {
     $ punch log --limit 2
     19  TIME  user  phases changed; T-3, T-4, T-5, T-6, 2 more added
     18  TIME  user  undid 17: T-2, ship changed back
-    2> 17 older; `punch log --limit 10` shows more
+    2> 17 older; `punch log -n 10` shows more
     $ punch log --todo T-2 --limit 3
     18  TIME  user  undid 17: T-2 changed back
     17  TIME  user  T-2 archived (undone by 18)
-    16  TIME  user  T-2 dropped
+    16  TIME  user  T-2 cancelled
     $ punch log --todo 'ship it'
     18  TIME  user  undid 17: ship changed back
     17  TIME  user  ship dependencies changed (undone by 18)
@@ -245,7 +250,7 @@ fn log_tells_every_revision_in_words() {
     10  TIME  user  ship moved
      9  TIME  user  ship noted
      2  TIME  user  ship added: Ship it
-    ");
+    "#);
 }
 
 #[test]
@@ -260,30 +265,30 @@ fn undo_after_a_named_undo_means_the_last_change_that_stands() {
         undo
         redo
         list --all
-    "), @r"
-$ punch undo 1
-undid revision 1 by user: T-1 added: a
-archived: T-1  a
-$ punch undo
-undid revision 3 by user: T-3 added: c
-archived: T-3  c
-$ punch undo 1
-2> error: revision 1 is already undone by revision 4
-2> hint: `punch undo 4` brings it back
-exit 1
-$ punch undo
-undid revision 2 by user: T-2 added: b
-archived: T-2  b
-$ punch undo
-2> error: there is nothing to undo
-2> hint: `punch log` lists the revisions
-exit 1
-$ punch redo
-redid revision 2 by user: T-2 added: b
-[ ] T-2  b
-$ punch list --all
-[ ] T-2  b
-");
+    "), @r#"
+    $ punch undo 1
+    Undid revision 1 by user: T-1 added: a
+    archived: T-1  a
+    $ punch undo
+    Undid revision 3 by user: T-3 added: c
+    archived: T-3  c
+    $ punch undo 1
+    2> error: revision 1 was already undone by revision 4
+    2> hint: `punch undo 4` redoes it
+    exit 1
+    $ punch undo
+    Undid revision 2 by user: T-2 added: b
+    archived: T-2  b
+    $ punch undo
+    2> error: nothing to undo
+    2> hint: `punch log` lists the revisions
+    exit 1
+    $ punch redo
+    Redid revision 2 by user: T-2 added: b
+    [ ] T-2  b
+    $ punch list --all
+    [ ] T-2  b
+    "#);
     world.sound();
 }
 
@@ -304,41 +309,41 @@ fn undo_leaves_the_changes_of_others_alone_unless_asked() {
         redo
         redo
     "), @r#"
-$ punch undo --owner ann
-2> error: you have nothing to undo; the latest change is revision 2 by `codex`
-2> hint: `punch undo --any` undoes changes of others too
-exit 1
-$ punch undo 3
-2> error: revision 3 has nothing that can be undone: 1 note by `codex` stays
-2> hint: `punch log` lists the revisions
-exit 1
-$ punch undo --any
-undid revision 2 by codex: T-1 completed
-[ ] T-1  a
-note: the evidence of `T-1` stays
-$ punch undo --any
-undid revision 1 by user: T-1, T-2 added
-archived: T-1  a
-archived: T-2  b
-$ punch undo --any --json
-{"schema":1,"error":{"code":"nothing_to_undo","message":"there is nothing to undo","hint":"`punch log` lists the revisions"}}
-exit 1
-$ punch redo --owner ann
-2> error: you have nothing to redo; the latest undo is revision 5 by `user`
-2> hint: `punch undo 5` undoes it
-exit 1
-$ punch redo
-redid revision 1 by user: T-1, T-2 added
-[ ] T-1  a
-[ ] T-2  b
-$ punch redo
-redid revision 2 by codex: T-1 completed
-[x] T-1  a
-$ punch redo
-2> error: there is nothing to redo
-2> hint: `punch log` lists the revisions
-exit 1
-"#);
+    $ punch undo --owner ann
+    2> error: you have nothing to undo; the latest change is revision 2 by `codex`
+    2> hint: run `punch undo --any` to undo other people's changes too
+    exit 1
+    $ punch undo 3
+    2> error: nothing in revision 3 can be undone: 1 note by `codex` stays
+    2> hint: `punch log` lists the revisions
+    exit 1
+    $ punch undo --any
+    Undid revision 2 by codex: T-1 completed
+    [ ] T-1  a
+    note: the evidence of `T-1` stays
+    $ punch undo --any
+    Undid revision 1 by user: T-1, T-2 added
+    archived: T-1  a
+    archived: T-2  b
+    $ punch undo --any --json
+    {"schema":1,"error":{"code":"nothing_to_undo","message":"nothing to undo","hint":"`punch log` lists the revisions"}}
+    exit 1
+    $ punch redo --owner ann
+    2> error: you have nothing to redo; the latest undo is revision 5 by `user`
+    2> hint: run `punch undo 5` to undo it
+    exit 1
+    $ punch redo
+    Redid revision 1 by user: T-1, T-2 added
+    [ ] T-1  a
+    [ ] T-2  b
+    $ punch redo
+    Redid revision 2 by codex: T-1 completed
+    [x] T-1  a
+    $ punch redo
+    2> error: nothing to redo
+    2> hint: `punch log` lists the revisions
+    exit 1
+    "#);
     world.sound();
 }
 
@@ -355,29 +360,33 @@ fn redo_survives_other_changes_and_refuses_what_they_touched() {
         redo
         edit T-2 --priority 5
         redo
-    "), @r"
-$ punch edit T-1 --content second
-[ ] T-1  second
-$ punch edit T-2 --priority 1
-[ ] T-2  b
-$ punch undo
-undid revision 3 by user: T-2 priority changed
-[ ] T-2  b
-$ punch undo
-undid revision 2 by user: T-1 content changed
-[ ] T-1  a
-$ punch note T-2 later
-[ ] T-2  b
-$ punch redo
-redid revision 2 by user: T-1 content changed
-[ ] T-1  second
-$ punch edit T-2 --priority 5
-[ ] T-2  b
-$ punch redo
-2> error: revision 3 cannot be redone: changed since: priority of `T-2`
-2> hint: undo the later revisions first, see `punch log`
-exit 1
-");
+    "), @r#"
+    $ punch edit T-1 --content second
+    [ ] T-1  second
+      text: a -> second
+    $ punch edit T-2 --priority 1
+    [ ] T-2  b
+      priority: 3 -> 1
+    $ punch undo
+    Undid revision 3 by user: T-2 priority changed
+    [ ] T-2  b
+    $ punch undo
+    Undid revision 2 by user: T-1 content changed
+    [ ] T-1  a
+    $ punch note T-2 later
+    [ ] T-2  b
+      note: later
+    $ punch redo
+    Redid revision 2 by user: T-1 content changed
+    [ ] T-1  second
+    $ punch edit T-2 --priority 5
+    [ ] T-2  b
+      priority: 3 -> 5
+    $ punch redo
+    2> error: revision 3 cannot be redone because these changed since: priority of `T-2`
+    2> hint: undo the later revisions first; `punch log` lists them
+    exit 1
+    "#);
     world.sound();
 }
 

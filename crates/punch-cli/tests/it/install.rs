@@ -181,7 +181,7 @@ fn an_invalid_file_is_refused_with_its_place_and_nothing_is_written() {
         same(&tree(&world), &before);
     }
     fs::write(world.project.join(".claude/settings.json"), b"{\"a\": \"\xff\"}").unwrap();
-    assert!(world.punch(&["install", "--shared", "claude", "-y"]).stderr.contains("byte 8 is wrong"));
+    assert!(world.punch(&["install", "--shared", "claude", "-y"]).stderr.contains("not UTF-8 text (byte 8)"));
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn the_guide_is_printed_and_names_the_tools_of_an_agent() {
     assert_eq!(world.json(&["guide", "--agent", "gemini"])["agent"], "gemini");
 }
 
-/// A folder with agents in it that say what they are told to.
+/// A folder with agents in it that answer as a test wants.
 fn agents(world: &World, scripts: &[(&str, &str)]) -> PathBuf {
     let bin = world.root.join("bin");
     fs::create_dir_all(&bin).unwrap();
@@ -406,7 +406,7 @@ fn with_agents(world: &World, bin: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Answers as `codex app-server` does: one hook trusted, one not, one of somebody else.
+/// Answers as `codex app-server` does: one hook trusted, one not, one of someone else.
 const CODEX: &str = r#"if [ "$1" = --version ]; then echo 'codex-cli 0.166.0'; exit; fi
 while read -r line; do case $line in
 *'"id":1,'*) echo '{"id":1,"result":{}}';;
@@ -486,7 +486,7 @@ fn init_makes_the_store_even_if_an_agent_cannot_be_wired() {
     fs::write(world.project.join(".codex/config.toml"), "mcp_servers = { a = { command = \"x\" } }\n").unwrap();
     let run = finished(with_agents(&world, &bin, &["init", "--yes"]).output().unwrap());
     assert_eq!(run.exit, Some(0), "{}", run.render());
-    assert!(run.stdout.contains("Made the store") && run.stdout.contains("Claude Code connected"), "{}", run.stdout);
+    assert!(run.stdout.contains("Created `") && run.stdout.contains("Claude Code connected"), "{}", run.stdout);
     assert!(run.stderr.contains("note: Codex cannot be connected: `.codex/config.toml`"), "{}", run.stderr);
     assert!(!world.project.join(".codex/hooks.json").exists());
 }

@@ -30,6 +30,7 @@ fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
         earlier: Default::default(),
         by_runner: false,
         upcoming: None,
+        agent_process: || None,
     };
     let settings = Config::load(&Inputs::default()).unwrap().settings;
     engine(world).observe(&report, &settings).unwrap();
@@ -42,7 +43,7 @@ fn stop(world: &World) {
 /// A session that wrote two todos and began one.
 fn world() -> World {
     let world = World::new();
-    world.ok(&["add", "Of a person"]);
+    world.ok(&["add", "Of the user"]);
     let engine = engine(&world);
     let plan = engine.choose_or_create(&Choice::default()).unwrap();
     let caller = Caller {
@@ -96,23 +97,26 @@ fn a_session_that_is_kept_going_says_so() {
         why-stop
         keep-going
     ")), @r#"
-$ punch status
-[ ] Of a person  [>] Write it  (0/2)
-claude 1a2b3c4d: continuation 2/10
-$ punch why-stop
-claude 1a2b3c4d was kept going, continuation 2/10, TIME
-because something is open that it can work on
-2 of 2 todos were open at revision 2
-continuations before: 1 of 10 since progress, 1 of 100 since the last message, 1 of 3 without progress
-context: unknown, so it stopped nothing
-$ punch keep-going
-Keep-going is on.
-claude 1a2b3c4d: continuation 2/10
-"#);
+    $ punch status
+    main: 0 of 2 done (0%)
+    In progress  [>] T-2  Write it  (@1a2b3c4d)
+    Next         [ ] T-1  Of the user
+    claude 1a2b3c4d: continuation 2/3
+    No agent is connected: `punch install` connects the ones you use
+    $ punch why-stop
+    claude 1a2b3c4d was kept going, continuation 2/3, TIME
+    because something is open that it can work on
+    2 of 2 todos were open at revision 2
+    continuations before: 1 of 10 since progress, 1 of 100 since the last message, 1 of 3 without a tool
+    context: unknown, so it stopped nothing
+    $ punch keep-going
+    Auto-continue is on.
+    claude 1a2b3c4d: continuation 2/3
+    "#);
     let status = world.json(&["status"]);
     assert_eq!(
         status["keepGoing"],
-        json!([{"session": "1a2b3c4d", "subagent": null, "agent": "claude", "continuation": 2, "of": 10}])
+        json!([{"session": "1a2b3c4d", "subagent": null, "agent": "claude", "continuation": 2, "of": 3}])
     );
     assert!(world.ok(&["cost"]).contains("1 session so far: 0 tokens of reminders, "));
 }
@@ -128,29 +132,32 @@ fn a_stop_is_explained() {
         why-stop nobody
         status
     ")), @r#"
-$ punch why-stop
-claude 1a2b3c4d was let stop (no_progress), TIME
-because 3 continuations changed no status
-2 of 2 todos were open at revision 2
-continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without progress
-context: unknown, so it stopped nothing
-what to do: look at what the agent says, then send it a message
-then: interrupted, at T-2
-$ punch why-stop 1a2b
-claude 1a2b3c4d was let stop (no_progress), TIME
-because 3 continuations changed no status
-2 of 2 todos were open at revision 2
-continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without progress
-context: unknown, so it stopped nothing
-what to do: look at what the agent says, then send it a message
-then: interrupted, at T-2
-$ punch why-stop nobody
-2> error: no session `nobody`, or several
-2> hint: `punch why-stop` tells of the last one, and its id
-exit 1
-$ punch status
-[ ] Of a person  [>] Write it  (0/2)
-"#);
+    $ punch why-stop
+    claude 1a2b3c4d was allowed to stop (no_progress), TIME
+    because 3 continuations in a row made no progress
+    2 of 2 todos were open at revision 2
+    continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without a tool
+    context: unknown, so it stopped nothing
+    what to do: read what the agent says, then send it a message
+    then: interrupted, at T-2
+    $ punch why-stop 1a2b
+    claude 1a2b3c4d was allowed to stop (no_progress), TIME
+    because 3 continuations in a row made no progress
+    2 of 2 todos were open at revision 2
+    continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without a tool
+    context: unknown, so it stopped nothing
+    what to do: read what the agent says, then send it a message
+    then: interrupted, at T-2
+    $ punch why-stop nobody
+    2> error: no session `nobody`, or several
+    2> hint: `punch why-stop` tells of the last one, and its id
+    exit 1
+    $ punch status
+    main: 0 of 2 done (0%)
+    In progress  [>] T-2  Write it  (@1a2b3c4d)
+    Next         [ ] T-1  Of the user
+    No agent is connected: `punch install` connects the ones you use
+    "#);
     let told = world.json(&["why-stop"]);
     assert_eq!(told["decision"], json!({"do": "allow", "reason": {"code": "no_progress", "times": 3}}));
     assert_eq!((&told["context"], &told["session"]), (&Value::Null, &json!("1a2b3c4d")));
@@ -186,31 +193,31 @@ fn people_switch_it_off_and_on() {
         keep-going off --session unseen
         keep-going maybe
     "), @r#"
-$ punch keep-going off
-Keep-going is off; `punch keep-going on` switches it on.
-$ punch keep-going resume
-Keep-going is off; `punch keep-going on` switches it on.
-$ punch keep-going pause
-Keep-going is off; `punch keep-going on` switches it on.
-$ punch keep-going on
-Keep-going is on.
-$ punch keep-going pause
-Keep-going is paused; `punch keep-going resume` goes on.
-$ punch keep-going resume
-Keep-going is on.
-$ punch keep-going pause --session 1a2b
-Keep-going is on.
-For session 1a2b3c4d it is paused.
-$ punch keep-going off --session unseen
-Keep-going is on.
-For session unseen it is off. No such session has been seen yet.
-$ punch keep-going maybe
-2> error: invalid value 'maybe' for '[WHAT]'
-2>   [possible values: on, off, pause, resume, status]
-2>
-2> For more information, try '--help'.
-exit 2
-"#);
+    $ punch keep-going off
+    Auto-continue is off; `punch keep-going on` turns it on.
+    $ punch keep-going resume
+    Auto-continue is off; `punch keep-going on` turns it on.
+    $ punch keep-going pause
+    Auto-continue is off; `punch keep-going on` turns it on.
+    $ punch keep-going on
+    Auto-continue is on.
+    $ punch keep-going pause
+    Auto-continue is paused; `punch keep-going resume` ends the pause.
+    $ punch keep-going resume
+    Auto-continue is on.
+    $ punch keep-going pause --session 1a2b
+    Auto-continue is on.
+    For session 1a2b3c4d it is paused.
+    $ punch keep-going off --session unseen
+    Auto-continue is on.
+    For session unseen it is off. No such session has been seen yet.
+    $ punch keep-going maybe
+    2> error: invalid value 'maybe' for '[WHAT]'
+    2>   [possible values: on, off, pause, resume, status, why]
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    "#);
     stop(&world);
     assert_eq!(world.json(&["why-stop"])["decision"]["reason"]["code"], "paused");
     world.ok(&["keep-going", "resume", "--session", "1a2b3c4d"]);
@@ -232,26 +239,47 @@ fn a_turn_is_shown_with_what_was_open() {
         log --turn --session x
         log --session x
     ")), @r#"
-$ punch log --turn
-3  TIME  user  T-1 completed
-2> the turn began at revision 2, TIME; open then: T-1, T-2
-$ punch log --turn --session 1a2b
-3  TIME  user  T-1 completed
-2> the turn began at revision 2, TIME; open then: T-1, T-2
-$ punch log --turn --session x
-2> error: no session `x`, or several
-2> hint: the hooks of an agent note where its turns begin; `punch log` shows everything
-exit 1
-$ punch log --session x
-2> error: the following required arguments were not provided:
-2>   --turn
-2>
-2> Usage: punch log --turn --session <SESSION>
-2>
-2> For more information, try '--help'.
-exit 2
-"#);
+    $ punch log --turn
+    3  TIME  user  T-1 completed
+    2> the turn began at revision 2, TIME; open then: T-1, T-2
+    $ punch log --turn --session 1a2b
+    3  TIME  user  T-1 completed
+    2> the turn began at revision 2, TIME; open then: T-1, T-2
+    $ punch log --turn --session x
+    2> error: no single session matches `x`
+    2> hint: the hooks of an agent note where its turns begin; `punch log` shows everything
+    exit 1
+    $ punch log --session x
+    2> error: the following required arguments were not provided:
+    2>   --turn
+    2>
+    2> Usage: punch log --turn --session <SESSION>
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    "#);
     let log = world.json(&["log", "--turn"]);
     assert_eq!((&log["turn"]["open"], &log["turn"]["revision"]), (&json!(["T-1", "T-2"]), &json!(2)));
     assert_eq!(log["revisions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_session_that_never_asked_to_stop_is_explained_by_its_last_reports() {
+    let world = World::with_git();
+    let hook = |event: &str, more: Value| {
+        let mut report = json!({"session_id": "s", "hook_event_name": event});
+        report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(world.feed(&["hook", "--agent", "codex", event], &report.to_string()).exit, Some(0));
+    };
+    assert_eq!(world.ok(&["why-stop"]), "No agent has wanted to stop here yet.\n");
+    let plan = json!([{"step": "a", "status": "in_progress"}]);
+    hook("PostToolUse", json!({"tool_name": "update_plan", "tool_input": {"plan": plan}, "tool_response": "ok"}));
+    hook("Interrupt", json!({}));
+    hook("SessionEnd", json!({"reason": "other"}));
+    let text = world.ok(&["why-stop"]);
+    assert!(text.starts_with("codex s has not asked to stop; last reported:\n"), "{text}");
+    assert!(text.contains("  interrupted, at T-1\n") && text.contains("  session ended, at T-1\n"), "{text}");
+    let answer = world.json(&["why-stop"]);
+    assert_eq!((&answer["decision"], &answer["session"]), (&Value::Null, &json!("s")));
+    assert_eq!(answer["since"].as_array().unwrap().len(), 2);
 }

@@ -27,32 +27,35 @@ fn looking_at_nothing_is_no_error_and_makes_no_store() {
         show x
         done x
         list --plan other
-    "), @r"
+    "), @r#"
     $ punch list
-    No todos. `punch add` makes one.
+    No todos yet: `punch add 'First thing'` adds one.
     $ punch tree
-    No todos. `punch add` makes one.
+    No todos yet: `punch add 'First thing'` adds one.
     $ punch ready
-    No todos. `punch add` makes one.
+    No todos yet: `punch add 'First thing'` adds one.
     $ punch next
     No todos. `punch add` makes one.
     $ punch status
-    No todos.
+    No plan here yet. Punchlist keeps your agents' todo list outside their context.
+      punch install             connect the coding agents you use
+      punch add 'First thing'   or write the plan yourself
+      punch demo                see what it does
     $ punch claim --owner a
     Nothing is ready.
     $ punch show x
     2> error: no todo `x`
-    2> hint: `punch list --all` shows every todo
+    2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
     $ punch done x
     2> error: no todo `x`
-    2> hint: `punch list --all` shows every todo
+    2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
     $ punch list --plan other
     2> error: no plan `other`
-    2> hint: `punch plan list` names the plans, `punch plan new NAME` makes one
+    2> hint: `punch plan list` shows the plans, `punch plan new NAME` creates one
     exit 1
-    ");
+    "#);
     assert_eq!(std::fs::read_dir(&world.project).unwrap().count(), 0);
 }
 
@@ -71,22 +74,22 @@ fn list_ready_and_next_show_what_there_is() {
         done floor
         list
         list --all
-        next --owner somebody
-    "), @r"
+        next --owner someone
+    "), @r#"
     $ punch list
     [ ] design  Design it
-    [.] code  Write it  (waits for design)
-    [.] docs  Describe it  (P4; waits for code)
-    [.] ship  Ship it  (P1; waits for code)
+    [.] code  Write it  (waiting for design)
+    [.] docs  Describe it  (P4; waiting for code)
+    [.] ship  Ship it  (P1; waiting for code)
     [ ] floor  Sweep the floor  (P5)
     $ punch list --limit 2
     [ ] design  Design it
-    [.] code  Write it  (waits for design)
+    [.] code  Write it  (waiting for design)
     $ punch list --phase Docs
-    [.] docs  Describe it  (P4; waits for code)
+    [.] docs  Describe it  (P4; waiting for code)
     $ punch list --phase Nowhere
     2> error: no phase `Nowhere`
-    2> hint: use a phase from `punch tree`
+    2> hint: `punch list` shows the phases
     exit 1
     $ punch ready
     [ ] design  Design it
@@ -97,7 +100,7 @@ fn list_ready_and_next_show_what_there_is() {
     [ ] design  Design it
       description: with care
       phase: Core
-      priority: 3 (acts as 1: urgent work waits for it)
+      priority: 3 (acts as 1: urgent work is waiting for it)
       blocks: code
     $ punch start floor
     [>] floor  Sweep the floor
@@ -108,22 +111,22 @@ fn list_ready_and_next_show_what_there_is() {
     [x] floor  Sweep the floor
     $ punch list
     [ ] design  Design it
-    [.] code  Write it  (waits for design)
-    [.] docs  Describe it  (P4; waits for code)
-    [.] ship  Ship it  (P1; waits for code)
+    [.] code  Write it  (waiting for design)
+    [.] docs  Describe it  (P4; waiting for code)
+    [.] ship  Ship it  (P1; waiting for code)
     $ punch list --all
     [ ] design  Design it
-    [.] code  Write it  (waits for design)
-    [.] docs  Describe it  (P4; waits for code)
-    [.] ship  Ship it  (P1; waits for code)
+    [.] code  Write it  (waiting for design)
+    [.] docs  Describe it  (P4; waiting for code)
+    [.] ship  Ship it  (P1; waiting for code)
     [x] floor  Sweep the floor  (P5)
-    $ punch next --owner somebody
+    $ punch next --owner someone
     [ ] design  Design it
       description: with care
       phase: Core
-      priority: 3 (acts as 1: urgent work waits for it)
+      priority: 3 (acts as 1: urgent work is waiting for it)
       blocks: code
-    ");
+    "#);
 }
 
 #[test]
@@ -134,37 +137,44 @@ fn show_tells_what_is_known() {
         show ship
         show it
         show desing
-    "), @r"
+    "), @r#"
     $ punch show design
     [ ] design  Design it
       description: with care
       phase: Core
-      priority: 3 (acts as 1: urgent work waits for it)
+      priority: 3 (acts as 1: urgent work is waiting for it)
       blocks: code
+      times: added a moment ago
     $ punch show 'write'
     [.] code  Write it
+      why: waiting for design
       phase: Core
-      priority: 3 (acts as 1: urgent work waits for it)
+      priority: 3 (acts as 1: urgent work is waiting for it)
       needs: design
       blocks: docs, ship
       files: src/**
+      group: 2
+      times: added a moment ago
     $ punch show ship
     [.] ship  Ship it
+      why: waiting for code
       priority: 1
       needs: code
+      group: 3
+      times: added a moment ago
     $ punch show it
-    2> error: `it` fits 4 todos:
+    2> error: `it` matches 4 todos:
     2>   design  Design it
     2>   code  Write it
     2>   docs  Describe it
     2>   ship  Ship it
-    2> hint: name it by its id
+    2> hint: use the id of the one you mean
     exit 1
     $ punch show desing
-    2> error: no todo `desing` (nearest: `design`)
-    2> hint: `punch list --all` shows every todo
+    2> error: no todo `desing` (did you mean `design`?)
+    2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
-    ");
+    "#);
 }
 
 #[test]
@@ -178,29 +188,35 @@ fn tree_and_status_draw_the_plan() {
         status --json
     "), @r#"
     $ punch tree
-    ○ ship Ship it (waits for code)
-    ○ floor Sweep the floor
-    I. Core (0/2)
-      ○ design Design it
-      ○ code Write it (waits for design)
-    II. Docs (0/1)
-      ○ docs Describe it (waits for code)
+    [.] ship  Ship it  (P1; waiting for code)
+    [ ] floor  Sweep the floor  (P5)
+    Core  0/2 done
+      [ ] design  Design it
+      [.] code  Write it  (waiting for design)
+    Docs  0/1 done
+      [.] docs  Describe it  (P4; waiting for code)
     $ punch start design
     [>] design  Design it
     $ punch tree --ascii
-    [ ] ship Ship it (waits for code)
-    [ ] floor Sweep the floor
-    I. Core (0/2)
-      [>] design Design it
-      [ ] code Write it (waits for design)
-    II. Docs (0/1)
-      [ ] docs Describe it (waits for code)
+    [.] ship  Ship it  (P1; waiting for code)
+    [ ] floor  Sweep the floor  (P5)
+    Core  0/2 done
+      [>] design  Design it  (yours)
+      [.] code  Write it  (waiting for design)
+    Docs  0/1 done
+      [.] docs  Describe it  (P4; waiting for code)
     $ punch status
-    [>] Design it  [ ] Write it  [ ] Describe it  [ ] Ship it  [ ] Sweep the…  (0/5)
+    main: 0 of 5 done (0%)
+    In progress  [>] design  Design it  (yours)
+    Next         [ ] floor  Sweep the floor  (P5)
+    No agent is connected: `punch install` connects the ones you use
     $ punch status --ascii
-    [>] Design it  [ ] Write it  [ ] Describe it  [ ] Ship it  [ ] Sweep t...  (0/5)
+    main: 0 of 5 done (0%)
+    In progress  [>] design  Design it  (yours)
+    Next         [ ] floor  Sweep the floor  (P5)
+    No agent is connected: `punch install` connects the ones you use
     $ punch status --json
-    {"schema":1,"completed":0,"total":5,"percent":0,"inProgress":"design","inProgressAll":["design"],"keepGoing":[]}
+    {"schema":1,"completed":0,"total":5,"percent":0,"inProgress":"design","inProgressAll":["design"],"open":5,"failedCount":0,"next":null,"failed":[],"stuck":[],"held":[],"keepGoing":[],"inbox":0}
     "#);
 }
 
@@ -219,4 +235,9 @@ fn lists_are_objects_in_the_extended_format() {
     let empty = World::new();
     assert_eq!(empty.json(&["next"]), serde_json::json!({"schema": 1, "todo": null}));
     assert_eq!(empty.json(&["list"]), serde_json::json!({"schema": 1, "todos": []}));
+}
+
+#[test]
+fn a_limit_of_nothing_does_not_claim_that_nothing_is_open() {
+    assert_eq!(world().ok(&["list", "--limit", "0"]), "`--limit 0` shows none of 5 open todos.\n");
 }

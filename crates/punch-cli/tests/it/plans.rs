@@ -30,58 +30,59 @@ fn plans_are_made_chosen_renamed_and_put_away() {
         plan new spare --no-use
         plan list
     "), @r#"
-$ punch plan
-No plans. `punch add` makes one.
-$ punch plan list --json
-{"schema":1,"plans":[]}
-$ punch plan use x
-2> error: no plan `x`
-2> hint: `punch plan list` names the plans, `punch plan new NAME` makes one
-exit 1
-$ punch add one two
-[ ] T-1  one
-[ ] T-2  two
-$ punch plan new 'Release 2'
-`Release 2` is made and used here
-$ punch plan list
-  main       2/2 open  revision 1  (default)
-* Release 2  0/0 open  revision 0  (in use here)
-$ punch add three
-[ ] T-1  three
-$ punch list
-[ ] T-1  three
-$ punch done three
-[x] T-1  three
-$ punch plan use main
-`main` is used here
-$ punch list
-[ ] T-1  one
-[ ] T-2  two
-$ punch list --plan 'Release 2' --all
-[x] T-1  three
-$ punch plan rename 'Release 2' r2
-`r2` is its name now
-$ punch plan list
-* main  2/2 open  revision 1  (in use here, default)
-  r2    0/1 open  revision 2
-$ punch plan archive r2
-`r2` is archived
-$ punch plan list
-* main  2/2 open  revision 1  (in use here, default)
-  r2    0/1 open  revision 2  (archived)
-$ punch plan use r2
-2> error: the plan `r2` is archived
-2> hint: `punch plan archive r2 --undo` puts it back into use
-exit 1
-$ punch plan archive r2 --undo
-`r2` is back in use
-$ punch plan new spare --no-use
-`spare` is made
-$ punch plan list
-* main   2/2 open  revision 1  (in use here, default)
-  r2     0/1 open  revision 2
-  spare  0/0 open  revision 0
-"#);
+    $ punch plan
+    No plans yet: `punch add` creates one.
+    $ punch plan list --json
+    {"schema":1,"plans":[]}
+    $ punch plan use x
+    2> error: no plan `x`
+    2> hint: `punch plan list` shows the plans, `punch plan new NAME` creates one
+    exit 1
+    $ punch add one two
+    [ ] T-1  one
+    [ ] T-2  two
+    2> note: created a store in `$ROOT/p/.punch`, because this is not a git repository; folders below use it too
+    $ punch plan new 'Release 2'
+    Created plan `Release 2` and switched to it
+    $ punch plan list
+      main       0 of 2 done  revision 1  (default)
+    * Release 2  0 of 0 done  revision 0  (in use here)
+    $ punch add three
+    [ ] T-1  three
+    $ punch list
+    [ ] T-1  three
+    $ punch done three
+    [x] T-1  three
+    $ punch plan use main
+    Switched to plan `main`
+    $ punch list
+    [ ] T-1  one
+    [ ] T-2  two
+    $ punch list --plan 'Release 2' --all
+    [x] T-1  three
+    $ punch plan rename 'Release 2' r2
+    Renamed the plan to `r2`
+    $ punch plan list
+    * main  0 of 2 done  revision 1  (in use here, default)
+      r2    1 of 1 done  revision 2
+    $ punch plan archive r2
+    Archived plan `r2`
+    $ punch plan list
+    * main  0 of 2 done  revision 1  (in use here, default)
+      r2    1 of 1 done  revision 2  (archived)
+    $ punch plan use r2
+    2> error: the plan `r2` is archived
+    2> hint: run `punch plan archive r2 --undo` to bring it back
+    exit 1
+    $ punch plan archive r2 --undo
+    Brought plan `r2` back
+    $ punch plan new spare --no-use
+    Created plan `spare`
+    $ punch plan list
+    * main   0 of 2 done  revision 1  (in use here, default)
+      r2     1 of 1 done  revision 2
+      spare  0 of 0 done  revision 0
+    "#);
     world.sound();
 }
 
@@ -101,52 +102,52 @@ fn bad_names_are_refused() {
         plan new other --no-use
         plan rename other main
     "), @r#"
-$ punch plan new main
-2> error: a plan `main` exists already
-2> hint: choose another name, or `punch plan use main`
-exit 1
-$ punch plan new ''
-2> error: the name of a plan: has 1 to 100 characters on one line, no space at its ends
-2> hint: correct the named place and send the whole call again; nothing was changed
-exit 1
-$ punch plan new ' x'
-2> error: the name of a plan: has 1 to 100 characters on one line, no space at its ends
-2> hint: correct the named place and send the whole call again; nothing was changed
-exit 1
-$ punch plan rename main main
-`main` is its name now
-$ punch plan rename nobody x
-2> error: no plan `nobody`
-2> hint: `punch plan list` names the plans, `punch plan new NAME` makes one
-exit 1
-$ punch plan use mian
-2> error: no plan `mian` (nearest: `main`)
-2> hint: `punch plan list` names the plans, `punch plan new NAME` makes one
-exit 1
-$ punch plan archive
-2> error: the following required arguments were not provided:
-2>   <NAME>
-2>
-2> Usage: punch plan archive <NAME>
-2>
-2> For more information, try '--help'.
-exit 2
-$ punch plan remove main
-2> error: unrecognized subcommand 'remove'
-2>
-2>   tip: a similar subcommand exists: 'rename'
-2>
-2> Usage: punch plan [OPTIONS] [COMMAND]
-2>
-2> For more information, try '--help'.
-exit 2
-$ punch plan new other --no-use
-`other` is made
-$ punch plan rename other main
-2> error: a plan `main` exists already
-2> hint: choose another name, or `punch plan use main`
-exit 1
-"#);
+    $ punch plan new main
+    2> error: a plan named `main` already exists
+    2> hint: choose another name, or switch to it with `punch plan use main`
+    exit 1
+    $ punch plan new ''
+    2> error: the name of a plan: has 1 to 100 characters on one line, no space at its ends
+    2> hint: fix that value and try again; nothing was changed
+    exit 1
+    $ punch plan new ' x'
+    2> error: the name of a plan: has 1 to 100 characters on one line, no space at its ends
+    2> hint: fix that value and try again; nothing was changed
+    exit 1
+    $ punch plan rename main main
+    Renamed the plan to `main`
+    $ punch plan rename nobody x
+    2> error: no plan `nobody`
+    2> hint: `punch plan list` shows the plans, `punch plan new NAME` creates one
+    exit 1
+    $ punch plan use mian
+    2> error: no plan `mian` (did you mean `main`?)
+    2> hint: `punch plan list` shows the plans, `punch plan new NAME` creates one
+    exit 1
+    $ punch plan archive
+    2> error: the following required arguments were not provided:
+    2>   <NAME>
+    2>
+    2> Usage: punch plan archive <NAME>
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    $ punch plan remove main
+    2> error: unrecognized subcommand 'remove'
+    2>
+    2>   tip: a similar subcommand exists: 'rename'
+    2>
+    2> Usage: punch plan [COMMAND]
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    $ punch plan new other --no-use
+    Created plan `other`
+    $ punch plan rename other main
+    2> error: a plan named `main` already exists
+    2> hint: choose another name, or switch to it with `punch plan use main`
+    exit 1
+    "#);
     assert_eq!(world.refused(&["plan", "new", "main"]), (1, "plan_exists".to_owned()));
     assert_eq!(world.refused(&["plan", "new", "a\nb"]), (1, "invalid".to_owned()));
     assert_eq!(world.refused(&["plan", "use", "nobody"]), (1, "unknown_plan".to_owned()));
@@ -166,16 +167,16 @@ fn a_name_of_an_archived_plan_is_free() {
         plan archive a --undo
         list
     "), @r#"
-$ punch plan list
-  a  1/1 open  revision 1  (archived)
-* a  1/1 open  revision 1  (in use here)
-$ punch plan archive a
-`a` is archived
-$ punch plan archive a --undo
-`a` is back in use
-$ punch list
-[ ] T-1  new
-"#);
+    $ punch plan list
+      a  0 of 1 done  revision 1  (archived)
+    * a  0 of 1 done  revision 1  (in use here)
+    $ punch plan archive a
+    Archived plan `a`
+    $ punch plan archive a --undo
+    Brought plan `a` back
+    $ punch list
+    [ ] T-1  new
+    "#);
 }
 
 #[test]
@@ -199,7 +200,7 @@ fn an_argument_goes_before_the_choice_and_says_so() {
     world.ok(&["add", "one"]);
     let run = world.punch(&["plan", "new", "side", "--plan", "main"]);
     assert_eq!(run.exit, Some(0));
-    assert_eq!(run.stderr, "note: --plan or PUNCH_PLAN says `main`, which goes before `plan use`\n");
+    assert_eq!(run.stderr, "note: `--plan` or PUNCH_PLAN names `main`, which takes precedence over `plan use`\n");
     let plan = &world.json(&["plan", "new", "third"])["plan"];
     assert_eq!((&plan["name"], &plan["used"], &plan["total"]), (&json!("third"), &json!(true), &json!(0)));
 }

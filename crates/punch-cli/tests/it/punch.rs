@@ -39,7 +39,7 @@ pub fn punch(arguments: &[&str], input: impl AsRef<[u8]>) -> Run {
     }
 }
 
-/// Starts `punch` with pipes on all sides and nothing of the tester's environment, such as forced colours.
+/// Starts `punch` with pipes on all sides and nothing of the tester's environment, such as forced colors.
 pub fn start(arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_punch"))
         .args(arguments)

@@ -32,7 +32,7 @@ $ punch why --json
 {"schema":1,"todo":null,"standing":"closed","waitsFor":[],"roots":[],"unblocks":[],"conflicts":[],"open":0,"ready":[],"running":[],"totals":{"roots":0,"ready":0,"running":0,"conflicts":0}}
 $ punch why x
 2> error: no todo `x`
-2> hint: `punch list --all` shows every todo
+2> hint: `punch list --all` shows every todo, closed ones included
 exit 1
 $ punch graph
 No todos.
@@ -68,60 +68,61 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
         done tidy
         why tidy
     "), @r#"
-$ punch why design
-[ ] design  Design it
-design is ready
-design makes 1 ready: code; 2 wait for it
-$ punch why docs
-[.] docs  Describe it
-docs is blocked
-waits for 1: code (waits itself)
-begins with 1: design (ready)
-nothing waits for docs
-$ punch why code
-[.] code  Write it
-code is blocked
-waits for 1: design (ready)
-code makes 1 ready: docs; 1 wait for it
-1 in conflict: tidy touches src/main.rs, code touches src/**
-$ punch why 'it'
-2> error: `it` fits 3 todos:
-2>   design  Design it
-2>   code  Write it
-2>   docs  Describe it
-2> hint: name it by its id
-exit 1
-$ punch why nothing
-2> error: no todo `nothing`
-2> hint: `punch list --all` shows every todo
-exit 1
-$ punch start design
-[>] design  Design it
-$ punch why design
-[>] design  Design it
-design is running
-design makes 1 ready: code; 2 wait for it
-$ punch drop design
-[-] design  Design it
-$ punch why docs
-[.] docs  Describe it
-docs is blocked
-waits for 1: code (waits itself)
-begins with 1: design (cancelled, so this is stuck)
-nothing waits for docs
-$ punch done tidy
-[x] tidy  Tidy up
-$ punch why tidy
-[x] tidy  Tidy up
-tidy is completed
-"#);
+    $ punch why design
+    [ ] design  Design it
+    design is ready
+    finishing design unblocks code; 2 todos are waiting for it
+    $ punch why docs
+    [.] docs  Describe it
+    docs is waiting
+    waiting for 1: code (waiting)
+    start with: design (ready)
+    nothing is waiting for docs
+    $ punch why code
+    [.] code  Write it
+    code is waiting
+    waiting for 1: design (ready)
+    finishing code unblocks docs; 1 todo is waiting for it
+    1 in conflict: tidy touches src/main.rs, code touches src/**
+    $ punch why 'it'
+    2> error: `it` matches 3 todos:
+    2>   design  Design it
+    2>   code  Write it
+    2>   docs  Describe it
+    2> hint: use the id of the one you mean
+    exit 1
+    $ punch why nothing
+    2> error: no todo `nothing`
+    2> hint: `punch list --all` shows every todo, closed ones included
+    exit 1
+    $ punch start design
+    [>] design  Design it
+    $ punch why design
+    [>] design  Design it
+    design is in progress
+    finishing design unblocks code; 2 todos are waiting for it
+    $ punch drop design
+    [-] design  Design it
+    note: code can no longer start: design is cancelled
+    $ punch why docs
+    [.] docs  Describe it
+    docs is waiting
+    waiting for 1: code (waiting)
+    start with: design (cancelled)
+    nothing is waiting for docs
+    $ punch done tidy
+    [x] tidy  Tidy up
+    $ punch why tidy
+    [x] tidy  Tidy up
+    tidy is completed
+    "#);
 }
 
 #[test]
 fn why_alone_tells_where_all_waiting_begins_people_first() {
     let world = world();
     world.ok(&["hold", "tidy", "rate limit", "--kind", "external"]);
-    world.ok(&["hold", "design", "which colour?"]);
+    world.ok(&["hold", "design", "which color?"]);
     assert_snapshot!(world.script(r"
         why
         release design
@@ -129,29 +130,30 @@ fn why_alone_tells_where_all_waiting_begins_people_first() {
         start design
         why
     "), @r#"
-$ punch why
-Nothing can be started; 4 open.
-Waits for:
-  design (held: which colour?); 2 wait for it
-  tidy (held: rate limit)
-1 in conflict: tidy touches src/main.rs, code touches src/**
-$ punch release design
-[ ] design  Design it
-ready now: design
-$ punch why
-1 of 4 open can be started: design
-The rest waits for:
-  tidy (held: rate limit)
-1 in conflict: tidy touches src/main.rs, code touches src/**
-$ punch start design
-[>] design  Design it
-$ punch why
-Nothing can be started; 4 open.
-Waits for:
-  tidy (held: rate limit)
-  design (in_progress); 2 wait for it
-1 in conflict: tidy touches src/main.rs, code touches src/**
-"#);
+    $ punch why
+    Nothing can be started; 4 todos are open.
+    Blocked by:
+      design (waiting for you: which color?); 2 todos are waiting for it
+      tidy (on hold: rate limit)
+    1 in conflict: tidy touches src/main.rs, code touches src/**
+    $ punch release design
+    [ ] design  Design it
+      on hold: no longer
+    ready now: design
+    $ punch why
+    1 of 4 open can be started: design
+    The rest is blocked by:
+      tidy (on hold: rate limit)
+    1 in conflict: tidy touches src/main.rs, code touches src/**
+    $ punch start design
+    [>] design  Design it
+    $ punch why
+    Nothing can be started; 4 todos are open.
+    Blocked by:
+      tidy (on hold: rate limit)
+      design (in progress); 2 todos are waiting for it
+    1 in conflict: tidy touches src/main.rs, code touches src/**
+    "#);
 }
 
 #[test]
@@ -176,66 +178,66 @@ fn what_is_missing_dropped_or_circular_is_named() {
         graph --all
         graph --format dot
     "), @r##"
-$ punch why
-1 of 6 open can be started: g
-The rest waits for:
-  d (cancelled, so this is stuck); 2 wait for it
-  nobody (no such todo); 1 waits for it
-  b (in a circle with c); 1 waits for it
-  c (in a circle with b); 1 waits for it
-1 in conflict: g says the same as e
-$ punch why e
-[.] e  five
-e is stuck
-waits for 1: d (cancelled, so this is stuck)
-e makes 1 ready: f; 1 wait for it
-1 in conflict: g says the same as e
-$ punch why f
-[.] f  five
-f is blocked
-waits for 1: e (waits itself)
-begins with 1: d (cancelled, so this is stuck)
-nothing waits for f
-1 in conflict: g says the same as f
-$ punch why b
-[.] b  two
-b is blocked
-waits for 1: c (in a circle with b)
-begins with 2: c (in a circle with b), b (in a circle with c)
-b makes 1 ready: c; 1 wait for it
-$ punch why g
-[ ] g  Five!
-g is ready
-nothing waits for g
-2 in conflict: g says the same as e, g says the same as f
-$ punch graph --all
-group 1
-  ○ a  one  ← nobody (missing)
-  ○ b  two  ← c (circle)
-  ○ c  three  ← b (circle)
-  ✗ d  four
-  ○ g  Five!
-group 2
-  ○ e  five  ← d
-group 3
-  ○ f  five  ← e
-$ punch graph --format dot
-digraph plan {
-  rankdir=LR;
-  node [shape=box, style="rounded,filled", fontname="sans-serif"];
-  n1 [label="a\none", fillcolor="#eeeeee"];
-  n2 [label="b\ntwo", fillcolor="#eeeeee"];
-  n3 [label="c\nthree", fillcolor="#eeeeee"];
-  n5 [label="e\nfive", fillcolor="#eeeeee"];
-  n6 [label="f\nfive", fillcolor="#eeeeee"];
-  n7 [label="g\nFive!", fillcolor="#d9ecff"];
-  m1 [label="nobody\n(missing)", style=dashed];
-  m1 -> n1 [style=dashed];
-  n3 -> n2 [style=dashed, color=red];
-  n2 -> n3 [style=dashed, color=red];
-  n5 -> n6;
-}
-"##);
+    $ punch why
+    1 of 6 open can be started: g
+    The rest is blocked by:
+      d (cancelled); 2 todos are waiting for it
+      nobody (no such todo); 1 todo is waiting for it
+      b (in a cycle with c); 1 todo is waiting for it
+      c (in a cycle with b); 1 todo is waiting for it
+    1 in conflict: g says the same as e
+    $ punch why e
+    [.] e  five
+    e is stuck
+    waiting for 1: d (cancelled)
+    finishing e unblocks f; 1 todo is waiting for it
+    1 in conflict: g says the same as e
+    $ punch why f
+    [.] f  five
+    f is waiting
+    waiting for 1: e (waiting)
+    start with: d (cancelled)
+    nothing is waiting for f
+    1 in conflict: g says the same as f
+    $ punch why b
+    [.] b  two
+    b is waiting
+    waiting for 1: c (in a cycle with b)
+    start with: c (in a cycle with b), b (in a cycle with c)
+    finishing b unblocks nothing directly; 1 todo is waiting for it
+    $ punch why g
+    [ ] g  Five!
+    g is ready
+    nothing is waiting for g
+    2 in conflict: g says the same as e, g says the same as f
+    $ punch graph --all
+    group 1
+      [.] a  one  <- nobody (missing)
+      [.] b  two  <- c (cycle)
+      [.] c  three  <- b (cycle)
+      [-] d  four
+      [ ] g  Five!
+    group 2
+      [.] e  five  <- d
+    group 3
+      [.] f  five  <- e
+    $ punch graph --format dot
+    digraph plan {
+      rankdir=LR;
+      node [shape=box, style="rounded,filled", fontname="sans-serif"];
+      n1 [label="a\none", fillcolor="#eeeeee"];
+      n2 [label="b\ntwo", fillcolor="#eeeeee"];
+      n3 [label="c\nthree", fillcolor="#eeeeee"];
+      n5 [label="e\nfive", fillcolor="#eeeeee"];
+      n6 [label="f\nfive", fillcolor="#eeeeee"];
+      n7 [label="g\nFive!", fillcolor="#d9ecff"];
+      m1 [label="nobody\n(missing)", style=dashed];
+      m1 -> n1 [style=dashed];
+      n3 -> n2 [style=dashed, color=red];
+      n2 -> n3 [style=dashed, color=red];
+      n5 -> n6;
+    }
+    "##);
 }
 
 #[test]
@@ -245,7 +247,7 @@ fn the_shapes_for_programs_are_fixed() {
     assert_eq!((&why["todo"]["id"], &why["standing"]), (&json!("code"), &json!("blocked")));
     assert_eq!(
         why["waitsFor"],
-        json!([{"id": "design", "status": "pending", "cause": "ready", "reason": null, "neededBy": "code"}])
+        json!([{"id": "design", "status": "pending", "cause": "ready", "reason": null, "owner": null, "until": null, "neededBy": "code"}])
     );
     assert_eq!(why["roots"], why["waitsFor"]);
     assert_eq!(why["unblocks"], json!(["docs"]));
@@ -270,47 +272,47 @@ fn graph_draws_layers() {
         graph --limit 4
         graph --format mermaid
     "), @r#"
-$ punch graph
-group 1
-  ○ tidy  Tidy up
-group 2
-  ○ code  Write it  ← design
-group 3
-  ○ docs  Describe it  ← code
-$ punch graph --all
-group 1
-  ✓ design  Design it
-  ○ tidy  Tidy up
-group 2
-  ○ code  Write it  ← design
-group 3
-  ○ docs  Describe it  ← code
-$ punch graph --all --ascii
-group 1
-  [x] design  Design it
-  [ ] tidy  Tidy up
-group 2
-  [ ] code  Write it  <- design
-group 3
-  [ ] docs  Describe it  <- code
-$ punch graph --limit 4
-group 1
-  ○ tidy  Tidy up
-group 2
-+2 more
-2> 2 todos are not shown; `punch graph --limit 6` shows all
-$ punch graph --format mermaid
-flowchart LR
-  classDef ready fill:#d9ecff,stroke:#666,color:#000
-  classDef blocked fill:#eeeeee,stroke:#666,color:#000
-  classDef running fill:#fff2b3,stroke:#666,color:#000
-  classDef done fill:#d9f2d9,stroke:#666,color:#000
-  classDef dropped fill:#f6d5d5,stroke:#666,color:#000
-  n2["code: Write it"]:::ready
-  n3["docs: Describe it"]:::blocked
-  n4["tidy: Tidy up"]:::ready
-  n2 --> n3
-"#);
+    $ punch graph
+    group 1
+      [ ] tidy  Tidy up
+    group 2
+      [ ] code  Write it  <- design
+    group 3
+      [.] docs  Describe it  <- code
+    $ punch graph --all
+    group 1
+      [x] design  Design it
+      [ ] tidy  Tidy up
+    group 2
+      [ ] code  Write it  <- design
+    group 3
+      [.] docs  Describe it  <- code
+    $ punch graph --all --ascii
+    group 1
+      [x] design  Design it
+      [ ] tidy  Tidy up
+    group 2
+      [ ] code  Write it  <- design
+    group 3
+      [.] docs  Describe it  <- code
+    $ punch graph --limit 4
+    group 1
+      [ ] tidy  Tidy up
+    group 2
+    +2 more
+    2> 2 todos are not shown; `punch graph --limit 6` shows all
+    $ punch graph --format mermaid
+    flowchart LR
+      classDef ready fill:#d9ecff,stroke:#666,color:#000
+      classDef blocked fill:#eeeeee,stroke:#666,color:#000
+      classDef running fill:#fff2b3,stroke:#666,color:#000
+      classDef done fill:#d9f2d9,stroke:#666,color:#000
+      classDef dropped fill:#f6d5d5,stroke:#666,color:#000
+      n2["code: Write it"]:::ready
+      n3["docs: Describe it"]:::blocked
+      n4["tidy: Tidy up"]:::ready
+      n2 --> n3
+    "#);
 }
 
 #[test]
@@ -326,32 +328,57 @@ fn hostile_text_stays_text_in_diagrams() {
         graph --format dot
         graph --format mermaid
     "), @r##"
-$ punch graph
-group 1
-  ○ a"];evil  end"]; x -> y \"  ## `md` <b>&amp;&lt; #quot; ;;[]{}|
-group 2
-  ○ b\  ␛[31mred�  ← a"];evil
-$ punch graph --format dot
-digraph plan {
-  rankdir=LR;
-  node [shape=box, style="rounded,filled", fontname="sans-serif"];
-  n1 [label="a\"];evil\nend\"]; x -> y \\\"  ## `md` <b>&amp;amp;&amp;lt; #quot; ;;[]{}|", fillcolor="#d9ecff"];
-  n2 [label="b\\\n␛[31mred�", fillcolor="#eeeeee"];
-  n1 -> n2;
-}
-$ punch graph --format mermaid
-flowchart LR
-  classDef ready fill:#d9ecff,stroke:#666,color:#000
-  classDef blocked fill:#eeeeee,stroke:#666,color:#000
-  classDef running fill:#fff2b3,stroke:#666,color:#000
-  classDef done fill:#d9f2d9,stroke:#666,color:#000
-  classDef dropped fill:#f6d5d5,stroke:#666,color:#000
-  n1["a#34;#93;#59;evil: end#34;#93;#59; x -#62; y #92;#34;  #35;#35; #96;md#96; #60;b#62;#38;amp#59;#38;lt#59; #35;quot#59; #59;#59;#91;#93;#123;#125;#124;"]:::ready
-  n2["b#92;: ␛#91;31mred�"]:::blocked
-  n1 --> n2
-"##);
+    $ punch graph
+    group 1
+      [ ] a"];evil  end"]; x -> y \"  ## `md` <b>&amp;&lt; #quot; ;;[]{}|
+    group 2
+      [.] b\  ␛[31mred�  <- a"];evil
+    $ punch graph --format dot
+    digraph plan {
+      rankdir=LR;
+      node [shape=box, style="rounded,filled", fontname="sans-serif"];
+      n1 [label="a\"];evil\nend\"]; x -> y \\\"  ## `md` <b>&amp;amp;&amp;lt; #quot; ;;[]{}|", fillcolor="#d9ecff"];
+      n2 [label="b\\\n␛[31mred�", fillcolor="#eeeeee"];
+      n1 -> n2;
+    }
+    $ punch graph --format mermaid
+    flowchart LR
+      classDef ready fill:#d9ecff,stroke:#666,color:#000
+      classDef blocked fill:#eeeeee,stroke:#666,color:#000
+      classDef running fill:#fff2b3,stroke:#666,color:#000
+      classDef done fill:#d9f2d9,stroke:#666,color:#000
+      classDef dropped fill:#f6d5d5,stroke:#666,color:#000
+      n1["a#34;#93;#59;evil: end#34;#93;#59; x -#62; y #92;#34;  #35;#35; #96;md#96; #60;b#62;#38;amp#59;#38;lt#59; #35;quot#59; #59;#59;#91;#93;#123;#125;#124;"]:::ready
+      n2["b#92;: ␛#91;31mred�"]:::blocked
+      n1 --> n2
+    "##);
     for format in ["dot", "mermaid"] {
         let text = world.ok(&["graph", "--format", format]);
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
     }
+}
+
+#[test]
+fn a_todo_in_a_cycle_makes_nothing_of_the_cycle_ready() {
+    let world = World::new();
+    let todos = serde_json::json!([{"id": "a", "content": "A", "dependsOn": ["b"]}, {"id": "b", "content": "B", "dependsOn": ["a"]},
+        {"id": "c", "content": "C", "dependsOn": ["a"]}]);
+    std::fs::write(world.project.join("c.json"), todos.to_string()).unwrap();
+    world.ok(&["import", "--circles", "c.json"]);
+    let why = world.ok(&["why", "a"]);
+    assert!(why.contains("finishing a unblocks c; 2 todos are waiting for it"), "{why}");
+}
+
+#[test]
+fn a_changed_rule_about_cancelled_todos_counts_at_once() {
+    let world = World::with_git();
+    world.ok(&["add", "a"]);
+    world.ok(&["add", "b", "--needs", "T-1"]);
+    world.ok(&["drop", "T-1"]);
+    let ready = || world.json(&["ready"])["todos"].as_array().unwrap().len();
+    assert_eq!(ready(), 0);
+    world.ok(&["config", "set", "policy.cancelled_dep", "satisfy"]);
+    assert_eq!(ready(), 1);
+    world.ok(&["config", "set", "policy.cancelled_dep", "block"]);
+    assert_eq!(ready(), 0);
 }

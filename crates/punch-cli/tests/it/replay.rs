@@ -85,7 +85,7 @@ fn input_that_cannot_be_read_is_told() {
     assert_eq!(output.status.code(), Some(3));
     assert_snapshot!(String::from_utf8_lossy(&output.stderr), @r"
     error: cannot read standard input: Is a directory (os error 21)
-    hint: pipe or redirect a readable file into it
+    hint: redirect a readable file to it
     ");
 }
 
@@ -151,6 +151,6 @@ fn a_full_disk_is_told() {
     assert_eq!(output.status.code(), Some(3));
     assert_snapshot!(String::from_utf8_lossy(&output.stderr), @r"
     error: cannot write standard output: No space left on device (os error 28)
-    hint: make room where it goes, or send it somewhere else
+    hint: free some space, or write somewhere else
     ");
 }

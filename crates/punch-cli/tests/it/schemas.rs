@@ -57,7 +57,7 @@ fn fits(world: &World, name: &str, arguments: &[&str]) -> Value {
 #[test]
 fn answers_about_nothing_fit_their_schemas() {
     let world = World::new();
-    for verb in ["list", "ready", "status", "schedule"] {
+    for verb in ["list", "ready", "status", "schedule", "inbox"] {
         fits(&world, &format!("answer-{verb}"), &[verb]);
     }
     fits(&world, "answer-claim", &["claim", "--owner", "w"]);
@@ -96,7 +96,9 @@ fn answers_about_a_rich_plan_fit_their_schemas() {
     );
     fits(&world, "answer-add", &["add", "Four"]);
     fits(&world, "answer-add", &["note", "T-1", "a remark"]);
-    fits(&world, "answer-add", &["hold", "T-3", "which colour?", "--kind", "human"]);
+    fits(&world, "answer-add", &["hold", "T-3", "which color?", "--kind", "human"]);
+    let inbox = fits(&world, "answer-inbox", &["inbox"]);
+    assert_eq!(inbox["items"][0]["kind"], "hold");
     fits(&world, "answer-add", &["start", "T-1", "--owner", "w"]);
     fits(&world, "answer-add", &["fail", "T-1", "--owner", "w", "--error", "it broke"]);
     let claimed = fits(&world, "answer-claim", &["claim", "--owner", "w"]);
@@ -129,7 +131,7 @@ fn answers_about_a_rich_plan_fit_their_schemas() {
 #[test]
 fn a_decision_that_is_printed_fits_its_schema() {
     let world = World::with_git();
-    world.ok(&["add", "Of a person"]);
+    world.ok(&["add", "Of the user"]);
     let call = |event: &str, input: Value| world.feed(&["hook", "--agent", "claude", event], &input.to_string());
     let session = json!({"session_id": "s1", "cwd": world.project, "hook_event_name": "Stop"});
     call("Stop", session.clone());

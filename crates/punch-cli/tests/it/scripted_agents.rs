@@ -76,8 +76,8 @@ fn an_agent_without_progress_is_stopped_after_three_and_the_person_is_told() {
         let story = play(&world, host, "s-1", script);
         assert_eq!(story.continued.len(), 3, "{host:?}");
         assert_eq!(reason(&world), "no_progress", "{host:?}");
-        // Cursor has no way to say anything to the person when it stops.
-        let told = story.told.last().is_some_and(|told| told.contains("changed no status"));
+        // Cursor has no way to say anything to the user when it stops.
+        let told = story.told.last().is_some_and(|told| told.contains("made no progress"));
         assert_eq!(told, host.0 != Form::Cursor, "{host:?}: {:?}", story.told);
     }
 }
@@ -91,7 +91,8 @@ fn busy_work_is_no_progress() {
     let stop = json!({"text": "No."});
     let steps = json!([{"tools": [add]}, stop, busy, stop, busy, stop, busy, stop]);
     let story = play(&world, HOSTS[0], "s-1", json!({"steps": steps}));
-    assert_eq!((story.continued.len(), story.report.verdict()), (3, Ok(())));
+    // Three times it used a tool in between; then come three continuations in a row without one.
+    assert_eq!((story.continued.len(), story.report.verdict()), (6, Ok(())));
     assert_eq!(reason(&world), "no_progress");
 }
 
@@ -128,7 +129,7 @@ fn whatever_the_model_does_the_loop_ends() {
                 0 => json!({"tools": [ops(json!([{"op": "start", "id": id}]))]}),
                 1 => json!({"tools": [ops(json!([{"op": "fail", "id": id, "reason": "no"}]))]}),
                 2 => json!({"tools": [ops(json!([{"op": "reopen", "id": id}]))]}),
-                3 => json!({"tools": [ops(json!([{"op": "hold", "id": id, "reason": "a person"}]))]}),
+                3 => json!({"tools": [ops(json!([{"op": "hold", "id": id, "reason": "the user"}]))]}),
                 4 => json!({"tools": [{"name": "fail:Bash"}]}),
                 _ => json!({"text": "Stop."}),
             });

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::world::{World, calm};
 
-/// How two values of a setting are told apart.
+/// How a test shows that two values of a setting behave differently.
 enum Probe {
     /// Commands, one a line, with the setting in the environment. What follows a `?` is compared, what begins with `mcp`
     /// is a call of that method with these parameters, and `git` is git.
@@ -139,6 +139,24 @@ const SETTINGS: &[(&str, &str, &str, Probe)] = &[
     ("run.context", "4000", "200000", Commands("add x y --tokens 3000\n? run --dry-run --agent exec:true --json")),
     ("run.permission", "allow", "deny", Asked(permission)),
     ("run.allow", "Bash", "Read", Asked(permission)),
+    (
+        "run.ask_wait",
+        "300ms",
+        "1h",
+        Elsewhere(
+            "crates/punch-cli/tests/it/run/questions.rs",
+            "a_question_without_an_answer_is_given_up_after_a_while",
+        ),
+    ),
+    (
+        "run.remote_answers",
+        "true",
+        "false",
+        Elsewhere(
+            "crates/punch-engine/src/question/tests.rs",
+            "answers_from_other_machines_count_only_if_the_run_says_so",
+        ),
+    ),
     // Without a commit there is nothing to make a worktree of.
     ("run.worktrees", "true", "false", Commands("add x\ngit update-ref -d HEAD\n? run --agent exec:true")),
     ("reminders.enabled", "true", "false", Asked(reminder)),
@@ -154,7 +172,13 @@ fn stopping() -> Input {
         facts: Facts {
             open: 3,
             total: 5,
-            next: Some(Named { id: "T-3".into(), content: "Write it".into(), running: true, again: false }),
+            next: Some(Named {
+                id: "T-3".into(),
+                content: "Write it".into(),
+                running: true,
+                again: false,
+                ..Named::default()
+            }),
             ..Facts::default()
         },
         counters: Counters { since: Some(0), idle: 2, continuations: 2, total: 2, ..Counters::default() },

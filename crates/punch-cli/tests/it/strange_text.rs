@@ -1,18 +1,22 @@
-//! Bytes from outside: terminal escapes, arguments that are no text, readers that leave.
+//! Bytes from outside: terminal escapes, arguments that are not text, readers that leave.
 
 use std::{ffi::OsStr, process::Stdio};
 
 use crate::world::{World, finished};
 
-/// Colours, a window title, a carriage return that hides, a right-to-left override, a C1 control, a line break.
-const EVIL: &str = "\u{1b}[31mred\u{1b}]0;title\u{7} back\rover \u{202e}right \u{9b}2J a\nb";
+/// Colors, a window title, a carriage return that hides, a right-to-left override, a C1 control, characters without width,
+/// tags in which a text can hide, a line break.
+const EVIL: &str =
+    "\u{1b}[31mred\u{1b}]0;title\u{7} back\rover \u{202e}right \u{9b}2J \u{200b}\u{feff}\u{e0041}\u{e007f}\u{ad} a\nb";
 
 /// Most of [`EVIL`], but on one line.
-const LINE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7} \u{202e}right \u{9b}2J";
+const LINE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7} \u{202e}right \u{9b}2J \u{200b}\u{feff}\u{e0041}\u{e007f}";
 
-/// Nothing that a terminal would obey.
+/// Nothing that a terminal would obey, and nothing that a reader does not see.
 fn assert_harmless(what: &str, text: &str) {
-    let bad = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let hidden = |c: char| matches!(c, '\u{ad}' | '\u{200b}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}');
+    let turned = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let bad = |c: char| (c.is_control() && c != '\n') || turned(c) || hidden(c);
     assert!(!text.chars().any(bad), "{what}: {text:?}");
 }
 
@@ -71,6 +75,11 @@ fn terminal_escapes_are_neutralised_in_every_human_output() {
         &["undo"],
         &["plan", "list"],
         &["export", "--format", "markdown"],
+        &["export", "--format", "cursor-plan"],
+        &["schedule"],
+        &["report"],
+        &["inbox"],
+        &["assign", "y", "--to", "print"],
     ];
     for arguments in runs {
         let run = world.punch(arguments);
@@ -97,6 +106,7 @@ fn arguments_that_are_no_text_are_a_usage_error_and_paths_may_be_any_bytes() {
         command.arg("--store").arg(strange);
         finished(command.output().unwrap())
     };
+    std::fs::create_dir(world.project.join(strange)).unwrap();
     let added = in_strange(&["add", "first"]);
     assert_eq!((added.exit, added.stderr.as_str()), (Some(0), ""), "{}", added.render());
     assert_eq!(in_strange(&["list"]).stdout, "[ ] T-1  first\n");
@@ -126,11 +136,15 @@ fn a_reader_that_leaves_is_no_error_for_any_verb() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_answer_that_cannot_be_written_is_told() {
+fn an_answer_that_cannot_be_written_says_that_the_change_is_stored() {
     let world = World::new();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let run = finished(world.command(&["add", "first"]).stdout(full).output().unwrap());
-    assert_eq!(run.exit, Some(3));
-    assert!(run.stderr.contains("cannot write standard output"), "{}", run.stderr);
+    assert_eq!(run.exit, Some(1), "3 would mean: try again");
+    assert!(run.stderr.contains("the change is stored, but standard output cannot be written"), "{}", run.stderr);
     assert_eq!(world.ids(), ["T-1"]);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let run = finished(world.command(&["list"]).stdout(full).output().unwrap());
+    assert_eq!(run.exit, Some(3), "{}", run.render());
+    assert!(run.stderr.contains("cannot write standard output"), "{}", run.stderr);
 }

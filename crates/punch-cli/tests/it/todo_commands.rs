@@ -33,68 +33,67 @@ fn the_list_grows_is_worked_on_and_goes() {
         undo
         todo
     "), @r#"
-$ punch todo
-No todos. Use /todo append <task> to start one.
-$ punch todo export
-No todos to export.
-$ punch todo append 'fix the bug'
-Appended to Todos: Fix the bug
-$ punch todo append auth 'port the store'
-Appended to Auth: Port the store
-$ punch todo append auth test the store
-Appended to Auth: Test the store
-$ punch todo append
-Usage: /todo append [<phase>] <task...>
-exit 1
-$ punch todo start port
-Started: Port the store
-$ punch todo
-# Todos
-- [ ] Fix the bug
+    $ punch todo
+    No todos. Use punch todo append <task> to start one.
+    $ punch todo export
+    No todos to export.
+    $ punch todo append 'fix the bug'
+    Appended to Todos: Fix the bug
+    2> note: created a store in `$ROOT/p/.punch`, because this is not a git repository; folders below use it too
+    $ punch todo append auth 'port the store'
+    Appended to Auth: Port the store
+    $ punch todo append auth test the store
+    Appended to Auth: Test the store
+    $ punch todo append
+    Usage: punch todo append [<phase>] <task...>
+    exit 1
+    $ punch todo start port
+    Started: Port the store
+    $ punch todo
+    # Todos
+    - [ ] Fix the bug
 
-# Auth
-- [/] Port the store
-- [ ] Test the store
-$ punch todo done 'the'
-No task or phase matched "the".
-exit 1
-$ punch todo done port
-Marked completed: Port the store
-$ punch todo drop fix
-Marked abandoned: Fix the bug
-$ punch todo rm test
-Removed: Test the store
-$ punch todo copy
-Copy not available in ACP mode; printing instead:
+    # Auth
+    - [/] Port the store
+    - [ ] Test the store
+    $ punch todo done 'the'
+    No task or phase matched "the".
+    exit 1
+    $ punch todo done port
+    Marked completed: Port the store
+    $ punch todo drop fix
+    Marked abandoned: Fix the bug
+    $ punch todo rm test
+    Removed: Test the store
+    $ punch todo copy
+    # Todos
+    - [-] Fix the bug
 
-# Todos
-- [-] Fix the bug
+    # Auth
+    - [x] Port the store
+    $ punch list --all
+    [-] T-1  Fix the bug
+    [x] T-2  Port the store
+    $ punch todo done
+    Marked all tasks completed.
+    $ punch todo rm
+    Cleared all todos.
+    $ punch todo
+    No todos. Use punch todo append <task> to start one.
+    $ punch todo fly
+    Unknown punch todo subcommand. Use append, start, done, drop, rm, copy, export, import.
+    exit 1
+    $ punch undo
+    Undid revision 9 by user: T-1, T-2 archived; phases changed
+    [x] T-1  Fix the bug
+    [x] T-2  Port the store
+    $ punch todo
+    # Todos
+    - [x] Fix the bug
 
-# Auth
-- [x] Port the store
-$ punch list --all
-[-] T-1  Fix the bug
-[x] T-2  Port the store
-$ punch todo done
-Marked all tasks completed.
-$ punch todo rm
-Cleared all todos.
-$ punch todo
-No todos. Use /todo append <task> to start one.
-$ punch todo fly
-Unknown /todo subcommand. Use append, start, done, drop, rm, copy, export, import.
-exit 1
-$ punch undo
-undid revision 9 by user: T-1, T-2 archived; phases changed
-[x] T-1  Fix the bug
-[x] T-2  Port the store
-$ punch todo
-# Todos
-- [x] Fix the bug
-
-# Auth
-- [x] Port the store
-"#);
+    # Auth
+    - [x] Port the store
+    "#);
     world.sound();
 }
 
@@ -103,7 +102,7 @@ fn looking_makes_no_store() {
     let world = World::new();
     world.script("todo\ntodo copy\ntodo help\ntodo done x\ntodo export\ntodo rm nothing");
     assert_eq!(fs::read_dir(&world.project).unwrap().count(), 0);
-    assert!(world.ok(&["todo", "help"]).starts_with("Usage: /todo <verb>"));
+    assert!(world.ok(&["todo", "help"]).starts_with("Usage: punch todo [COMMAND]"));
 }
 
 #[test]
@@ -121,10 +120,10 @@ $ punch todo export
 Wrote todos to TODO.md
 $ punch todo import nowhere.md
 2> error: cannot use the file `nowhere.md`: No such file or directory (os error 2)
-2> hint: check its name and its permissions
+2> hint: check the name and the permissions
 exit 1
 $ punch todo import
-Imported 2 phase(s), 2 task(s) from TODO.md.
+Imported 2 phases, 2 tasks from TODO.md.
 $ punch list --all
 [>] first  one  (P1)
 [ ] T-1  two
@@ -145,7 +144,7 @@ Could not parse bad.md:
   Line 3: unrecognized syntax "words"
 exit 1
 $ punch todo import new.md
-Imported 1 phase(s), 2 task(s) from new.md.
+Imported 1 phase, 2 tasks from new.md.
 $ punch list --all
 [x] T-1  two
 [>] T-2  three
@@ -200,7 +199,7 @@ fn the_list_is_edited_in_the_editor() {
     assert_eq!(edit("true").stdout, "Todos unchanged.\n");
     assert_eq!(
         edit("cat > \"$1\" <<END\n# A\n- [ ] one\n- [ ] two\nEND").stdout,
-        "Todos updated from editor: 1 phase(s), 2 task(s).\n"
+        "Todos updated from editor: 1 phase, 2 tasks.\n"
     );
     let ids = world.ids();
     assert_eq!(edit("sed -i 's/- \\[ \\] two/- [?] two/' \"$1\"").exit, Some(1));

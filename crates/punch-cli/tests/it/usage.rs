@@ -37,7 +37,7 @@ fn next_within_a_budget_is_a_batch_or_the_advice_to_save() {
     let world = World::new();
     world.ok(&["add", "one", "--tokens", "8000"]);
     world.ok(&["add", "two", "--tokens", "20000", "--needs", "T-1"]);
-    let answer = world.json(&["next", "--budget", "30000"]);
+    let answer = world.json(&["next", "--budget", "40000"]);
     assert_eq!((&answer["estimatedTokens"], &answer["advice"]), (&json!(28_000), &json!(null)));
     assert_eq!(answer["todos"][1], json!({"id": "T-2", "estimatedTokens": 20_000, "assumed": false}));
     let answer = world.json(&["next", "--budget", "0"]);
@@ -78,7 +78,7 @@ fn what_hooks_see_is_reported_without_anybody_typing_it() {
 fn a_batch_that_was_given_leaves_a_checkpoint_when_it_is_done() {
     let world = World::with_git();
     world.ok(&["add", "one", "two", "three", "--tokens", "8000"]);
-    assert_eq!(world.json(&["next", "--budget", "16000"])["todos"].as_array().unwrap().len(), 2);
+    assert_eq!(world.json(&["next", "--budget", "23000"])["todos"].as_array().unwrap().len(), 2);
     let why = || world.json(&["checkpoint", "list"])["checkpoints"].clone();
     assert_eq!(world.punch(&["done", "T-1"]).stderr, "");
     let last = world.punch(&["done", "T-2"]);
@@ -86,7 +86,7 @@ fn a_batch_that_was_given_leaves_a_checkpoint_when_it_is_done() {
     let list = why();
     assert_eq!((list.as_array().map(Vec::len), &list[0]["why"]), (Some(1), &json!("batch")));
     world.ok(&["config", "set", "checkpoint.batches", "off"]);
-    world.ok(&["next", "--budget", "16000"]);
+    world.ok(&["next", "--budget", "23000"]);
     assert_eq!(world.punch(&["done", "T-3"]).stderr, "");
     assert_eq!(why().as_array().map(Vec::len), Some(1));
 }
@@ -102,7 +102,7 @@ fn a_host_that_leaves_out_the_last_of_a_batch_ends_it() {
         assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""));
     };
     list(&[("one", "pending"), ("two", "pending"), ("three", "pending")]);
-    assert_eq!(world.json(&["next", "--budget", "40000"])["todos"].as_array().unwrap().len(), 2);
+    assert_eq!(world.json(&["next", "--budget", "58000"])["todos"].as_array().unwrap().len(), 2);
     world.ok(&["done", "T-1"]);
     list(&[("three", "pending")]);
     let all = world.json(&["checkpoint", "list"])["checkpoints"].clone();

@@ -36,7 +36,7 @@ fn a_failing_check_refuses_done_and_shows_its_end() {
     assert_eq!(world.refused(&["verify", "T-1"]), (1, "verify_failed".to_owned()));
     let run = world.punch(&["done", "T-1"]);
     assert_eq!(run.exit, Some(1));
-    assert!(run.stderr.contains("ended with exit code 3\nbroken\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("failed (exit code 3)") && run.stderr.contains("\nbroken\n"), "{}", run.stderr);
     assert_eq!(world.json(&["show", "T-1"])["todo"]["status"], "pending");
 }
 
@@ -224,7 +224,7 @@ fn done_after_a_failed_check_warns_or_refuses_as_the_policy_says() {
     world.ok(&["config", "set", "policy.verify", "claim"]);
     let done = world.ok(&["done", "T-1"]);
     assert!(
-        done.contains("note: `T-1` is done, but its check `exit 3` failed with exit code 3 a moment ago"),
+        done.contains("note: `T-1` is marked done, but its check `exit 3` failed with exit code 3 a moment ago"),
         "{done}"
     );
     assert!(world.ok(&["list", "--all"]).contains("[x] T-1  one  (check failed)"));
@@ -247,7 +247,7 @@ fn without_a_command_done_needs_evidence_where_the_plan_wants_proof() {
     let run = world.punch(&["done", "T-1"]);
     assert_eq!(run.exit, Some(1));
     assert!(
-        run.stderr.contains("hint: say what you checked: `punch done T-1 --evidence 'all tests pass'`"),
+        run.stderr.contains("hint: say what you checked, for example `punch done T-1 --evidence 'all tests pass'`"),
         "{}",
         run.stderr
     );

@@ -5,7 +5,8 @@ use super::draft::Draft;
 use super::resolve::Batch;
 use super::transition::{begin, not_ready, set_status};
 use super::{Context, Stop};
-use crate::{Actor, Fields, Footprint, Kind, Need, Op, Plan, Ref, Refusal, Status, Todo, Uid, Warning};
+use crate::reason::is_empty;
+use crate::{Actor, Fields, Footprint, Kind, LONGEST_LEASE, Need, Op, Plan, Ref, Refusal, Status, Todo, Uid, Warning};
 
 /// Returns true if `actor` must leave the work on this todo alone: another actor's claim is live, and this one does not
 /// override claims.
@@ -29,7 +30,7 @@ pub(super) fn protect(draft: &Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> 
         let todo = draft.get(uid)?;
         // An answer to an earlier claim is refused as late, which says more.
         let late = matches!(op, Op::Done { fence: Some(given), .. } | Op::Report { fence: Some(given), .. } if *given != todo.fence);
-        if !late && is_protected(todo, &draft.ctx.actor, draft.now) {
+        if !late && is_protected(todo, &draft.ctx.actor, draft.clock) {
             refusals.push(leased(todo));
         }
     }
@@ -79,7 +80,7 @@ pub(super) fn protect_fields(draft: &mut Draft<'_>, uid: Uid, fields: &Fields) -
     if work(&todo.fields) == work(fields) {
         return Ok(());
     }
-    if is_protected(todo, &draft.ctx.actor, draft.now) {
+    if is_protected(todo, &draft.ctx.actor, draft.clock) {
         return Err(leased(todo).into());
     }
     Ok(note_end(draft, uid)?)
@@ -88,15 +89,15 @@ pub(super) fn protect_fields(draft: &mut Draft<'_>, uid: Uid, fields: &Fields) -
 /// Warns if the work on a todo changes that someone else has claimed.
 pub(super) fn note_end(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Need> {
     let todo = draft.get(uid)?;
-    if todo.leased_by_other(draft.ctx.actor.owner(), draft.now) {
+    if todo.leased_by_other(draft.ctx.actor.owner(), draft.clock) {
         let (id, owner) = (todo.id.clone(), todo.owner.clone().unwrap_or_default());
         draft.warnings.push(Warning::ClaimEnded { id, owner });
     }
     Ok(())
 }
 
-/// Returns true if a start is a claim: always under a name, and for a user where the todo was there before. What an import
-/// or a plan file brings in progress is no one's.
+/// Returns true if a start is a claim: always under a name, and for a user where the todo was there before. A todo
+/// that an import or a plan file brings in progress stays unclaimed.
 pub(super) fn is_claim(ctx: &Context, new: bool) -> bool {
     ctx.actor.needs_lease() || (ctx.actor.claims() && !new)
 }
@@ -104,7 +105,7 @@ pub(super) fn is_claim(ctx: &Context, new: bool) -> bool {
 /// Gives the actor's own todo in progress a whole lease, unless it has a longer one.
 pub(super) fn prolong(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     if draft.ctx.actor.needs_lease() {
-        let until = Some(draft.now.saturating_add(draft.ctx.lease));
+        let until = Some(draft.clock.saturating_add(draft.ctx.lease));
         if draft.get(uid)?.lease_until < until {
             draft.touch(uid)?.lease_until = until;
         }
@@ -113,6 +114,7 @@ pub(super) fn prolong(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
 }
 
 pub(super) fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
+    let until = within_longest(draft, until);
     let todo = draft.get(uid)?;
     if todo.status == Status::InProgress {
         if todo.owner.as_deref() != draft.ctx.actor.owner() {
@@ -125,7 +127,8 @@ pub(super) fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), S
         return Err(Refusal::Transition { id: todo.id.clone(), op: "claim", status: todo.status }.into());
     }
     // A claim is a promise to work now: whatever the gate, it is only given on ready work.
-    if !todo.is_ready(draft.now) {
+    let clear = todo.is_ready(draft.clock) && !is_empty(todo);
+    if !clear || (!todo.files.is_empty() && !draft.before_start(uid)?.is_empty()) {
         return Err(not_ready(draft, uid)?.into());
     }
     // The limit is on what is started by the way: a claim asks for more work, and its lease frees what is forgotten.
@@ -136,6 +139,7 @@ pub(super) fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), S
 
 pub(super) fn renew(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
     own(draft, uid, "renew")?;
+    let until = within_longest(draft, until);
     let todo = draft.get(uid)?;
     if todo.lease_until.is_none() {
         return Err(Refusal::Transition { id: todo.id.clone(), op: "renew", status: todo.status }.into());
@@ -158,6 +162,10 @@ pub(super) fn unclaim(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
 pub(super) fn hand_over(draft: &mut Draft<'_>, uid: Uid, owner: &str) -> Result<(), Stop> {
     own(draft, uid, "hand over")?;
     Ok(draft.edit(uid, Kind::Edited, |t| t.owner = Some(owner.to_owned()))?)
+}
+
+fn within_longest(draft: &Draft<'_>, until: i64) -> i64 {
+    until.min(draft.clock.saturating_add(LONGEST_LEASE))
 }
 
 fn own(draft: &Draft<'_>, uid: Uid, op: &'static str) -> Result<(), Stop> {

@@ -84,7 +84,7 @@ pub fn derive(plan: &mut Plan) {
     plan.row.counts = Counts::default();
     (plan.row.dangling, plan.row.suspended) = (0, 0);
     for (n, todo) in live.iter().enumerate() {
-        *plan.row.counts.of(todo.status) += 1;
+        plan.row.counts.add(&todo.fields);
         for dep in &todo.depends_on {
             match dep {
                 Dep::On(to) => edges.extend(number.get(to).map(|to| (n as u32, *to))),

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{Context, Stop, Undone};
 use crate::graph::Net;
+use crate::reason::{Reader, Reason};
 use crate::{
     CancelledDep, Dep, Event, Fields, Footprint, Kind, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid,
     Warning,
@@ -14,10 +15,13 @@ use crate::{
 pub(super) struct Draft<'a> {
     pub plan: &'a Plan,
     pub ctx: &'a Context,
+    /// The time of what this write records: never before the last event.
     pub now: i64,
+    /// The current time, against which leases and timers are judged: a last event in the future stops nothing from ending.
+    pub clock: i64,
     pub row: PlanRow,
     pub rows: BTreeMap<Uid, Todo>,
-    /// Todos made by this batch; their story is told by one `added` event at the end.
+    /// Todos made by this batch; one `added` event covers their story at the end.
     pub fresh: BTreeSet<Uid>,
     /// Live ids that changed hands in this batch.
     pub ids: HashMap<String, Option<Uid>>,
@@ -49,6 +53,7 @@ impl<'a> Draft<'a> {
             plan,
             ctx,
             now: ctx.now.max(plan.row.last_time),
+            clock: ctx.now,
             row: plan.row.clone(),
             rows: BTreeMap::new(),
             fresh: BTreeSet::new(),
@@ -84,18 +89,25 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Changes stored fields and records what changed. Edges, liveness and statuses go through their own functions,
+    /// Changes stored fields, counts the todo again and records what changed. Edges, liveness and statuses go through their own functions,
     /// which keep the graph in step.
     pub fn edit(&mut self, uid: Uid, kind: Kind, f: impl FnOnce(&mut Todo)) -> Result<(), Need> {
         let fresh = self.fresh.contains(&uid);
-        let now = self.now;
+        let (now, mut counts) = (self.now, self.row.counts);
         let todo = self.touch(uid)?;
-        if fresh {
-            f(todo);
-            return Ok(());
-        }
         let before = todo.fields.clone();
         f(todo);
+        if before.removed.is_none() {
+            counts.subtract(&before);
+        }
+        if todo.is_live() {
+            counts.add(&todo.fields);
+        }
+        self.row.counts = counts;
+        if fresh {
+            return Ok(());
+        }
+        let todo = self.touch(uid)?;
         let changes = before.changes(&todo.fields);
         if !changes.is_empty() {
             todo.updated_at = now;
@@ -258,23 +270,35 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Ids with their status of what a todo waits for, for messages.
-    pub fn waits_for(&self, uid: Uid) -> Result<Vec<(String, &'static str)>, Need> {
-        let mut out = Vec::new();
-        for dep in &self.get(uid)?.depends_on {
-            if !self.is_unmet(dep)? {
-                continue;
-            }
-            out.push(match dep {
-                Dep::On(to) => (self.get(*to)?.id.clone(), self.get(*to)?.status.name()),
-                Dep::Suspended(to) => (self.get(*to)?.id.clone(), "in a circle"),
-                Dep::Dangling(id) => (id.clone(), "missing"),
-            });
-        }
-        Ok(out)
+    /// Everything that stands in the way of starting a todo.
+    pub fn before_start(&self, uid: Uid) -> Result<Vec<Reason>, Need> {
+        self.ask_around(uid, |reader, todo| reader.before_start(todo))
     }
 
-    /// Known ids that look like `given`. Only the first refusals are read by anybody, and the search is not cheap.
+    /// The todo in progress that touches the same files, and the files.
+    pub fn file_conflict(&self, uid: Uid) -> Result<Option<Reason>, Need> {
+        self.ask_around(uid, |reader, todo| reader.file_reason(todo))
+    }
+
+    /// Asks about a todo among everything that may stand in its way.
+    fn ask_around<T: Default>(&self, uid: Uid, question: impl FnOnce(Reader<'_>, &Todo) -> T) -> Result<T, Need> {
+        let todo = self.get(uid)?;
+        let mut around = Plan::slice(self.row.clone());
+        for target in todo.depends_on.iter().filter_map(Dep::target) {
+            around.put(self.get(target)?.clone());
+        }
+        if !todo.files.is_empty() {
+            for other in self.plan.all_running()?.map(|todo| todo.uid).chain(self.active.iter().copied()) {
+                around.put(self.get(other)?.clone());
+            }
+        }
+        around.put(todo.clone());
+        let reader = Reader::of(&around, self.ctx.actor.owner(), self.now);
+        let answer = around.get(uid).map(|todo| question(reader, todo));
+        Ok(answer.unwrap_or_default())
+    }
+
+    /// Known ids that look like `given`. Only the first refusals are read by anyone, and the search is not cheap.
     pub fn near(&self, given: &str, refusals: &[Refusal]) -> Vec<String> {
         if refusals.len() < 8 { crate::text::nearest(given, self.plan.ids(), 3) } else { Vec::new() }
     }
@@ -286,7 +310,7 @@ impl<'a> Draft<'a> {
     /// Puts a todo into the draft that starts from nothing.
     pub fn insert_fresh(&mut self, uid: Uid, fields: Fields) {
         self.fresh.insert(uid);
-        *self.row.counts.of(fields.status) += 1;
+        self.row.counts.add(&fields);
         let mut todo = Todo::blank(uid);
         todo.fields = fields;
         todo.updated_at = self.now;

@@ -15,7 +15,7 @@ const MANY: usize = 64;
 
 pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
     let mut wanted = wanted(draft, batch)?;
-    // Naming what is there already is no reason to look at the whole graph.
+    // Naming what is there already is not a reason to look at the whole graph.
     wanted.retain(|uid, deps| draft.get(*uid).is_ok_and(|todo| todo.depends_on != *deps));
     let mut added = 0;
     for (uid, deps) in &wanted {
@@ -238,7 +238,7 @@ fn sort_all(draft: &mut Draft<'_>, wanted: BTreeMap<Uid, Vec<Dep>>) -> Result<()
             .iter()
             .filter_map(|dep| if let Dep::Suspended(to) = dep { Some(*to) } else { None })
             .collect();
-        // Naming a todo again is no change: what is suspended stays so until its circle opens.
+        // Naming a todo again is not a change: what is suspended stays so until its circle opens.
         for dep in &mut deps {
             if let Dep::On(to) = dep
                 && suspended.contains(to)

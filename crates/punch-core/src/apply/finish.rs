@@ -1,11 +1,12 @@
 //! Events of the new todos, the revision, and what the caller gets.
 
-use super::Outcome;
 use super::draft::Draft;
 use super::resolve::Batch;
-use crate::{Fields, Kind, Patch, Uid};
+use super::{Outcome, Stop};
+use crate::reason::{is_busy, is_empty, is_startable};
+use crate::{Fields, Kind, Patch, Todo, Uid};
 
-pub(super) fn finish(mut draft: Draft<'_>, batch: &Batch<'_>) -> Outcome {
+pub(super) fn finish(mut draft: Draft<'_>, batch: &Batch<'_>) -> Result<Outcome, Stop> {
     let blank = Fields::default();
     for (uid, _) in &batch.added {
         if let Some(todo) = draft.rows.get(uid) {
@@ -18,15 +19,19 @@ pub(super) fn finish(mut draft: Draft<'_>, batch: &Batch<'_>) -> Outcome {
         draft.row.last_time = draft.now;
     }
     let plan = draft.plan;
-    let now = draft.now;
-    let rows: Vec<_> = draft.rows.into_values().filter(|todo| plan.get(todo.uid) != Some(todo)).collect();
-    let mut unblocked: Vec<(i64, Uid)> = rows
-        .iter()
-        .filter(|t| t.is_ready(now) && plan.get(t.uid).is_some_and(|old| old.is_blocked(now)))
-        .map(|t| (t.position, t.uid))
-        .collect();
+    let now = draft.clock;
+    let freed = |t: &&Todo| t.is_ready(now) && !is_empty(t) && plan.get(t.uid).is_some_and(|old| old.is_blocked(now));
+    let freed: Vec<&Todo> = draft.rows.values().filter(freed).collect();
+    let mut busy: Vec<&Todo> = Vec::new();
+    if draft.row.counts.in_progress > 0 && freed.iter().any(|t| !t.files.is_empty()) {
+        let before = plan.all_running()?.filter(|t| !draft.rows.contains_key(&t.uid));
+        busy = before.chain(draft.rows.values()).filter(|t| is_busy(t, now)).collect();
+    }
+    let freed = freed.into_iter().filter(|t| is_startable(t, busy.iter().copied(), now));
+    let mut unblocked: Vec<(i64, Uid)> = freed.map(|t| (t.position, t.uid)).collect();
     unblocked.sort_unstable();
-    Outcome {
+    let rows: Vec<_> = draft.rows.into_values().filter(|todo| plan.get(todo.uid) != Some(todo)).collect();
+    Ok(Outcome {
         events: draft.events,
         rows,
         plan: draft.row,
@@ -34,5 +39,5 @@ pub(super) fn finish(mut draft: Draft<'_>, batch: &Batch<'_>) -> Outcome {
         added: batch.added.iter().map(|(uid, _)| *uid).collect(),
         warnings: draft.warnings,
         undone: draft.undoes,
-    }
+    })
 }

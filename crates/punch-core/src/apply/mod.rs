@@ -21,12 +21,13 @@ use crate::{Actor, Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, W
 pub use claims::{is_protected, leased, spare};
 pub use derive::{derive, fold};
 use draft::Draft;
+pub use transition::ATTEMPTS;
 pub use undo_walk::{Fate, UndoWalk};
 
 /// Who asks, when, under which policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// Milliseconds; raised to the plan's last time if the clock went backwards.
+    /// The current time in milliseconds. Leases and timers are judged against it; events are never dated before the last one.
     pub now: i64,
     /// Who asks; signs events and notes, and owns what it starts.
     pub actor: Actor,
@@ -110,5 +111,5 @@ pub fn apply(plan: &Plan, ops: &[Op], ctx: &Context) -> Result<Outcome, Stop> {
     edges::edges(&mut draft, &batch)?;
     transition::transitions(&mut draft, &batch)?;
     derive::settle(&mut draft)?;
-    Ok(finish::finish(draft, &batch))
+    finish::finish(draft, &batch)
 }

@@ -47,8 +47,12 @@ fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &ListPosition) 
             return Ok(set(draft, uid, position)?);
         }
         ListPosition::First => {
-            let first = order(draft)?.first().map_or(GAP, |(position, _)| *position);
-            return Ok(set(draft, uid, first.saturating_sub(GAP))?);
+            // A batch that moves several todos has to look at all of them.
+            let first = match batch.ops {
+                [_] => draft.plan.first_position()?,
+                _ => order(draft)?.first().map(|(position, _)| *position),
+            };
+            return Ok(set(draft, uid, first.unwrap_or(GAP).saturating_sub(GAP))?);
         }
         ListPosition::Before(r) | ListPosition::After(r) => {
             let found = batch.find(draft, r)?.filter(|uid| !batch.removed.contains(uid));

@@ -35,9 +35,7 @@ pub(super) fn remove(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
 pub(super) fn archive(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     super::claims::note_end(draft, uid)?;
     let now = draft.now;
-    let todo = draft.get(uid)?;
-    let (status, deps) = (todo.status, todo.depends_on.clone());
-    *draft.row.counts.of(status) -= 1;
+    let deps = draft.get(uid)?.depends_on.clone();
     draft.unlink_deps(uid, &deps);
     draft.edit(uid, Kind::Removed, |t| t.removed = Some(now))?;
     let todo = draft.touch(uid)?;

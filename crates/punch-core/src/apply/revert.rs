@@ -158,8 +158,8 @@ fn back<'c>(
     }
 }
 
-/// Undoes the adding, or the undoing, of notes wherever they are now: notes of others that came or went in between are
-/// no conflict.
+/// Undoes the adding, or the undoing, of notes wherever they are now: notes of others that came or went in between do
+/// not conflict.
 fn notes_back(notes: &mut Vec<Note>, splice: &Splice<Note>) -> bool {
     let mut without = notes.clone();
     for note in splice.added.iter().rev() {
@@ -213,7 +213,7 @@ fn adopt(
     conflicts: &mut Vec<(String, &'static str)>,
 ) -> Result<Vec<Uid>, Stop> {
     let touched: HashSet<Uid> = work.keys().copied().collect();
-    let lease_end = draft.now.saturating_add(draft.ctx.lease);
+    let lease_end = draft.clock.saturating_add(draft.ctx.lease);
     let mut running = Vec::new();
     for (uid, todo) in work {
         claims::protect_fields(draft, uid, &todo.fields)?;
@@ -222,11 +222,9 @@ fn adopt(
         let same_owner = old.owner == todo.owner;
         if was_live {
             draft.unlink_deps(uid, &old_deps);
-            *draft.row.counts.of(old_status) -= 1;
         }
         if todo.is_live() {
             draft.link_deps(uid, &todo.depends_on);
-            *draft.row.counts.of(todo.status) += 1;
         }
         draft.edit(uid, Kind::Reverted, |t| t.fields = todo.fields)?;
         let todo = draft.touch(uid)?;

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// One retry, then failed.
-const ATTEMPTS: u32 = 2;
+pub const ATTEMPTS: u32 = 2;
 
 pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
     demote_running(draft)?;
@@ -78,7 +78,7 @@ fn demote_running(draft: &mut Draft<'_>) -> Result<(), Stop> {
         let had = draft.plan.get(uid).map_or(0, |t| t.derived.unmet);
         let todo = draft.get(uid)?;
         // An edit of the dependencies ends no claim: the todo runs on and is reported stalled.
-        if todo.derived.unmet > had && !claims::is_protected(todo, &draft.ctx.actor, draft.now) {
+        if todo.derived.unmet > had && !claims::is_protected(todo, &draft.ctx.actor, draft.clock) {
             set_status(draft, uid, Status::Pending, Kind::Demoted, |t| t.flags.resume = true)?;
         }
     }
@@ -87,7 +87,7 @@ fn demote_running(draft: &mut Draft<'_>) -> Result<(), Stop> {
 
 /// Writes what time alone has done: a lease that ran out, a timer that elapsed (rule 33).
 fn expire(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
-    let now = draft.now;
+    let now = draft.clock;
     if draft.get(uid)?.lease_expired(now) {
         set_status(draft, uid, Status::Pending, Kind::LeaseExpired, |t| t.flags.resume = true)?;
     }
@@ -128,15 +128,13 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
 }
 
 pub(super) fn not_ready(draft: &Draft<'_>, uid: Uid) -> Result<Refusal, Need> {
-    let todo = draft.get(uid)?;
-    let hold = todo.hold_at(draft.now).map(|hold| hold.reason.clone());
-    Ok(Refusal::NotReady { id: todo.id.clone(), waits_for: draft.waits_for(uid)?, hold })
+    Ok(Refusal::NotReady { id: draft.id(uid), reasons: draft.before_start(uid)? })
 }
 
 /// May work on it begin or be called done?
 fn gate(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Stop> {
     let todo = draft.get(uid)?;
-    let (unmet, held) = (todo.derived.unmet, todo.hold_at(draft.now).is_some());
+    let (unmet, held) = (todo.derived.unmet, todo.hold_at(draft.clock).is_some());
     match draft.ctx.policy.start_gate {
         StartGate::Strict if unmet > 0 || held => Err(not_ready(draft, uid)?.into()),
         StartGate::AtEnd if held => Err(not_ready(draft, uid)?.into()),
@@ -153,6 +151,21 @@ fn gate(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Sto
             Ok(())
         }
     }
+}
+
+/// Two todos that touch the same files are not worked on at once, unless the user says so (rule 48).
+fn apart(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+    let todo = draft.get(uid)?;
+    if todo.files.is_empty() || draft.row.counts.in_progress == 0 {
+        return Ok(());
+    }
+    let Some(other) = draft.file_conflict(uid)? else { return Ok(()) };
+    if draft.ctx.policy.start_gate == StartGate::Strict && !draft.ctx.actor.is_user() {
+        return Err(not_ready(draft, uid)?.into());
+    }
+    let (id, files) = (draft.id(uid), other.about.unwrap_or_default());
+    draft.warnings.push(Warning::SharedFiles { id, other: other.id, files });
+    Ok(())
 }
 
 /// Begins work, which is a claim: the actor owns the todo from now on. What another actor has in progress without a live
@@ -172,6 +185,7 @@ fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), St
         }
     } else {
         gate(draft, uid, gated)?;
+        apart(draft, uid)?;
     }
     within_limit(draft, uid, draft.ctx.actor.owner())?;
     // Once a todo has been claimed, the next start makes answers to the old claim late.
@@ -210,7 +224,7 @@ pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> 
     for other in before.chain(draft.active.iter().copied()).filter(|other| *other != uid) {
         let todo = draft.get(other)?;
         let works = todo.is_live() && todo.status == Status::InProgress && todo.owner.as_deref() == owner;
-        if works && !todo.lease_expired(draft.now) {
+        if works && !todo.lease_expired(draft.clock) {
             running = Some(todo);
             break;
         }
@@ -324,33 +338,43 @@ fn cascade(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Counts a failed attempt: the first one is retried, the second one ends the todo. A failure without a text leaves the
+/// text of the last one.
 fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
     let todo = draft.get(uid)?;
-    let error = Some(error.to_owned()).filter(|e| !e.is_empty());
-    match todo.status {
-        Status::Failed => return Ok(()),
+    let (status, attempts) = (todo.status, todo.attempts + 1);
+    let record = |t: &mut Todo| {
+        if !error.is_empty() {
+            t.last_error = Some(error.to_owned());
+        }
+    };
+    match status {
+        Status::Failed => return Ok(draft.edit(uid, Kind::Edited, record)?),
         Status::Completed | Status::Cancelled => {
-            return Err(Refusal::Transition { id: todo.id.clone(), op: "fail", status: todo.status }.into());
+            return Err(Refusal::Transition { id: todo.id.clone(), op: "fail", status }.into());
         }
-        Status::Pending if !todo.is_ready(draft.now) => return Err(not_ready(draft, uid)?.into()),
-        Status::Pending => {
-            draft.edit(uid, Kind::Edited, |t| t.last_error = error)?;
-        }
-        Status::InProgress => {
-            let attempts = todo.attempts + 1;
-            draft.edit(uid, Kind::Edited, |t| {
+        Status::Pending if !todo.is_ready(draft.clock) => return Err(not_ready(draft, uid)?.into()),
+        Status::Pending if attempts < ATTEMPTS => {
+            return Ok(draft.edit(uid, Kind::Failed, |t| {
                 t.attempts = attempts;
-                t.last_error = error;
-            })?;
-            if attempts < ATTEMPTS {
-                return set_status(draft, uid, Status::Pending, Kind::Failed, |t| {
-                    t.flags.resume = true;
-                    t.flags.reported = false;
-                });
-            }
+                t.flags.resume = true;
+                t.flags.reported = false;
+                record(t);
+            })?);
         }
+        Status::Pending | Status::InProgress => {}
     }
-    close(draft, uid, Status::Failed, Kind::Failed)
+    draft.edit(uid, Kind::Edited, |t| {
+        t.attempts = attempts;
+        record(t);
+    })?;
+    if attempts >= ATTEMPTS {
+        return close(draft, uid, Status::Failed, Kind::Failed);
+    }
+    set_status(draft, uid, Status::Pending, Kind::Failed, |t| {
+        t.flags.resume = true;
+        t.flags.reported = false;
+    })
 }
 
 fn reopen(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
@@ -437,8 +461,6 @@ pub(super) fn set_status(
             draft.repull.extend(deps);
         }
     }
-    *draft.row.counts.of(before) -= 1;
-    *draft.row.counts.of(status) += 1;
     draft.edit(uid, kind, |t| {
         t.status = status;
         f(t);
@@ -467,7 +489,7 @@ fn satisfied(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Rule 20: who waits is blocked again; who already built on it is told.
+/// Rule 20: who waits is blocked again; who already built on it is warned.
 fn unsatisfied(draft: &mut Draft<'_>, uid: Uid, before: Status) -> Result<(), Stop> {
     for dependent in draft.dependents_of(uid)? {
         let todo = draft.touch(dependent)?;

@@ -7,9 +7,6 @@ use std::collections::HashMap;
 use super::{Context, Stop, Undone};
 use crate::{Change, Event, Footprint, Kind, Patch, Plan, Refusal};
 
-/// Revisions that are loaded at least when the walk needs more.
-const CHUNK: u64 = 64;
-
 /// A walk over revisions from the newest to the oldest.
 #[derive(Clone, Debug, Default)]
 pub struct UndoWalk {
@@ -54,7 +51,7 @@ impl UndoWalk {
 pub(super) enum Aim {
     /// This revision.
     Revision(u64),
-    /// The latest change, of the actor or of anybody.
+    /// The latest change, of the actor or of anyone.
     Change { any: bool },
     /// The latest undo of the actor.
     Undo,
@@ -124,17 +121,18 @@ fn chain(plan: &Plan, newest: u64, revision: u64) -> Result<Undone, Stop> {
     Ok(Undone { revision, change, by, redo })
 }
 
-/// The events of a revision, or a request for them and for older ones: more each time, so that few rounds are needed.
+/// The events of a revision, or a request for them and for older ones: more each time, so that few rounds are needed. The
+/// newest one alone at first: most undos mean it, and the one before may be an import of everything.
 fn events(plan: &Plan, newest: u64, revision: u64) -> Result<&[Event], Stop> {
     plan.events(revision).ok_or_else(|| {
-        let more = CHUNK.max((newest - revision).saturating_mul(3));
+        let more = (newest - revision).saturating_mul(7).max(1);
         let oldest = revision.saturating_sub(more - 1).max(1);
         let revisions = (oldest..=revision).filter(|revision| plan.events(*revision).is_none()).collect();
         Stop::Need(Box::new(Footprint { revisions, ..Footprint::default() }))
     })
 }
 
-/// Whether undo takes back any part of an event. It never takes back fences, owners, evidence, usage and the notes of
+/// Whether undo undoes any part of an event. It never undoes fences, owners, evidence, usage and the notes of
 /// others.
 fn undoable(event: &Event, ctx: &Context) -> bool {
     match &event.patch {
@@ -145,7 +143,7 @@ fn undoable(event: &Event, ctx: &Context) -> bool {
     }
 }
 
-/// Whether undo takes back this change of a todo.
+/// Whether undo undoes this change of a todo.
 pub(super) fn is_undone(change: &Change, event: &Event, ctx: &Context) -> bool {
     change.undoable() && (!matches!(change, Change::Notes(_)) || event.is_by(&ctx.actor))
 }

@@ -1,10 +1,14 @@
 //! Field updates: new todos, edits, remarks, phases, order. Edges and statuses come after.
 
+use std::collections::BTreeSet;
+
 use super::draft::Draft;
 use super::order::{at_end, reorder};
 use super::resolve::{Batch, keep_number};
 use super::{Stop, derive};
-use crate::{Add, Edit, Fields, Keep, Kind, Note, Op, Patch, Phase, PhaseRef, PhaseUid, Refusal, Swap, Uid};
+use crate::{
+    Add, Edit, Fields, Keep, Kind, Label, LabelEdit, Note, Op, Patch, Phase, PhaseRef, PhaseUid, Refusal, Swap, Uid,
+};
 
 pub(super) fn update(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
     let phases = phases(draft, batch)?;
@@ -81,12 +85,14 @@ fn edit(draft: &mut Draft<'_>, uid: Uid, edit: &Edit, phases: &[PhaseUid]) -> Re
             draft.repull.extend(deps);
         }
     }
+    let labels = labels(draft, uid, &edit.labels)?;
     Ok(draft.edit(uid, Kind::Edited, |t| {
         put(&mut t.content, &edit.content);
         put(&mut t.active_form, &edit.active_form);
         put(&mut t.description, &edit.description);
         put(&mut t.phase, &phase);
         put(&mut t.priority, &edit.priority);
+        put(&mut t.labels, &labels);
         put(&mut t.complexity, &edit.complexity);
         put(&mut t.estimated_tokens, &edit.estimated_tokens);
         put(&mut t.criteria, &edit.criteria);
@@ -94,6 +100,19 @@ fn edit(draft: &mut Draft<'_>, uid: Uid, edit: &Edit, phases: &[PhaseUid]) -> Re
         put(&mut t.files, &edit.files);
         put(&mut t.hidden, &edit.hidden);
     })?)
+}
+
+/// The labels after the edit, if it changes them.
+fn labels(draft: &Draft<'_>, uid: Uid, edit: &LabelEdit) -> Result<Keep<BTreeSet<Label>>, Stop> {
+    if *edit == LabelEdit::Keep {
+        return Ok(Keep::Keep);
+    }
+    let todo = draft.get(uid)?;
+    let labels = edit.applied(&todo.labels);
+    if labels.len() > Label::MOST {
+        return Err(Refusal::TooManyLabels { id: todo.id.clone(), count: labels.len() }.into());
+    }
+    Ok(Keep::Set(labels))
 }
 
 fn put<T: Clone>(field: &mut T, value: &Keep<T>) {

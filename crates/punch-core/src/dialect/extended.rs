@@ -135,6 +135,7 @@ fn fields(map: &Map<String, Value>, at: &str, limits: &Limits, title: Option<&st
         blocks: texts(map, "blocks", at)?.unwrap_or_default().into_iter().map(Ref::Id).collect(),
         phase: Keep::from_option(text(map, "phase", at)?.map(|name| Some(PhaseRef::Name(name.to_owned())))),
         priority: Keep::from_option(native::priority(map, at)?),
+        labels: native::labels(map, at)?,
         complexity: Keep::from_option(complexity(map, at)?.map(Some)),
         estimated_tokens: Keep::from_option(number(map, "estimatedTokens", at)?.map(Some)),
         criteria: long("verificationCriteria")?,
@@ -260,7 +261,8 @@ fn name<'p>(plan: &'p Plan, dep: &'p Dep) -> &'p str {
 
 /// Ready ids by (own priority, position), as this format orders them (rule 25).
 pub fn ready(plan: &Plan, now: i64) -> Vec<String> {
-    let mut ready: Vec<&Todo> = plan.live().into_iter().filter(|t| t.is_ready(now)).collect();
+    let reader = crate::reason::Reader::new(plan, now);
+    let mut ready: Vec<&Todo> = plan.live().into_iter().filter(|t| reader.is_ready(t)).collect();
     ready.sort_by_key(|t| (t.priority, t.position, t.uid));
     ready.into_iter().map(|t| t.id.clone()).collect()
 }

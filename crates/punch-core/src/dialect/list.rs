@@ -9,7 +9,7 @@ use crate::{Add, Edit, Keep, ListPosition, Op, PhaseRef, PhaseUid, Plan, Ref, St
 /// Stands for "no phase" in a projection that needs one; never given to a stored phase.
 pub const NO_PHASE: PhaseUid = PhaseUid(0);
 
-/// One row of a list, in the engine's words. What a dialect cannot express is `None` and stays as it is.
+/// One row of a list, in the engine's words. What a dialect cannot express is `None` and keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListItem {
     /// The todo this row stands for; `None` asks for a new one.
@@ -115,7 +115,7 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
             None => {
                 let mut add = add(item, &place);
                 // Without dependencies the id is not visible: one that is taken, perhaps by a todo this dialect does not
-                // show, is no reason to refuse.
+                // show, is not a reason to refuse.
                 let holder = item.id.as_deref().and_then(|id| plan.by_id(id));
                 let taken = holder.is_some_and(|todo| !removed.contains(&todo.uid));
                 if item.depends_on.is_none() && taken {

@@ -1,6 +1,6 @@
 //! The native dialect: a batch of ops, references by id, strict. An empty or missing target never means "all".
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::slice;
 
 use serde_json::{Map, Value};
@@ -9,8 +9,8 @@ use super::extended::complexity;
 use super::input::{invalid, join, list, number, object, text, texts};
 use super::list::{ListItem, match_rows};
 use crate::{
-    Add, Edit, Evidence, Footprint, Hold, HoldKind, Keep, ListPosition, Op, PhaseRef, Plan, Ref, Refusal, Status,
-    Verify, text::clip,
+    Add, Edit, Evidence, Footprint, Hold, HoldKind, Keep, Label, LabelEdit, ListPosition, Op, PhaseRef, Plan, Ref,
+    Refusal, Status, Verify, text::clip,
 };
 
 /// How long texts may be, in characters.
@@ -38,6 +38,7 @@ const FIELDS: &[&str] = &[
     "blocks",
     "phase",
     "priority",
+    "labels",
     "complexity",
     "estimatedTokens",
     "verificationCriteria",
@@ -306,6 +307,7 @@ fn edit(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Edit, Ref
         blocks: ids("blocks")?.unwrap_or_default(),
         phase: optional(clears("phase"), phase.map(PhaseRef::Name)),
         priority: Keep::from_option(priority(map, at)?),
+        labels: if clears("labels") { LabelEdit::Set(BTreeSet::new()) } else { labels(map, at)? },
         complexity: optional(clears("complexity"), complexity(map, at)?),
         estimated_tokens: optional(clears("estimatedTokens"), number(map, "estimatedTokens", at)?),
         criteria: long("verificationCriteria")?,
@@ -345,12 +347,14 @@ fn place(map: &Map<String, Value>, at: &str) -> Result<ListPosition, Refusal> {
 fn hold(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Hold, Refusal> {
     let kind = match text(map, "kind", at)? {
         None => HoldKind::Human,
-        Some(word) => HoldKind::ALL.into_iter().find(|k| k.name() == word).ok_or_else(|| {
+        Some(word) => HoldKind::parse(word).ok_or_else(|| {
             let known = HoldKind::ALL.map(HoldKind::name).join(", ");
             invalid(join(at, "kind"), format!("`{}` is none of {known}", clip(word, 40)))
         })?,
     };
     let reason = text(map, "reason", at)?.map(str::trim).filter(|r| !r.is_empty());
+    // What is parked waits for nothing.
+    let reason = reason.or((kind == HoldKind::Parked).then_some(Hold::PARKED));
     let reason = reason.ok_or_else(|| invalid(join(at, "reason"), "missing or empty; say what it waits for"))?;
     let until = number(map, "until", at)?.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
     if (kind == HoldKind::Timer) != until.is_some() {
@@ -431,7 +435,7 @@ pub(super) fn check_id(id: &str, at: &str) -> Result<String, Refusal> {
 /// Native content: trimmed, one line, within the limit (rule 44).
 pub(super) fn one_line(value: &str, at: &str, limit: usize) -> Result<String, Refusal> {
     let value = value.trim();
-    if value.is_empty() {
+    if crate::text::is_blank(value) {
         return Err(invalid(at, "must not be empty"));
     }
     if value.contains(['\n', '\r']) {
@@ -455,6 +459,12 @@ pub(super) fn priority(map: &Map<String, Value>, at: &str) -> Result<Option<u8>,
     let Some(given) = number(map, "priority", at)? else { return Ok(None) };
     let priority = u8::try_from(given).ok().filter(|p| (1..=5).contains(p));
     priority.map(Some).ok_or_else(|| invalid(join(at, "priority"), format!("{given} is not between 1 and 5")))
+}
+
+/// The whole set of labels.
+pub(super) fn labels(map: &Map<String, Value>, at: &str) -> Result<LabelEdit, Refusal> {
+    let Some(words) = texts(map, "labels", at)? else { return Ok(LabelEdit::Keep) };
+    Ok(LabelEdit::Set(Label::parse_all(words.iter().map(String::as_str))?))
 }
 
 /// A shell line or a list of arguments.

@@ -93,8 +93,9 @@ fn read_rows(call: &Value) -> Result<Vec<Row>, Refusal> {
             let value = text(map, key, &at)?.ok_or_else(|| invalid(format!("{at}.{key}"), "missing"))?;
             let length = crate::text::utf16_len(value);
             match length {
-                0 => Err(invalid(format!("{at}.{key}"), "must not be empty")),
-                1..=MAX_LENGTH => Ok(value.to_owned()),
+                _ if crate::text::is_blank(value) => Err(invalid(format!("{at}.{key}"), "must not be empty")),
+                // One line: another one could look like a row of the list that the model reads.
+                0..=MAX_LENGTH => Ok(crate::text::one_line(value)),
                 _ => Err(invalid(format!("{at}.{key}"), format!("{length} characters, at most {MAX_LENGTH} fit"))),
             }
         };

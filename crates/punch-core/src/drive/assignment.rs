@@ -27,7 +27,7 @@ pub fn assignment(todos: &[(String, String)], file: Option<&str>) -> String {
         "\nThese to-dos have already been created in the plan that punch keeps: do not create them again. Mark them as \
          in_progress as you work, starting with the first one, and as completed once they are done. Don't stop until \
          you have completed all the assigned to-dos; what cannot be done, mark as failed and say why. Other to-dos of \
-         the plan belong to somebody else.\n",
+         the plan belong to someone else.\n",
     );
     match file {
         Some(file) => {

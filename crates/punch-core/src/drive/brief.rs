@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::quote;
+use crate::text::shell;
 use crate::{Dep, Plan, Status, Todo, Uid, Verify};
 
 /// Bytes of its parts.
@@ -16,7 +17,7 @@ const NOTE: usize = 600;
 const RESULT: usize = 800;
 const FAILURE: usize = 3_000;
 
-/// Notes of a todo, dependencies, and pieces of the same that are told.
+/// Notes of a todo, dependencies, and pieces of the same that are listed.
 const NOTES: usize = 5;
 const BEFORE: usize = 10;
 
@@ -29,12 +30,22 @@ pub enum Reporting {
     Exit,
 }
 
-/// The message. What the todo depends on is told as far as it is loaded.
-pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting) -> String {
+/// Where an agent works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workplace {
+    /// In the user's own folder.
+    Project,
+    /// In a worktree of its own, whose changes the runner commits. The sandboxes of some agents do not let them commit
+    /// there.
+    Lane,
+}
+
+/// The message. Describes what the todo depends on as far as it is loaded.
+pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting, workplace: Workplace) -> String {
     let Some(todo) = plan.get(uid) else { return String::new() };
     let id = quote(&todo.id, ID);
     let mut out = format!("You have been assigned the following 1 to-do(s) with IDs: {id}\n\n");
-    out.push_str("It is quoted below as data; do what it says, and nothing else of the plan.\n");
+    out.push_str("It is quoted below as data. Do what it says, and nothing else from the plan.\n");
     let _ = writeln!(out, "<todo id=\"{id}\">\n{}\n</todo>", quote(&todo.content, CONTENT));
     section(&mut out, "description", todo.description.as_deref(), DESCRIPTION);
     section(&mut out, "criteria", todo.criteria.as_deref(), CRITERIA);
@@ -49,26 +60,38 @@ pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting) -> String {
             Verify::Shell(line) => line.clone(),
             Verify::Argv(words) => words.join(" "),
         };
-        let _ = writeln!(out, "It will be verified with this command:\n<verify>{}</verify>", quote(&line, COMMAND));
+        let _ = writeln!(out, "This command will verify it:\n<verify>{}</verify>", quote(&line, COMMAND));
     }
     if let Some(error) = todo.last_error.as_deref().filter(|_| todo.attempts > 0) {
         out.push_str("An earlier attempt failed. What went wrong:\n");
         section(&mut out, "failure", Some(error), FAILURE);
     }
     if todo.flags.resume {
-        out.push_str("Somebody worked on it before: look at what is there, and go on from it.\n");
+        out.push_str("Someone worked on it before: look at what is there and continue from it.\n");
     }
-    out.push_str(match reporting {
+    match reporting {
         Reporting::Tools => {
-            "\nWork on it until it is done. Then mark it as completed with the todo tools and say in the evidence what \
-             speaks for it; it is verified before it counts. What cannot be done: mark it failed and say why. What needs \
-             a person: put it on hold and say what for. Do not create or change other to-dos.\n"
+            let id = shell(&id);
+            let _ = write!(
+                out,
+                "\nWork on it until it is done, then report it: with the tool `todo_write` of the MCP server `punch`, which \
+                 may have a longer name such as `mcp__punch__todo_write` or be found only by a search for tools, or in a \
+                 shell. No other todo tool of yours reaches this plan.\n\
+                 - Done: mark it completed and give evidence, or run `punch done {id} --evidence TEXT`. It is verified before \
+                 it counts.\n\
+                 - It cannot be done: mark it failed and say why, or run `punch fail {id} --error WHY`.\n\
+                 - It needs the user: put it on hold and say what for, or run `punch hold {id} WHY`.\n\
+                 Do not create or change other to-dos.\n"
+            );
         }
-        Reporting::Exit => {
-            "\nWork on it until it is done, then end with exit code 0; it is verified before it counts. What cannot be \
-             done: say why and end with another exit code.\n"
-        }
-    });
+        Reporting::Exit => out.push_str(
+            "\nWork on it until it is done, then end with exit code 0; it is verified before it counts. If it cannot be \
+             done, say why and end with another exit code.\n",
+        ),
+    }
+    if workplace == Workplace::Lane {
+        out.push_str("You work in a git worktree of your own. Do not commit: your changes are committed for you.\n");
+    }
     out
 }
 
@@ -76,7 +99,7 @@ pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting) -> String {
 pub fn again(todo: &Todo, failure: &str) -> String {
     let mut out = format!("The to-do {} is not done. What went wrong:\n", quote(&todo.id, ID));
     section(&mut out, "failure", Some(failure), FAILURE);
-    out.push_str("Repair it and report it as completed again. After another failure it ends as failed.\n");
+    out.push_str("Fix it and report it as completed again. One more failure marks it failed.\n");
     out
 }
 
@@ -162,7 +185,7 @@ mod tests {
         second.criteria = Some("covers\nerrors".into());
         second.verify = Some(Verify::Shell("cargo test".into()));
         (second.attempts, second.last_error) = (1, Some("exit code 1".into()));
-        let text = brief(&plan(vec![first, second]), Uid(2), Reporting::Tools);
+        let text = brief(&plan(vec![first, second]), Uid(2), Reporting::Tools, Workplace::Project);
         assert!(text.starts_with("You have been assigned the following 1 to-do(s) with IDs: T-2\n"), "{text}");
         for part in [
             "<todo id=\"T-2\">\nTest the parser\n</todo>",
@@ -173,6 +196,28 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
+    }
+
+    #[test]
+    fn it_names_the_tool_and_the_commands_that_report() {
+        let mut odd = todo(1, "x");
+        odd.fields.id = "it's".into();
+        let of = |todo: Todo, reporting, workplace| brief(&plan(vec![todo]), Uid(1), reporting, workplace);
+        let text = of(todo(1, "x"), Reporting::Tools, Workplace::Lane);
+        for part in [
+            "`todo_write` of the MCP server `punch`",
+            "`mcp__punch__todo_write`",
+            "`punch done T-1 --evidence TEXT`",
+            "`punch fail T-1 --error WHY`",
+            "`punch hold T-1 WHY`",
+            "No other todo tool",
+            "Do not commit",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(of(odd, Reporting::Tools, Workplace::Project).contains(r"`punch done 'it'\''s' --evidence TEXT`"));
+        let by_exit = of(todo(1, "x"), Reporting::Exit, Workplace::Project);
+        assert!(!by_exit.contains("todo_write") && !by_exit.contains("commit"), "{by_exit}");
     }
 
     #[test]
@@ -191,7 +236,7 @@ mod tests {
         let mut others: Vec<Todo> = (2..40).map(|uid| Todo { uid: Uid(uid), ..evil.clone() }).collect();
         evil.depends_on = (2..40).map(|uid| Dep::On(Uid(uid))).collect();
         others.push(evil);
-        let text = brief(&plan(others), Uid(1), Reporting::Exit);
+        let text = brief(&plan(others), Uid(1), Reporting::Tools, Workplace::Lane);
         assert!(text.len() <= 40_000, "{}", text.len());
         assert_eq!(text.matches("</todo>").count(), 1, "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}') && !text.contains("<script"));

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Facts, HostEvent, Start, ToolKind, Turn};
+use super::{Decision, Facts, HostEvent, KeepGoing, Start, ToolKind, Turn};
+use crate::hash::fnv1a;
 
 /// After so long a failed turn is forgotten.
 const FORGET_FAILURES_MS: i64 = 5 * 60 * 1000;
@@ -18,10 +19,10 @@ pub struct Counters {
     /// Continuations since the last progress.
     #[serde(skip_serializing_if = "is_zero")]
     pub continuations: u32,
-    /// Continuations since the last message of a person.
+    /// Continuations since the last message of the user.
     #[serde(skip_serializing_if = "is_zero")]
     pub total: u32,
-    /// Continuations since the last progress that brought none.
+    /// Continuations in a row after which the agent used no tool but ours and changed no status.
     #[serde(skip_serializing_if = "is_zero")]
     pub idle: u32,
     /// Continuations since the last use of a tool: what hosts count themselves.
@@ -33,29 +34,29 @@ pub struct Counters {
     /// When the last one failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_at: Option<i64>,
-    /// When a person last said something, or the session was first seen.
+    /// When the user last said something, or the session was first seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
     /// The revision up to which progress has been looked for.
     #[serde(skip_serializing_if = "is_zero64")]
     pub seen: u64,
-    /// Bytes of the first continuation after a person's message: no later one is longer.
+    /// Bytes of the first continuation after the user's message: no later one is longer.
     #[serde(skip_serializing_if = "is_zero_len")]
     pub first: usize,
-    /// Nothing has touched the plan since the last message of a person: no todo was written or started, and no tool
+    /// Nothing has touched the plan since the last message of the user: no todo was written or started, and no tool
     /// changed a file or ran a command while a todo was in progress. False where no message was ever reported.
     #[serde(skip_serializing_if = "is_false")]
     pub untouched: bool,
-    /// A person is being asked.
+    /// The user is being asked.
     #[serde(skip_serializing_if = "is_false")]
     pub asked: bool,
-    /// A person broke the work off and has said nothing since.
+    /// The user broke the work off and has said nothing since.
     #[serde(skip_serializing_if = "is_false")]
     pub interrupted: bool,
     /// The conversation is being shortened since then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compacting: Option<i64>,
-    /// This host announces shortenings that never happen.
+    /// This host announces shortenings that never happen, or does not report their end.
     #[serde(skip_serializing_if = "is_false")]
     pub compacts_loudly: bool,
     /// The conversation is over.
@@ -64,10 +65,10 @@ pub struct Counters {
     /// Tools that failed on the current todo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<ToolTrouble>,
-    /// Where the last turns of a person began, oldest first.
+    /// Where the last turns of the user began, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
-    /// The revision up to which a person's changes were told.
+    /// The revision up to which the user's changes were told.
     #[serde(skip_serializing_if = "is_zero64")]
     pub told: u64,
     /// Uses of tools since the list was last written or a reminder was given.
@@ -88,6 +89,9 @@ pub struct Counters {
     /// Tokens that continuations have cost.
     #[serde(skip_serializing_if = "is_zero64")]
     pub prompted: u64,
+    /// A hash of the line about a stop that the user was shown last, since the last continuation.
+    #[serde(skip_serializing_if = "is_zero64")]
+    pub shown: u64,
 }
 
 /// Tools that failed on one todo.
@@ -115,16 +119,23 @@ impl Counters {
                         Self { since: Some(now), reminded: self.reminded, prompted: self.prompted, ..Self::default() };
                 }
             }
-            HostEvent::Prompted { by_person: true } => self.person(now),
+            HostEvent::Prompted { by_person: true } => {
+                self.person(now);
+                self.end_compaction();
+            }
             HostEvent::Prompted { by_person: false } => {}
             HostEvent::ToolStarting { .. } => self.asked = false,
             HostEvent::ToolEnded { tool } => {
                 self.asked = false;
+                self.end_compaction();
                 (self.in_row, self.failures, self.failed_at) = (0, 0, None);
                 if self.trouble.as_ref().is_some_and(|trouble| trouble.tool == tool.name) {
                     self.trouble = None;
                 }
                 self.untouched &= !tool.writes_todos();
+                if !matches!(tool.kind, ToolKind::Ours | ToolKind::HostTodo) {
+                    self.idle = 0;
+                }
                 match tool.kind {
                     ToolKind::Ours | ToolKind::HostTodo => (self.quiet, self.edits) = (0, 0),
                     ToolKind::Edit => (self.quiet, self.edits) = (self.quiet.saturating_add(1), self.edits + 1),
@@ -133,7 +144,7 @@ impl Counters {
                 }
             }
             HostEvent::ToolFailed { interrupted, .. } => {
-                self.asked = false;
+                (self.asked, self.idle) = (false, 0);
                 self.interrupted |= interrupted;
             }
             HostEvent::Asked => self.asked = true,
@@ -153,7 +164,12 @@ impl Counters {
         }
     }
 
-    /// A person has said something: every count starts again.
+    /// The work continues, so a compaction that was announced is over, although the host did not report its end.
+    fn end_compaction(&mut self) {
+        self.compacts_loudly |= self.compacting.take().is_some();
+    }
+
+    /// The user has said something: every count starts again.
     fn person(&mut self, now: i64) {
         (self.continuations, self.total, self.idle, self.in_row, self.first) = (0, 0, 0, 0, 0);
         (self.failures, self.failed_at, self.trouble) = (0, None, None);
@@ -171,6 +187,17 @@ impl Counters {
         out
     }
 
+    /// Returns which continuation the latest one is and how many there may be, by the limit that will end the loop first
+    /// if nothing changes.
+    pub fn nearest_limit(&self, policy: &KeepGoing) -> (u32, u32) {
+        let limits = [
+            (self.idle, policy.no_progress),
+            (self.continuations, policy.max_continuations),
+            (self.total, policy.absolute),
+        ];
+        limits.into_iter().min_by_key(|(n, of)| of.saturating_sub(*n)).unwrap_or_default()
+    }
+
     /// Counts a decision.
     pub fn decided(&mut self, decision: &Decision, facts: &Facts) {
         if facts.revision > 0 {
@@ -179,10 +206,8 @@ impl Counters {
         }
         self.going = matches!(decision, Decision::Continue { .. });
         if let Decision::Continue { text, .. } = decision {
-            self.continuations = self.continuations.saturating_add(1);
-            self.total = self.total.saturating_add(1);
-            self.idle = self.idle.saturating_add(1);
-            self.in_row = self.in_row.saturating_add(1);
+            self.shown = 0;
+            *self = self.continued();
             self.prompted += super::estimate(text) as u64;
             if self.first == 0 {
                 // What is said about checks comes and goes with them.
@@ -190,6 +215,23 @@ impl Counters {
                 self.first = text.len().saturating_sub(checks.len() + usize::from(!checks.is_empty()));
             }
         }
+    }
+
+    /// Returns a line about a stop if the user has not seen it yet: what has not changed since is shown once.
+    pub fn unless_shown(&mut self, line: Option<String>) -> Option<String> {
+        let line = line?;
+        let hash = fnv1a(line.bytes());
+        (std::mem::replace(&mut self.shown, hash) != hash).then_some(line)
+    }
+
+    /// Returns the counters after one more continuation.
+    #[must_use]
+    pub(super) fn continued(&self) -> Self {
+        let mut out = self.clone();
+        for count in [&mut out.continuations, &mut out.total, &mut out.idle, &mut out.in_row] {
+            *count = count.saturating_add(1);
+        }
+        out
     }
 
     /// A tool failed on a todo; how often now, in a row.

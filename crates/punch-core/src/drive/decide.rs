@@ -12,7 +12,7 @@ const REST_MS: i64 = 5_000;
 /// How long a compaction that was announced is assumed to last.
 const COMPACTION_MS: i64 = 60_000;
 
-/// What a person said with `punch keep-going`.
+/// What the user said with `punch keep-going`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Switch {
@@ -56,9 +56,9 @@ pub struct Scene {
     pub bound: bool,
     /// It works on another plan.
     pub foreign: bool,
-    /// What a person said.
+    /// What the user said.
     pub switch: Switch,
-    /// How full the context is; `None` never stops anybody.
+    /// How full the context is; `None` never stops anyone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<ContextUse>,
     /// The host's own limit of continuations in a row, which must not be reached.
@@ -83,7 +83,7 @@ pub struct Input {
     pub counters: Counters,
     /// The host.
     pub event: HostEvent,
-    /// The choices of a person.
+    /// The choices of the user.
     #[serde(default)]
     pub policy: KeepGoing,
     /// The place.
@@ -101,9 +101,9 @@ pub enum Decision {
     Continue {
         /// For the model.
         text: String,
-        /// Which one it is since the last progress.
+        /// Which one it is, by the limit that will end the loop first.
         n: u32,
-        /// How many there may be.
+        /// How many there may be by that limit.
         of: u32,
     },
     /// Let it stop.
@@ -120,9 +120,9 @@ pub fn decide(input: &Input) -> Decision {
         return Decision::Allow { reason };
     }
     let counters = input.counters.progressed(facts);
-    let n = counters.continuations + 1;
-    match continuation(facts, &counters, input.scene.words, n, policy.max_continuations) {
-        Some(text) => Decision::Continue { text, n, of: policy.max_continuations },
+    let (n, of) = counters.continued().nearest_limit(policy);
+    match continuation(facts, &counters, input.scene.words, n, of) {
+        Some(text) => Decision::Continue { text, n, of },
         None => Decision::Allow { reason: Reason::NothingActionable { roots: facts.roots.clone() } },
     }
 }
@@ -156,7 +156,10 @@ fn late(input: &Input) -> Option<Reason> {
     let Input { facts, policy, scene, now, .. } = input;
     let counters = input.counters.progressed(facts);
     if facts.open == 0 {
-        return Some(Reason::Finished);
+        return Some(match facts.failed {
+            0 => Reason::Finished,
+            todos => Reason::Failed { todos },
+        });
     }
     if facts.next.is_none() {
         let roots = &facts.roots;

@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Roots, Unproven};
+use crate::reason::{is_busy, is_empty, is_optional, is_startable, own_work, shared_files};
 use crate::text::clip;
-use crate::{Counts, Status, Todo, Uid, files};
+use crate::{Counts, Status, Todo, Uid, Verify};
 
 /// Characters of a text that is stored with a decision.
 pub(super) const CLIPPED: usize = 240;
@@ -35,16 +36,29 @@ pub struct Named {
     /// It was tried before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+    /// What else is written down about the work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// When it counts as done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<String>,
+    /// The command that verifies it, on one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<String>,
 }
 
 impl Named {
     /// As it is at `now`; long texts are cut, since facts are stored.
     pub fn of(todo: &Todo, now: i64) -> Self {
+        let cut = |text: &str| clip(text, CLIPPED).into_owned();
         Self {
-            id: clip(&todo.id, CLIPPED).into_owned(),
-            content: clip(&todo.content, CLIPPED).into_owned(),
+            id: cut(&todo.id),
+            content: cut(&todo.content),
             running: todo.status_at(now) == Status::InProgress,
             again: todo.attempts > 0,
+            description: todo.description.as_deref().map(cut),
+            criteria: todo.criteria.as_deref().map(cut),
+            verify: todo.verify.as_ref().map(Verify::line).as_deref().map(cut),
         }
     }
 }
@@ -55,10 +69,13 @@ impl Named {
 pub struct Facts {
     /// The revision they hold for.
     pub revision: u64,
-    /// Covered todos that are pending or in progress.
+    /// Covered todos that are open work: pending or in progress, not parked, and not without content.
     pub open: u64,
-    /// All covered todos.
+    /// All covered todos that are not parked.
     pub total: u64,
+    /// Covered todos that failed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed: u64,
     /// The todo to continue with; `None` if nothing is actionable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Named>,
@@ -71,12 +88,27 @@ pub struct Facts {
     /// The status of a covered todo has changed since the last decision.
     pub progress: bool,
     /// What stands in the way; looked for only if nothing is actionable.
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub roots: Roots,
 }
 
-fn is_empty(roots: &Roots) -> bool {
+impl Facts {
+    /// How many todos are open, with the right number of the noun and the verb.
+    pub fn open_of_total(&self) -> String {
+        let (open, total) = (self.open, self.total);
+        let todos = if total == 1 { "todo" } else { "todos" };
+        let are = if open == 1 { "is" } else { "are" };
+        format!("{open} of {total} {todos} {are} open")
+    }
+}
+
+fn is_default(roots: &Roots) -> bool {
     *roots == Roots::default()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A todo that waits for the next one to be done.
@@ -100,17 +132,15 @@ pub struct Selected {
 }
 
 /// Chooses among what the owner has in progress, what is ready (best first), and what others have in progress
-/// (rules 25, 26, 48): the owner's own first, then the best ready todo that does not conflict with work in progress.
+/// (rules 25, 26, 48): the owner's own first, then the best todo that can be started.
 pub fn select(running: &[Todo], ready: &[Todo], owner: Option<&str>, skip_optional: bool, now: i64) -> Selected {
-    // What was reported waits for verification.
-    let left = |t: &Todo| is_blank(t) || t.flags.reported || (skip_optional && is_optional(t));
-    let wanted = |t: &&Todo| !left(t);
-    let (others, own): (Vec<&Todo>, Vec<&Todo>) =
-        running.iter().filter(|t| t.is_live() && !t.lease_expired(now)).partition(|t| is_elsewhere(t, owner, now));
-    let mut own: Vec<&Todo> = own.into_iter().filter(wanted).filter(|t| !t.is_stalled(now)).collect();
-    own.sort_by_key(|t| (t.effective_priority(), t.position, t.uid));
-    let free = |t: &&Todo| !others.iter().any(|other| clash(t, other).is_some());
-    let Some(next) = own.first().copied().or_else(|| ready.iter().filter(wanted).find(free)) else {
+    // What was reported waits for a verdict as long as it is in progress; put back, it can be started like any other.
+    let reported = |t: &Todo| t.flags.reported && t.status_at(now) == Status::InProgress;
+    let wanted = |t: &&Todo| !(reported(t) || skip_optional && is_optional(t));
+    let own: Vec<&Todo> = own_work(running, owner, now).into_iter().filter(wanted).collect();
+    let busy: Vec<&Todo> = running.iter().filter(|t| is_busy(t, now)).collect();
+    let mut startable = ready.iter().filter(wanted).filter(|t| is_startable(t, busy.iter().copied(), now));
+    let Some(next) = own.first().copied().or_else(|| startable.next()) else {
         return Selected::default();
     };
     let later = own.iter().copied().chain(ready).filter(|t| t.uid != next.uid);
@@ -131,7 +161,7 @@ pub fn survey<'a>(
     let mut counts = Counts::default();
     let (mut running, mut ready) = (elsewhere.to_vec(), Vec::new());
     for todo in covered.into_iter().filter(|t| t.is_live()) {
-        *counts.of(todo.status) += 1;
+        counts.add(&todo.fields);
         if todo.is_ready(now) {
             ready.push(todo.clone());
         } else if todo.status_at(now) == Status::InProgress && !elsewhere.iter().any(|t| t.uid == todo.uid) {
@@ -142,27 +172,10 @@ pub fn survey<'a>(
     (counts, select(&running, &ready, owner, skip_optional, now))
 }
 
-/// There is nothing in it that could be done (seed 004 skips such todos).
-pub fn is_blank(todo: &Todo) -> bool {
-    todo.content.trim().is_empty()
-}
-
-/// Of the weakest priority, and nothing stronger waits for it (rule 47).
-pub(super) fn is_optional(todo: &Todo) -> bool {
-    todo.effective_priority() >= 5
-}
-
-/// Another owner works on it. A todo in progress without an owner is available to all.
-pub(super) fn is_elsewhere(todo: &Todo, owner: Option<&str>, now: i64) -> bool {
-    let of_other = todo.owner.is_some() && todo.owner.as_deref() != owner;
-    todo.status_at(now) == Status::InProgress && (of_other || todo.leased_by_other(owner, now))
-}
-
 /// What two todos clash over, if they do: files, or else content.
 fn clash(a: &Todo, b: &Todo) -> Option<bool> {
-    let same = normal(&a.content) == normal(&b.content) && !is_blank(a);
-    let shared = || a.files.iter().any(|x| b.files.iter().any(|y| files::overlap(x, y)));
-    if same { Some(false) } else { shared().then_some(true) }
+    let same = normal(&a.content) == normal(&b.content) && !is_empty(a);
+    if same { Some(false) } else { shared_files(a, b).map(|_| true) }
 }
 
 fn normal(content: &str) -> String {

@@ -14,7 +14,7 @@ pub enum HostEvent {
     },
     /// A message reaches the model.
     Prompted {
-        /// Typed by a person; hosts also report their own continuations as prompts.
+        /// Typed by the user; hosts also report their own continuations as prompts.
         by_person: bool,
     },
     /// A tool is about to run.
@@ -33,10 +33,10 @@ pub enum HostEvent {
         tool: ToolUse,
         /// What it said, cut short.
         error: String,
-        /// A person broke it off.
+        /// The user broke it off.
         interrupted: bool,
     },
-    /// The host waits for a person: a permission, a question.
+    /// The agent waits for the user: a permission, a question.
     Asked,
     /// The agent wants to end its turn.
     Stopping {
@@ -52,7 +52,7 @@ pub enum HostEvent {
         /// What was said, cut short.
         error: String,
     },
-    /// A person broke the turn off.
+    /// The user broke the turn off.
     Interrupted,
     /// The conversation is about to be shortened.
     Compacting,
@@ -68,7 +68,7 @@ pub enum Start {
     Startup,
     /// An earlier session is resumed.
     Resume,
-    /// A person emptied it.
+    /// The user emptied it.
     Clear,
     /// It was shortened.
     Compact,
@@ -87,7 +87,7 @@ pub enum Finish {
     ToolUse,
     /// It ran out of room.
     Length,
-    /// A person cancelled it.
+    /// The user cancelled it.
     Cancelled,
     /// A permission was denied.
     Denied,
@@ -153,7 +153,7 @@ pub enum ToolKind {
     Edit,
     /// It runs a command, or hands work to a subagent or to another server.
     Command,
-    /// It asks a person.
+    /// It asks the user.
     Question,
     /// Anything else.
     #[default]
@@ -178,6 +178,6 @@ pub struct Effect {
     pub go_on: Option<String>,
     /// Do not run the tool, for this reason.
     pub refuse: Option<String>,
-    /// Text for the person.
+    /// Text for the user.
     pub tell: Option<String>,
 }

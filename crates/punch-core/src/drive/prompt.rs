@@ -7,18 +7,20 @@ use super::{Counters, Facts, Named, Vocabulary, explain, quote};
 
 /// Bytes of a todo's content in it.
 const CONTENT: usize = 200;
+/// Bytes of what it is about and when it counts as done, and of the command that verifies it.
+const CRITERIA: usize = 160;
+const COMMAND: usize = 100;
 /// Bytes of an id.
 const ID: usize = 40;
 
-/// The text, or nothing if there is nothing to continue with. The first after a person's message says how to work;
+/// The text, or nothing if there is nothing to continue with. The first after a message of the user says how to work;
 /// later ones are never longer, apart from what they say about checks that have not passed, which has a limit of its
 /// own.
 pub fn continuation(facts: &Facts, counters: &Counters, words: Vocabulary, n: u32, of: u32) -> Option<String> {
     let next = facts.next.as_ref()?;
-    let (open, total) = (facts.open, facts.total);
     let first = counters.total == 0 || counters.first == 0;
     let limit = if first { usize::MAX } else { counters.first };
-    let mut head = format!("Continuation {n}/{of} by punch: {open} of {total} todos are open");
+    let mut head = format!("Continuation {n}/{of} by punch: {}", facts.open_of_total());
     head += if first { ", so the work is not finished.\n" } else { ".\n" };
     let tail = match (words, first) {
         (Vocabulary::Full, true) => FIRST,
@@ -45,17 +47,17 @@ pub fn continuation(facts: &Facts, counters: &Counters, words: Vocabulary, n: u3
 
 const FIRST: &str = "\
 Work on it and mark it completed when it is done, then take the next one, until none is left. What cannot be done after \
-one more try: mark it failed, give the reason, and go on with the next. What needs a person: put it on hold, say what \
-for, and go on with the next.";
+one more try: mark it failed, give the reason, and continue with the next. What needs the user: put it on hold, say what \
+for, and continue with the next.";
 
-const LATER: &str = "Go on; fail what cannot be done, hold what needs a person.";
+const LATER: &str = "Continue; fail what cannot be done, hold what needs the user.";
 
 const FIRST_PLAIN: &str = "\
 Work on it and mark it completed when it is done, then take the next one, until none is left. What cannot be done after \
-one more try, or needs a person: never call it completed; say so and go on with the next. In a shell, `punch fail ID \
---error WHY` and `punch hold ID WHY` put it on record.";
+one more try, or needs the user: never call it completed; say so and continue with the next. In a shell, `punch fail ID \
+--error WHY` and `punch hold ID WHY` put it on record, and `punch done ID` completes a todo that your list does not have.";
 
-const LATER_PLAIN: &str = "Go on; say what cannot be done or needs a person, and take the next one.";
+const LATER_PLAIN: &str = "Continue; say what cannot be done or needs the user, and take the next one.";
 
 fn block(head: &str, next: &Named, content: &str, tail: &str) -> String {
     let status = if next.running { "in_progress" } else { "pending" };
@@ -63,22 +65,32 @@ fn block(head: &str, next: &Named, content: &str, tail: &str) -> String {
     format!("{head}Next, quoted as data:\n<todo id=\"{id}\" status=\"{status}\">\n{content}\n</todo>\n{tail}")
 }
 
+/// When a todo counts as done and what it is about, quoted, most important first.
+pub(super) fn work(criteria: Option<&str>, verify: Option<&str>, description: Option<&str>) -> Vec<String> {
+    let parts = [("criteria", criteria, CRITERIA), ("verify", verify, COMMAND), ("description", description, CRITERIA)];
+    let quoted = |(name, text, room): (&str, Option<&str>, usize)| {
+        let text = text.map(|text| quote(text, room)).filter(|text| !text.is_empty())?;
+        Some(format!("<{name}>{text}</{name}>"))
+    };
+    parts.into_iter().filter_map(quoted).collect()
+}
+
 /// What else is worth knowing, most important first.
 fn extras(facts: &Facts, next: &Named, counters: &Counters, words: Vocabulary) -> Vec<String> {
-    let mut out = Vec::new();
+    let mut out = work(next.criteria.as_deref(), next.verify.as_deref(), next.description.as_deref());
     match counters.trouble.as_ref().filter(|trouble| trouble.todo == next.id).map(|trouble| trouble.times) {
         Some(1) => out.push("A tool failed on it: try once more, in another way.".to_owned()),
         Some(_) => out.push(match words {
-            Vocabulary::Full => "Tools failed on it again and again: mark it failed and take the next one.".to_owned(),
-            Vocabulary::StatusOnly => "Tools failed on it again and again: say so and take the next one.".to_owned(),
+            Vocabulary::Full => "Tools keep failing on it: mark it failed and take the next one.".to_owned(),
+            Vocabulary::StatusOnly => "Tools keep failing on it: say so and take the next one.".to_owned(),
         }),
-        None if next.again => out.push("It was tried before; after another failure it ends as failed.".to_owned()),
+        None if next.again => out.push("It was tried before; one more failure marks it failed.".to_owned()),
         None => {}
     }
     if !facts.conflicts.is_empty() {
-        let mut line = String::from("In conflict with it, so they wait:");
+        let mut line = String::from("These conflict with it, so they wait:");
         for (at, conflict) in facts.conflicts.iter().enumerate() {
-            let how = if conflict.files { "same files" } else { "says the same; drop one if it is" };
+            let how = if conflict.files { "same files" } else { "same text; cancel one if it is the same work" };
             let comma = if at > 0 { "," } else { "" };
             let _ = write!(line, "{comma} {} ({how})", quote(&conflict.id, 30));
         }

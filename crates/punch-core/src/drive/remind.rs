@@ -29,7 +29,9 @@ pub fn due(counters: &Counters, event: &HostEvent, bound: bool, rules: Reminding
         return None;
     }
     match event {
-        HostEvent::ToolFailed { tool, interrupted: false, .. } if tool.kind == ToolKind::Ours => {
+        HostEvent::ToolFailed { tool, interrupted: false, .. }
+            if matches!(tool.kind, ToolKind::Ours | ToolKind::HostTodo) =>
+        {
             Some(Nudge::FailedWrite)
         }
         HostEvent::ToolEnded { tool } if matches!(tool.kind, ToolKind::Edit | ToolKind::Command | ToolKind::Other) => {
@@ -50,20 +52,22 @@ pub fn nudge(nudge: Nudge, facts: &Facts, counters: &mut Counters, rules: Remind
     let text = match (nudge, &facts.next) {
         (Nudge::FirstUse, _) => {
             counters.introduced = true;
-            Some("punch keeps a todo list for this project. For work of three steps or more, write it down with the todo tool; leave it for less.".to_owned())
+            Some("punch keeps a todo list for this project. For work of three or more steps, write the steps down with the todo tool.".to_owned())
         }
         (Nudge::FailedWrite, _) => Some(
-            "The todo list was not changed by that call. Read its error, correct the call once, and go on.".to_owned(),
+            // Whether a part was applied is known to the answer alone.
+            "That todo call had errors. Its answer says what was applied: correct the rest once, and continue."
+                .to_owned(),
         ),
         (Nudge::Quiet, Some(next)) => Some(format!(
-            "{} of {} todos are open and the list has not changed for a while. {} If it is done, say so; if not, go on.",
-            facts.open,
-            facts.total,
+            "{} and the list has not changed for a while. {} If it is done, mark it; if not, continue.",
+            facts.open_of_total(),
             named(next)
         )),
-        (Nudge::AfterEdits, Some(next)) if !next.running => {
-            Some(format!("Files change, but no todo is in progress. {} Mark what you work on.", named(next)))
-        }
+        (Nudge::AfterEdits, Some(next)) if !next.running => Some(format!(
+            "You are editing files, but no todo is in progress. {} Mark the one you are working on.",
+            named(next)
+        )),
         (Nudge::AfterEdits | Nudge::Quiet, _) => None,
     };
     if matches!(nudge, Nudge::Quiet | Nudge::FirstUse) {

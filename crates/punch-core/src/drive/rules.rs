@@ -1,4 +1,4 @@
-//! What a person can choose about keeping agents going and reminding them.
+//! What the user can choose about keeping agents going and reminding them.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +12,11 @@ pub struct KeepGoing {
     pub subagents: bool,
     /// Continuations without progress of the plan in between.
     pub max_continuations: u32,
-    /// Continuations after one message of a person, with or without progress.
+    /// Continuations after one message of the user, with or without progress.
     pub absolute: u32,
-    /// Continuations that may bring no change of a status.
+    /// Continuations in a row after which the agent used no tool but ours and changed no status.
     pub no_progress: u32,
-    /// Minutes after a person's message; 0 for no limit.
+    /// Minutes after the user's message; 0 for no limit.
     pub max_minutes: u64,
     /// The share of the context beyond which nothing is continued.
     pub token_limit: f64,

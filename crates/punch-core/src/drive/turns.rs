@@ -1,4 +1,4 @@
-//! Where the turns of a person began, and which of them a conversation that was wound back no longer knows.
+//! Where the turns of the user began, and which of them a conversation that was wound back no longer knows.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::Counters;
 /// Turns whose beginnings are remembered.
 const TURNS: usize = 20;
 
-/// The beginning of a turn of a person.
+/// The beginning of a turn of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// The host's marker for it.
@@ -41,6 +41,13 @@ impl Counters {
         }
         self.seen = revision;
         self.turns.push(Turn { marker: marker.map(str::to_owned), revision, at: now, placed: false });
+    }
+
+    /// Notes the turn in which the first report of a session came, which began before it could be noted.
+    pub fn begin_first_turn(&mut self, marker: Option<&str>, revision: u64, now: i64) {
+        if marker.is_some() && self.turns.is_empty() {
+            self.begin_turn(marker, revision, now);
+        }
     }
 
     /// The turn in which the conversation stands is the last one, and what came before it has not been read.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::build::{Build, rows};
 use super::input_object::InputObject;
-use super::{Format, extra, time};
+use super::{Format, extra, labels, time};
 use crate::{Document, Parsed, Record, Refusal, Remark, State, Status, text};
 
 /// What stands between the description and the design of an issue.
@@ -46,6 +46,7 @@ fn issue(item: &mut InputObject) -> Record {
         status: standing.state,
         hold: standing.hold,
         priority: priority(item),
+        labels: labels::take(item, "labels"),
         verification_criteria: item.filled("acceptance_criteria"),
         created_at: item.time("created_at"),
         finished_at: item.time("closed_at"),
@@ -144,6 +145,9 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
         }
         if !dependencies.is_empty() {
             put("dependencies", dependencies.into());
+        }
+        if let Some(labels) = labels::list(record, Format::Beads.name(), "labels") {
+            put("labels", labels);
         }
         comments_of(record, &mut put, id);
         extra::restore(record, Format::Beads.name(), &mut issue);

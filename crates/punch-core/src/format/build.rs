@@ -130,7 +130,7 @@ pub(super) fn rows(text: &str) -> Result<Vec<(String, Value)>, Refusal> {
     match serde_json::from_str(text) {
         Ok(Value::Array(list)) => return Ok(list.into_iter().enumerate().map(numbered).collect()),
         Ok(one @ Value::Object(_)) => return Ok(vec![("[0]".to_owned(), one)]),
-        // What begins a list is no list of lines.
+        // What begins a list is not a list of lines.
         Err(error) if text.trim_start().starts_with('[') => return Err(wrong("", format!("not JSON: {error}"))),
         Ok(_) | Err(_) => {}
     }

@@ -58,7 +58,7 @@ fn status(marker: &str) -> Result<Status, String> {
         "x" | "X" | "✓" | "✔" => Status::Completed,
         "-" | "~" => Status::Cancelled,
         "!" => Status::Failed,
-        _ => return Err(format!("`[{}]` is no marker; use [ ], [>], [x], [-] or [!]", text::neutral(marker))),
+        _ => return Err(format!("unknown marker `[{}]`; use [ ], [>], [x], [-] or [!]", text::neutral(marker))),
     })
 }
 
@@ -94,7 +94,7 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
     }
     let asked: usize = document.records.iter().map(|record| record.depends_on.len()).sum();
     if realised < asked + document.edges.len() {
-        lost.insert("dependencies that are no nesting".to_owned());
+        lost.insert("dependencies that are not nesting".to_owned());
     }
     out
 }
@@ -159,10 +159,10 @@ pub(super) fn item(head: &str, record: &Record, lost: &mut BTreeSet<String>) -> 
     for (described, notes) in [(described, &notes[..]), (described, &[]), (None, &notes[..]), (None, &[])] {
         if let Some(text) = try_with(described, notes) {
             if record.description.is_some() && described.is_none() {
-                lost.insert("descriptions that are no plain paragraphs".to_owned());
+                lost.insert("descriptions that are not plain paragraphs".to_owned());
             }
             if notes.len() != record.notes.len() {
-                lost.insert("notes that are no plain paragraphs".to_owned());
+                lost.insert("notes that are not plain paragraphs".to_owned());
             }
             kept = text;
             break;

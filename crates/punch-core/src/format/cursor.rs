@@ -39,6 +39,7 @@ fn read_as(text: &str, format: Format) -> Result<Parsed, Refusal> {
             hold: standing.hold,
             depends_on: item.ids("dependencies"),
             created_at: millis(&mut item, &["createdAt", "created_at"]).filter(|at| *at != 0),
+            updated_at: millis(&mut item, &["updatedAt", "updated_at"]).filter(|at| *at != 0),
             ..Record::default()
         };
         build.push(record, item);
@@ -91,6 +92,9 @@ pub(super) fn write_agent(document: &Document, lost: &mut BTreeSet<String>) -> S
             out.insert("status".to_owned(), format!("TODO_STATUS_{word}").into());
             if let Some(at) = record.created_at {
                 out.insert("createdAt".to_owned(), at.to_string().into());
+            }
+            if let Some(at) = record.updated_at {
+                out.insert("updatedAt".to_owned(), at.to_string().into());
             }
         },
         Format::CursorAgent,

@@ -127,7 +127,7 @@ impl InputObject {
         let word = self.text(key)?;
         let time = super::time::parse(&word);
         if time.is_none() {
-            self.wrong(key, format!("`{}` is no time", text::neutral(&text::clip(&word, 40))));
+            self.wrong(key, format!("invalid time `{}`", text::neutral(&text::clip(&word, 40))));
         }
         time
     }
@@ -140,7 +140,7 @@ impl InputObject {
             let mut words = vec!["pending", "in_progress", "completed", "cancelled", "blocked"];
             words.extend(others);
             let shown = text::neutral(&text::clip(&word, 40)).into_owned();
-            self.wrong(key, format!("`{shown}` is no status; use one of {}", words.join(", ")));
+            self.wrong(key, format!("unknown status `{shown}`; use one of {}", words.join(", ")));
             StatusWord::default()
         })
     }

@@ -310,7 +310,7 @@ fn columns(line: &str) -> usize {
     out
 }
 
-/// A line without so many columns of white space at its front.
+/// A line without this many columns of white space at its front.
 fn dedent(line: &str, columns: usize) -> &str {
     let mut at = 0;
     for (n, b) in line.bytes().enumerate() {

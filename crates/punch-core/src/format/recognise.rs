@@ -3,7 +3,7 @@
 use super::peek::{Shape, peek};
 use super::{Format, outline, plan_file, spec};
 
-/// The format of a text. Never fails: what is not recognised is for the native formats to refuse, with a place.
+/// The format of a text. Never fails: what is not recognized is for the native formats to refuse, with a place.
 pub fn recognise(text: &str, file: Option<&str>) -> Format {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file = file.map(str::to_ascii_lowercase).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Session files of oh-my-pi: one entry a line; the last one that holds a list counts. That is a successful call of
-//! the todo tool, or an edit by a person.
+//! the todo tool, or an edit by the user.
 
 use serde_json::Value;
 

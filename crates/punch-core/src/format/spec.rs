@@ -85,7 +85,7 @@ fn status(marker: &str) -> Result<Status, String> {
         "x" | "X" => Status::Completed,
         "~" => Status::Cancelled,
         "!" => Status::Failed,
-        _ => return Err(format!("`[{}]` is no marker; use [ ], [-], [x], [~] or [!]", text::neutral(marker))),
+        _ => return Err(format!("unknown marker `[{}]`; use [ ], [-], [x], [~] or [!]", text::neutral(marker))),
     })
 }
 

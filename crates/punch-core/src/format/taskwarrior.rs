@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::build::{Build, rows};
 use super::input_object::{InputObject, hold};
-use super::{Format, extra, time, todo_list};
+use super::{Format, extra, labels, time, todo_list};
 use crate::{Document, HoldKind, Parsed, Record, Refusal, Remark, State, Status};
 
 /// Reads an export.
@@ -31,6 +31,7 @@ fn task(item: &mut InputObject) -> Record {
         finished_at: item.time("end"),
         started_at: item.time("start"),
         priority: priority(item),
+        labels: labels::take(item, "tags"),
         ..Record::default()
     };
     let wait = item.time("wait");
@@ -108,6 +109,9 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
         }
         if record.priority.is_some_and(|priority| matches!(priority, 1 | 5)) {
             lost.insert("priority 1 and 5 (written as H and L)".to_owned());
+        }
+        if let Some(tags) = labels::list(record, Format::Taskwarrior.name(), "tags") {
+            put("tags", tags);
         }
         times(record, &mut put);
         let waits: Vec<String> = record

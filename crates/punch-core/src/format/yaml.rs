@@ -118,7 +118,7 @@ fn plain(word: &str) -> Value {
 /// A string that reads back as it is, quoted if it must be.
 pub(crate) fn quoted(value: &str) -> String {
     let word = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | ',' | '(' | ')' | '+' | '=');
-    let plain_enough = value.chars().all(word)
+    let plain_enough = value.chars().all(|c| word(c) && !text::is_unsafe(c))
         && value.starts_with(|c: char| c.is_alphabetic())
         && !value.ends_with(' ')
         && value.len() < 200
@@ -132,10 +132,10 @@ pub(crate) fn quoted(value: &str) -> String {
 pub(crate) fn flow(value: &Value) -> String {
     let mut out = String::new();
     for c in value.to_string().chars() {
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
-        } else {
-            out.push(c);
+        match u32::from(c) {
+            _ if !text::is_unsafe(c) && !matches!(c, '\u{fffe}' | '\u{ffff}') => out.push(c),
+            number @ ..=0xffff => out.push_str(&format!("\\u{number:04x}")),
+            number => out.push_str(&format!("\\U{number:08x}")),
         }
     }
     out

@@ -1,15 +1,14 @@
 //! Graph algorithms over integer handles, all iterative: the stack does not grow with the plan.
 //!
 //! [`relevel`], [`repull`] and [`find_path`] keep the derived values in step with single edges and run over any
-//! [`Net`]; [`kahn`] and [`scc`] do whole graphs at once; [`reason`] says in words what follows from them.
+//! [`Net`]; [`kahn`] and [`scc`] do whole graphs at once; [`crate::reason`] says what follows from them.
 
-mod hash;
+pub(crate) mod hash;
 pub mod kahn;
 mod level;
 mod net;
 mod path;
 mod pull;
-pub mod reason;
 pub mod scc;
 mod state;
 

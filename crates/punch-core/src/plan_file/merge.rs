@@ -1,6 +1,6 @@
 //! Three-way merge of a plan file with its plan: what each side did since they last agreed. People own words and
-//! order; the plan owns the status, unless a person changed it. Where both changed one thing the person's word counts,
-//! and what the plan had is told.
+//! order; the plan owns the status, unless the user changed it. Where both changed one thing the user's version wins,
+//! and what the plan had is reported.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::write::four_of;
 use super::{PlanFileTodo, Write};
 use crate::Status;
+use crate::text::{clip, neutral};
 
 /// A todo on which both sides agreed: what each of them said then. They may differ where the file cannot carry what
 /// the plan has.
@@ -57,6 +58,30 @@ pub struct Conflict {
     pub plan: String,
     /// What counts.
     pub took: Side,
+}
+
+impl Conflict {
+    /// In words, safe to print: what both sides say, and what counts.
+    pub fn text(&self) -> String {
+        let quoted = |words: &str| format!("\"{}\"", neutral(&clip(words, 80)));
+        let (id, file, plan) = (neutral(&self.id), quoted(&self.file), quoted(&self.plan));
+        let field = match self.field {
+            Field::Content => "text",
+            Field::Status => "status",
+            Field::Dependencies => "dependencies",
+            Field::Presence if self.file.is_empty() => {
+                return format!("{id} was deleted from the file and changed in the plan; it stays in the plan");
+            }
+            Field::Presence => {
+                return format!("{id} was changed in the file and archived in the plan; it stays in the file");
+            }
+        };
+        let took = match self.took {
+            Side::File => "keeping the file's version",
+            Side::Plan => "keeping the plan's version",
+        };
+        format!("{field} of {id}: the file says {file}, the plan {plan}; {took}")
+    }
 }
 
 /// What follows from the three.
@@ -217,7 +242,7 @@ fn conflict(field: Field, ours: &PlanFileTodo, file: String, plan: String) -> Co
     Conflict { id: ours.id.clone(), field, file, plan, took: Side::File }
 }
 
-/// Todos of the plan that the file does not name, by what they say: a person's todo without an id may be one of them,
+/// Todos of the plan that the file does not name, by what they say: the user's todo without an id may be one of them,
 /// brought in before and not yet given its id.
 struct Unnamed<'a> {
     by_content: HashMap<&'a str, Vec<&'a PlanFileTodo>>,

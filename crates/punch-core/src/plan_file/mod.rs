@@ -23,7 +23,7 @@ pub const LIMIT: u64 = 8 * 1024 * 1024;
 /// A todo as a plan file carries it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanFileTodo {
-    /// Empty if a person wrote it without one.
+    /// Empty if the user wrote it without one.
     pub id: String,
     /// What is to be done, without white space around it.
     pub content: String,

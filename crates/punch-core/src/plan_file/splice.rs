@@ -90,7 +90,7 @@ impl Spot<'_> {
             (Value::Word(word) | Value::Text(word), Some(ScalarStyle::DoubleQuoted)) => yaml::flow(&(*word).into()),
             (Value::Word(word), Some(ScalarStyle::SingleQuoted)) => format!("'{word}'"),
             (Value::Word(word), _) => (*word).to_owned(),
-            (Value::Text(text), Some(ScalarStyle::SingleQuoted)) if !text.contains(char::is_control) => {
+            (Value::Text(text), Some(ScalarStyle::SingleQuoted)) if !text.chars().any(crate::text::is_unsafe) => {
                 format!("'{}'", text.replace('\'', "''"))
             }
             // A comma would end it there.

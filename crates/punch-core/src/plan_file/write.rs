@@ -1,5 +1,5 @@
 //! Edits of a plan file: single values replaced in place, todos put at the end of the list. The result is read again
-//! before anybody gets it: what an editor of text may get wrong, it must not hand out.
+//! before anyone gets it: what an editor of text may get wrong, it must not hand out.
 
 use super::splice::{Splice, Spot, Value, column, line_break, line_end, list, word};
 use super::tree::{Form, Node, What};

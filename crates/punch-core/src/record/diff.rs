@@ -1,12 +1,12 @@
 //! From two versions of a document to the ops that lead from one to the other. Only differences are asked for, so what
-//! others changed meanwhile stays: the base is what a person was shown, not what the plan is now.
+//! others changed meanwhile stays: the base is what the user was shown, not what the plan is now.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::diff_phases::Phases;
 use super::make::{Gone, depends_on};
 use super::{Document, Record, State, ops};
-use crate::{Edit, Hold, Keep, Op, Plan, Ref, Status, Uid};
+use crate::{Edit, Hold, Keep, LabelEdit, Op, Plan, Ref, Status, Uid};
 
 impl Document {
     /// The ops that bring a plan from this document to `after`. Todos are matched by id: what `after` lacks is
@@ -147,6 +147,7 @@ fn edit(old: &Record, new: &Record, uid: Option<Uid>, plan: &Plan) -> Edit {
         blocks: new.blocks.iter().filter(|id| !known.contains(id.as_str())).cloned().map(Ref::Id).collect(),
         phase: Keep::Keep,
         priority: changed(&priority(old), &priority(new)),
+        labels: LabelEdit::between(&old.labels, &new.labels),
         complexity: changed(&old.complexity, &new.complexity),
         estimated_tokens: changed(&old.estimated_tokens, &new.estimated_tokens),
         criteria: changed(&old.verification_criteria, &new.verification_criteria),

@@ -59,7 +59,8 @@ impl Document {
         out
     }
 
-    /// Reads that object, one with only `todos`, or the bare list of todos. Unknown keys are reported, not refused.
+    /// Reads that object, one with only `todos`, the bare list of todos, or a single todo. Unknown keys are reported, not
+    /// refused.
     pub fn from_json(text: &str) -> Result<Parsed, Refusal> {
         let value = serde_json::from_str(text).map_err(|error| invalid("", format!("not JSON: {error}")))?;
         Self::from_value(value)
@@ -70,6 +71,11 @@ impl Document {
         let mut ignored = BTreeSet::new();
         let mut map = match value {
             Value::Array(todos) => Map::from_iter([("todos".to_owned(), Value::Array(todos))]),
+            Value::Object(todo)
+                if !todo.contains_key("todos") && ["title", "content"].iter().any(|key| todo.contains_key(*key)) =>
+            {
+                Map::from_iter([("todos".to_owned(), Value::Array(vec![Value::Object(todo)]))])
+            }
             Value::Object(map) => map,
             _ => return Err(invalid("", "must be an object with `todos`, or a list of todos")),
         };

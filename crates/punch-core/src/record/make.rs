@@ -73,6 +73,7 @@ impl Record {
             phase: phase.map(|place| place.name.to_owned()),
             phase_index: phase.filter(|place| place.repeated).map(|place| place.at as u64),
             priority: Some(fields.priority).filter(|priority| *priority != 3),
+            labels: fields.labels.clone(),
             depends_on: depends_on(plan, todo, Gone::Left),
             description: fields.description.clone(),
             hold: fields.hold.clone(),
@@ -127,7 +128,7 @@ pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, NumberedPhase<'_>> {
 pub(super) enum Gone {
     /// Still named.
     Named,
-    /// Left out: it is satisfied for ever, and in an export its id would be unknown.
+    /// Left out: it is satisfied forever, and in an export its id would be unknown.
     Left,
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
-use crate::{Complexity, Evidence, Extra, Hold, Verify, schema};
+use crate::{Complexity, Evidence, Extra, Hold, Label, Verify, schema};
 pub use document::{Document, Parsed};
 pub use make::Records;
 use wire::Wire;
@@ -68,6 +68,8 @@ record! {
     phase_index: Option<u64> = "phaseIndex";
     /// 1 to 5; absent is 3.
     priority: Option<u8> = "priority";
+    /// Short words that group todos: lower case letters, digits and `-_./:`.
+    labels: BTreeSet<Label> = "labels";
     /// Ids that must be completed first.
     depends_on: Vec<String> = "dependsOn";
     /// Ids of those that depend on it; derived, and on input further edges.

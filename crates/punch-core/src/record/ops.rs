@@ -1,9 +1,11 @@
 //! From a document to the ops that add all of it to an empty plan.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{Document, Record, State};
-use crate::{Add, Carried, Edit, Hold, HoldKind, Keep, ListPosition, Note, Op, PhaseRef, Ref, Refusal, Status};
+use crate::{
+    Add, Carried, Edit, Hold, HoldKind, Keep, LabelEdit, ListPosition, Note, Op, PhaseRef, Ref, Refusal, Status,
+};
 
 impl Document {
     /// The ops that add everything to an empty plan: the phases, then every todo with its history.
@@ -112,6 +114,7 @@ fn edit(record: &Record, phase: Option<PhaseRef>) -> Edit {
         blocks: ids(&record.blocks),
         phase: phase.map_or(Keep::Keep, |phase| Keep::Set(Some(phase))),
         priority: Keep::from_option(record.priority),
+        labels: LabelEdit::between(&BTreeSet::new(), &record.labels),
         complexity: given(&record.complexity),
         estimated_tokens: given(&record.estimated_tokens),
         criteria: given(&record.verification_criteria),

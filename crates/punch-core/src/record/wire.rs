@@ -1,10 +1,12 @@
 //! How one field of a record is written and read.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::schema::{any, any_of, count, list, object, signed, text, time, word};
-use crate::{Complexity, Evidence, Extra, Flags, Hold, HoldKind, Note, Status, Verify};
+use crate::{Complexity, Evidence, Extra, Flags, Hold, HoldKind, Label, Note, Status, Verify};
 
 /// A stored status, or the derived one that readers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +133,27 @@ lists! {
     Evidence, "must be a list of objects with `at` and any of text, command, exitCode, outputHash, commit", evidence();
 }
 
+impl Wire for BTreeSet<Label> {
+    fn write(&self) -> Option<Value> {
+        (!self.is_empty()).then(|| self.iter().map(Label::as_str).collect())
+    }
+    fn read(value: Value) -> Result<Self, String> {
+        let words = Vec::<String>::deserialize(value).map_err(|_| "must be a list of strings".to_owned())?;
+        let labels = Label::parse_all(words.iter().map(String::as_str))
+            .map_err(|refusal| format!("has an {}; {}", refusal.message(), refusal.hint()))?;
+        if labels.len() > Label::MOST {
+            return Err(format!("must have at most {}", Label::MOST));
+        }
+        Ok(labels)
+    }
+    fn schema() -> Value {
+        let word = json!({"type": "string", "minLength": 1, "maxLength": Label::LONGEST});
+        let mut out = list(word);
+        out["maxItems"] = Label::MOST.into();
+        out
+    }
+}
+
 impl Wire for String {
     fn write(&self) -> Option<Value> {
         Some(Value::String(self.clone()))
@@ -227,7 +250,8 @@ impl Wire for Option<Hold> {
         let Input { kind, reason, until, by, at } = match value {
             Value::String(reason) => Input { reason, ..Input::default() },
             value => Input::deserialize(value).map_err(|_| {
-                "must be an object with kind (human, external, timer, job, other), reason, until".to_owned()
+                "must be an object with kind (human, external, timer, job, other, parked, conflict), reason, until"
+                    .to_owned()
             })?,
         };
         Ok(Some(Hold { kind, reason, until, by, at }))

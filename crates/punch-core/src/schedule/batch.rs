@@ -1,7 +1,7 @@
 //! The next batch for one agent: what fits into the tokens it has left.
 
-use super::{Ask, Estimate, estimate, schedule};
-use crate::{Hold, HoldKind, Plan, Status, text};
+use super::{Ask, Estimate, budget, estimate, schedule};
+use crate::{Plan, text};
 
 /// Todos named in a text.
 const SHOWN: usize = 30;
@@ -13,53 +13,39 @@ pub struct Batch {
     pub todos: Vec<(String, Estimate)>,
     /// Their sum.
     pub tokens: u64,
+    /// What they may need together: 70 % of the tokens that are left (rule 28).
+    pub budget: u64,
     /// The best todo that could be worked on, if not even that fits.
     pub too_large: Option<(String, Estimate)>,
 }
 
-/// What an agent with `budget` tokens left should do now, in the order of the default schedule.
-pub fn batch(plan: &Plan, budget: u64, calibration: f64, now: i64) -> Batch {
-    // The context of which this is the budget.
-    let context = (u128::from(budget) * 10).div_ceil(7);
-    let ask = Ask { context: u64::try_from(context).unwrap_or(u64::MAX), calibration, ..Ask::default() };
+/// What an agent with `left` tokens of its context left should do now, in the order of the default schedule.
+pub fn batch(plan: &Plan, left: u64, calibration: f64, now: i64) -> Batch {
+    let ask = Ask { context: left, calibration, ..Ask::default() };
     let sized = |id: &String| {
         let todo = plan.by_id(id);
         (id.clone(), todo.map_or(Estimate { tokens: 0, assumed: true }, |todo| estimate(todo, calibration)))
     };
-    let first = |plan: &Plan| -> Vec<(String, Estimate)> {
-        let windows = schedule(plan, &ask, now).windows;
+    let first = |oversize: bool| -> Vec<(String, Estimate)> {
+        let windows = schedule(plan, &Ask { oversize, ..ask }, now).windows;
         windows.first().map_or_else(Vec::new, |window| window.todos.iter().map(sized).collect())
     };
-    let todos = first(&without_larger(plan, budget, calibration));
+    let todos = first(false);
     let tokens = todos.iter().fold(0u64, |sum, (_, estimate)| sum.saturating_add(estimate.tokens));
-    let too_large = if todos.is_empty() { first(plan).into_iter().next() } else { None };
-    Batch { todos, tokens, too_large }
-}
-
-/// The plan as if what does not fit, and all that waits for it, had to wait.
-fn without_larger(plan: &Plan, budget: u64, calibration: f64) -> Plan {
-    let mut out = plan.clone();
-    for todo in plan.live() {
-        if todo.status.is_open() && estimate(todo, calibration).tokens > budget {
-            let mut todo = todo.clone();
-            todo.fields.status = Status::Pending;
-            let reason = "larger than the budget".into();
-            todo.fields.hold = Some(Hold { kind: HoldKind::Other, reason, until: None, by: String::new(), at: 0 });
-            out.put(todo);
-        }
-    }
-    out
+    let too_large = if todos.is_empty() { first(true).into_iter().next() } else { None };
+    Batch { todos, tokens, budget: budget(left), too_large }
 }
 
 impl Batch {
     /// What to do instead, where nothing fits.
     pub fn advice(&self) -> Option<&'static str> {
         (self.todos.is_empty() && self.too_large.is_some())
-            .then_some("checkpoint now, and go on in a new context window")
+            .then_some("checkpoint now, and continue in a new context window")
     }
 
     /// For people and models: one line for each, and the sum or the advice.
-    pub fn text(&self, plan: &Plan, budget: u64, now: i64) -> String {
+    pub fn text(&self, plan: &Plan) -> String {
+        let budget = self.budget;
         let line = |(id, estimate): &(String, Estimate)| {
             let content = plan.by_id(id).map(|todo| text::clip(&text::neutral(&todo.content), 100).into_owned());
             let assumed = if estimate.assumed { "?" } else { "" };
@@ -70,12 +56,12 @@ impl Batch {
             out.push(format!("… and {} more", self.todos.len() - SHOWN));
         }
         match (&self.too_large, self.advice()) {
-            (Some(first), Some(advice)) => {
-                out.push(line(first));
-                out.push(format!("Nothing fits into {budget} tokens: {advice}."));
+            (Some((id, estimate)), Some(advice)) => {
+                let (id, needed) = (text::neutral(id), estimate.tokens);
+                out.push(format!("Nothing fits into {budget} tokens; {id} needs {needed}: {advice}."));
             }
             _ if self.todos.is_empty() => {
-                let open = plan.live().iter().any(|todo| todo.status_at(now).is_open());
+                let open = plan.live().iter().any(|todo| todo.is_open_work());
                 out.push(if open { "Nothing is ready.".into() } else { "Nothing is open.".into() });
             }
             _ => out.push(format!("{} of {budget} tokens; checkpoint when they are done", self.tokens)),

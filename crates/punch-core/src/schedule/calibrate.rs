@@ -57,7 +57,7 @@ impl Fit {
         let ratio = |sample: &&&Sample| sample.actual as f64 / sample.estimated as f64;
         let mut ratios: Vec<f64> = samples.iter().filter(|sample| sample.estimated > 0).map(|s| ratio(&s)).collect();
         ratios.sort_by(f64::total_cmp);
-        let at = |share: usize| ratios.get((ratios.len().saturating_sub(1)) * share / 4).copied();
+        let at = |quarters: usize| quantile(&ratios, quarters);
         Self {
             count: samples.len(),
             estimated,
@@ -70,6 +70,15 @@ impl Fit {
     }
 }
 
+/// The value below which that number of quarters of the sorted values lies, between two values where it has to be.
+fn quantile(sorted: &[f64], quarters: usize) -> Option<f64> {
+    let place = sorted.len().checked_sub(1)? * quarters;
+    let (below, above) = (sorted[place / 4], sorted[place.div_ceil(4)]);
+    #[expect(clippy::cast_precision_loss, reason = "0 to 3")]
+    let share = (place % 4) as f64 / 4.0;
+    Some(below + (above - below) * share)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -78,6 +87,19 @@ mod tests {
 
     fn sample(estimated: u64, actual: u64) -> Sample {
         Sample { estimated, actual, complexity: None }
+    }
+
+    #[test]
+    fn few_samples_still_have_a_middle_and_quarters() {
+        let ratios = |given: &[u64]| {
+            let samples: Vec<Sample> = given.iter().map(|actual| sample(100, *actual)).collect();
+            let fit = Fit::of(&samples);
+            (fit.low.unwrap(), fit.median.unwrap(), fit.high.unwrap())
+        };
+        assert_eq!(ratios(&[50]), (0.5, 0.5, 0.5));
+        assert_eq!(ratios(&[100, 200]), (1.25, 1.5, 1.75));
+        assert_eq!(ratios(&[300, 100, 200]), (1.5, 2.0, 2.5));
+        assert_eq!(ratios(&[500, 100, 200, 400, 300]), (2.0, 3.0, 4.0));
     }
 
     #[test]

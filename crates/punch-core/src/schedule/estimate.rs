@@ -11,7 +11,7 @@ pub struct Estimate {
     pub assumed: bool,
 }
 
-/// The explicit estimate, else the size table, else medium (rule 30); times what was learnt from actual use.
+/// The explicit estimate, else the size table, else medium (rule 30); times what was learned from actual use.
 pub fn estimate(todo: &Todo, calibration: f64) -> Estimate {
     let given = todo.estimated_tokens.or(todo.complexity.map(Complexity::tokens));
     let tokens = given.unwrap_or(Complexity::Medium.tokens());

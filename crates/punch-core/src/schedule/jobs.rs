@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Ask, Blocked, Group, estimate};
+use super::{Ask, Blocked, Group, budget, estimate};
 use crate::files::Prefix;
 use crate::graph::kahn::{self, Csr};
-use crate::text::{clip, neutral};
-use crate::{CancelledDep, Dep, Hold, Plan, Status, Todo, Uid};
-
-/// The weakest priority: only if time allows (rule 47).
-pub(super) const OPTIONAL: u8 = 5;
+use crate::reason::{self, Reader, Reason, is_optional, shown};
+use crate::{Dep, Plan, Status, Todo, Uid};
 
 /// What can be worked on, numbered in list order.
 pub(super) struct Jobs<'p> {
@@ -24,8 +21,11 @@ pub(super) struct Jobs<'p> {
     pub sets: Vec<Option<u32>>,
     /// What is fixed of the globs of each set.
     globs: Vec<Vec<Prefix<'p>>>,
+    /// Ids of what is larger than a whole budget and would be worked on otherwise.
+    pub oversize: Vec<String>,
     /// What has no place in a schedule.
     pub blocked: Vec<Blocked>,
+    budget: u64,
 }
 
 impl<'p> Jobs<'p> {
@@ -38,8 +38,20 @@ impl<'p> Jobs<'p> {
             on.collect::<Vec<u32>>()
         }));
         let dependents = edges.reversed();
-        let obstacles: Vec<Option<String>> = open.iter().map(|todo| obstacle(plan, todo, ask, now)).collect();
-        let whys = spread(&open, &dependents, obstacles);
+        let reader = Reader::new(plan, now);
+        let obstacles: Vec<Option<String>> = open.iter().map(|todo| obstacle(reader, todo, ask)).collect();
+        let mut whys = spread(&open, &dependents, obstacles);
+        let (budget, mut oversize) = (budget(ask.context), Vec::new());
+        for (todo, why) in open.iter().zip(&mut whys).filter(|(_, why)| why.is_none()) {
+            let tokens = estimate(todo, ask.calibration).tokens;
+            if tokens > budget {
+                oversize.push(todo.id.clone());
+                *why = (!ask.oversize).then(|| format!("larger than a window ({tokens} of {budget} tokens)"));
+            }
+        }
+        if !ask.oversize && !oversize.is_empty() {
+            whys = spread(&open, &dependents, whys);
+        }
         let blocked = open
             .iter()
             .zip(&whys)
@@ -61,7 +73,7 @@ impl<'p> Jobs<'p> {
         let todos: Vec<&Todo> = open.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, todo)| *todo).collect();
         let tokens = todos.iter().map(|todo| estimate(todo, ask.calibration).tokens).collect();
         let (sets, globs) = sets(&todos);
-        Self { dependents: deps.reversed(), todos, tokens, deps, sets, globs, blocked }
+        Self { dependents: deps.reversed(), todos, tokens, deps, sets, globs, oversize, blocked, budget }
     }
 
     pub fn len(&self) -> u32 {
@@ -74,6 +86,16 @@ impl<'p> Jobs<'p> {
 
     pub fn todo(&self, job: u32) -> &Todo {
         self.todos[job as usize]
+    }
+
+    /// Returns true if a job is larger than a whole budget: it goes last (rule 29).
+    pub fn is_oversize(&self, job: u32) -> bool {
+        self.tokens[job as usize] > self.budget
+    }
+
+    /// Returns true if a job goes last among those of its size (rule 47).
+    pub fn is_optional(&self, job: u32) -> bool {
+        is_optional(self.todos[job as usize])
     }
 
     /// The two would touch the same files.
@@ -131,37 +153,11 @@ fn is_open(todo: &Todo) -> bool {
     matches!(todo.status, Status::Pending | Status::InProgress)
 }
 
-/// What keeps a todo from being worked on, apart from other open todos.
-fn obstacle(plan: &Plan, todo: &Todo, ask: &Ask, now: i64) -> Option<String> {
-    if let Some(hold) = todo.hold_at(now) {
-        return Some(held(hold));
-    }
-    if ask.skip_optional && todo.effective_priority() >= OPTIONAL {
-        return Some("optional, left out".to_owned());
-    }
-    todo.depends_on.iter().find_map(|dep| match dep {
-        Dep::Dangling(id) => Some(format!("needs {}, which does not exist", shown(id))),
-        Dep::Suspended(to) => Some(format!("in a circle with {}", plan.get(*to).map_or("?".into(), |t| shown(&t.id)))),
-        Dep::On(to) => {
-            let to = plan.get(*to).filter(|to| to.is_live())?;
-            let given_up = matches!(to.status, Status::Cancelled | Status::Failed);
-            let blocks = given_up && plan.row.policy.cancelled_dep != CancelledDep::Satisfy;
-            blocks.then(|| format!("needs {}, which is {}", shown(&to.id), to.status.name()))
-        }
-    })
-}
-
-fn held(hold: &Hold) -> String {
-    let kind = hold.kind.name();
-    if hold.reason.is_empty() { format!("held ({kind})") } else { format!("held ({kind}): {}", cut(&hold.reason, 120)) }
-}
-
-fn shown(id: &str) -> String {
-    cut(id, 60)
-}
-
-fn cut(text: &str, length: usize) -> String {
-    neutral(&clip(text, length)).into_owned()
+/// What keeps a todo from being worked on, apart from other open todos and its size.
+fn obstacle(reader: Reader<'_>, todo: &Todo, ask: &Ask) -> Option<String> {
+    let words = |reason: Reason| reason::summary(&[reason], 1).join("; ");
+    let optional = || (ask.skip_optional && is_optional(todo)).then(|| "optional, left out".to_owned());
+    reader.obstacle(todo).map(words).or_else(optional)
 }
 
 /// What depends on something that cannot be worked on cannot be worked on either.
@@ -171,7 +167,7 @@ fn spread(open: &[&Todo], dependents: &Csr, mut whys: Vec<Option<String>>) -> Ve
         for &dependent in dependents.row(at) {
             let why = &mut whys[dependent as usize];
             if why.is_none() {
-                *why = Some(format!("waits for {}", shown(&open[at as usize].id)));
+                *why = Some(format!("waiting for {}", shown(&open[at as usize].id)));
                 stack.push(dependent);
             }
         }

@@ -7,7 +7,7 @@ use super::Order;
 use super::agents::Agents;
 use super::apart::Queue;
 use super::fill::{LOOKED_AT, first_of_fullest};
-use super::jobs::{Jobs, OPTIONAL};
+use super::jobs::Jobs;
 use super::pick::Pick;
 use crate::Status;
 
@@ -72,7 +72,7 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
     }
     loop {
         while work.give() {
-            // What takes no time is over at once, before anybody takes something less urgent than what waits for it.
+            // What takes no time is over at once, before anyone takes something less urgent than what waits for it.
             if work.running.peek().is_some_and(|Reverse((end, _))| *end == work.now) {
                 work.finish();
             }
@@ -88,11 +88,12 @@ fn ranked(jobs: &Jobs<'_>, paths: &[u64], order: Order) -> Vec<u32> {
     let mut ranked: Vec<u32> = (0..jobs.len()).collect();
     ranked.sort_by_cached_key(|&job| {
         let todo = jobs.todo(job);
-        let begun = todo.status != Status::InProgress;
+        // Oversized todos are last under every order too (rule 29).
+        let begun = (todo.status != Status::InProgress, jobs.is_oversize(job));
         let (priority, path) = (todo.effective_priority(), Reverse(paths[job as usize]));
         match order {
             // Optional todos are last under every order (rule 47).
-            Order::Makespan => (begun, u8::from(priority >= OPTIONAL), path, priority, job),
+            Order::Makespan => (begun, u8::from(jobs.is_optional(job)), path, priority, job),
             Order::List | Order::Level => (begun, priority, path, 0, job),
         }
     });
@@ -159,7 +160,7 @@ impl ListScheduler<'_> {
     }
 
     fn optional(&self, job: u32) -> bool {
-        self.jobs.todo(job).effective_priority() >= OPTIONAL
+        self.jobs.is_optional(job)
     }
 
     /// Starts one todo now; false if none can.

@@ -63,15 +63,24 @@ pub struct Ask {
     pub agents: u32,
     /// Tokens that the context of an agent holds.
     pub context: u64,
-    /// Actual over estimated tokens, as learnt so far.
+    /// Actual over estimated tokens, as learned so far.
     pub calibration: f64,
     /// Leave out what is only done if time allows (rule 47).
     pub skip_optional: bool,
+    /// Work on todos that are larger than a whole budget too, last (rule 29).
+    pub oversize: bool,
 }
 
 impl Default for Ask {
     fn default() -> Self {
-        Self { order: Order::List, agents: 1, context: 200_000, calibration: 1.0, skip_optional: false }
+        Self {
+            order: Order::List,
+            agents: 1,
+            context: 200_000,
+            calibration: 1.0,
+            skip_optional: false,
+            oversize: false,
+        }
     }
 }
 
@@ -157,7 +166,7 @@ pub struct Schedule {
     pub lower_bound: u64,
     /// In the order of windows.
     pub checkpoints: Vec<Break>,
-    /// Todos larger than a whole budget; each has a window of its own.
+    /// Todos larger than a whole budget; where they were asked for, each has a window of its own.
     pub oversize: Vec<String>,
     /// Open todos that cannot be worked on.
     pub blocked: Vec<Blocked>,
@@ -186,7 +195,7 @@ pub fn schedule(plan: &Plan, ask: &Ask, now: i64) -> Schedule {
         slots: placed.slots,
         lower_bound: critical.max(jobs.total().div_ceil(u64::from(count))),
         checkpoints: placed.checkpoints,
-        oversize: (0..jobs.len()).filter(|&job| jobs.tokens[job as usize] > budget).map(id).collect(),
+        oversize: jobs.oversize,
         blocked: jobs.blocked,
     }
 }

@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 
-use super::jobs::{Jobs, OPTIONAL};
+use super::jobs::Jobs;
 use super::{Ask, Order};
-use crate::{Plan, Status, Todo, Uid, files};
+use crate::reason::{is_busy, is_startable};
+use crate::{Plan, Todo, Uid};
 
 /// What can be worked on, best first, whether it can be started yet or not. It outlives starts and completions in the
 /// order of dependencies, so a runner that assigns one todo after the other need not look at the whole plan each time.
@@ -26,9 +27,10 @@ impl Ranking {
         let mut order: Vec<u32> = (0..jobs.len()).collect();
         order.sort_by_cached_key(|job| {
             let (priority, path) = (jobs.todo(*job).effective_priority(), Reverse(paths[*job as usize]));
+            let oversize = jobs.is_oversize(*job);
             match ask.order {
-                Order::Makespan => (u8::from(priority >= OPTIONAL), path, priority, *job),
-                Order::List | Order::Level => (priority, path, 0, *job),
+                Order::Makespan => (oversize, u8::from(jobs.is_optional(*job)), path, priority, *job),
+                Order::List | Order::Level => (oversize, priority, path, 0, *job),
             }
         });
         let timers = plan.all().filter(|todo| todo.is_live()).filter_map(|todo| todo.hold_at(now)?.until);
@@ -48,16 +50,12 @@ impl Ranking {
         while self.order.get(self.from).is_some_and(|uid| !is_open(uid)) {
             self.from += 1;
         }
-        let running = plan.running().filter(move |todo| todo.status_at(now) == Status::InProgress);
+        let running = plan.running().filter(move |todo| is_busy(todo, now));
         let reserving = reserved.iter().filter_map(|uid| plan.get(*uid)).filter(|todo| todo.is_live());
         let busy: Vec<&Todo> = running.chain(reserving).collect();
-        let clash = move |todo: &Todo| {
-            let mut others = busy.iter().filter(|other| other.uid != todo.uid);
-            others.any(|other| todo.files.iter().any(|a| other.files.iter().any(|b| files::overlap(a, b))))
-        };
         let todos = self.order[self.from..].iter().filter_map(|uid| plan.get(*uid));
         todos
-            .filter(move |todo| todo.is_ready(now) && !reserved.contains(&todo.uid) && !clash(todo))
+            .filter(move |todo| !reserved.contains(&todo.uid) && is_startable(todo, busy.iter().copied(), now))
             .map(|todo| todo.uid)
     }
 }

@@ -34,6 +34,7 @@ pub fn reasons() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
         ("background", vec![("jobs", count())]),
         ("compacting", vec![]),
         ("finished", vec![]),
+        ("failed", vec![("todos", count())]),
         ("only_optional", vec![("ids", list(text()))]),
         ("waits_for_people", vec![("roots", roots())]),
         ("nothing_actionable", vec![("roots", roots())]),
@@ -67,17 +68,37 @@ fn decision() -> Value {
 }
 
 fn facts() -> Value {
-    let named = object(&[("id", text()), ("content", text())], &[("running", yes_no()), ("again", yes_no())]);
+    let more =
+        [("running", yes_no()), ("again", yes_no()), ("description", text()), ("criteria", text()), ("verify", text())];
+    let named = object(&[("id", text()), ("content", text())], &more);
     let conflict = object(&[("id", text()), ("files", yes_no())], &[]);
     let always = [("revision", count()), ("open", count()), ("total", count()), ("progress", yes_no())];
     let unproven =
         object(&[("id", text()), ("command", text())], &[("outcome", text()), ("tail", text()), ("shell", yes_no())]);
-    let maybe = [("next", named), ("conflicts", list(conflict)), ("unproven", list(unproven)), ("roots", roots())];
+    let maybe = [
+        ("failed", count()),
+        ("next", named),
+        ("conflicts", list(conflict)),
+        ("unproven", list(unproven)),
+        ("roots", roots()),
+    ];
     object(&always, &maybe)
 }
 
 fn roots() -> Value {
-    let causes = ["person", "hold", "timer", "elsewhere", "reported", "dropped", "missing", "circle", "blank"];
+    let causes = [
+        "person",
+        "hold",
+        "timer",
+        "elsewhere",
+        "reported",
+        "dropped",
+        "missing",
+        "circle",
+        "blank",
+        "files",
+        "parked",
+    ];
     let block = object(&[("id", text()), ("cause", word(causes))], &[("about", text())]);
     let maybe = [("cut", yes_no()), ("optional", list(text()))];
     named("roots", object(&[("named", list(block)), ("total", count())], &maybe))

@@ -2,12 +2,14 @@
 //! what is forbidden: a newer version may write more.
 
 mod decision;
+mod inbox;
 mod kit;
 mod plan_file;
 mod record;
 mod schedule;
 
 pub use decision::{decided, reasons};
+pub use inbox::inbox_item;
 pub use kit::{
     about, any, any_of, count, list, named, number, object, only, or_null, signed, text, time, titled, word, yes_no,
 };

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{about, any_of, count, list, named, object, only, or_null, signed, text, time, yes_no};
-use crate::Record;
+use super::{about, any_of, count, list, named, object, only, or_null, signed, text, time, word, yes_no};
+use crate::{Record, ShownStatus};
 
 /// One todo as it is written; `title` is read in place of `content`.
 pub fn todo() -> Value {
@@ -18,6 +18,11 @@ pub fn shown() -> Value {
     let mut properties = Record::properties();
     let effective = "the best priority among it and everything open that waits for it";
     properties.insert("effectivePriority".to_owned(), about(count(), effective));
+    let statuses: Vec<&str> = ShownStatus::all().map(ShownStatus::name).collect();
+    let status = about(word(statuses), "the status with everything that follows from dependencies, holds and files");
+    properties.insert("shown".to_owned(), status);
+    let reason = object(&[("cause", text()), ("id", text()), ("text", text())], &[]);
+    properties.insert("reasons".to_owned(), about(list(reason), "why it is not worked on; as in `punch why --json`"));
     let check = object(
         &[
             ("passed", yes_no()),
@@ -31,7 +36,7 @@ pub fn shown() -> Value {
     properties.insert("lastCheck".to_owned(), about(check, "the last run of its verify command"));
     let shown = json!({
         "type": "object",
-        "required": ["id", "content", "status", "priority", "dependsOn", "blocks", "effectivePriority"],
+        "required": ["id", "content", "status", "priority", "dependsOn", "blocks", "effectivePriority", "shown"],
         "properties": properties,
     });
     named("todo", shown)

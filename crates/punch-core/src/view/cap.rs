@@ -1,5 +1,7 @@
 //! The size cap of a view, and the page that keeps it.
 
+use super::spans::{self, Line, Role};
+
 /// How large a view may become. Views say how many todos they left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cap {
@@ -45,12 +47,12 @@ pub(super) enum Then {
     End,
 }
 
-/// Text that grows line by line until the cap is reached.
+/// Lines that come one by one until the cap is reached.
 #[derive(Clone)]
 pub(super) struct Page {
     cap: Cap,
-    text: String,
-    lines: usize,
+    lines: Vec<Line>,
+    bytes: usize,
     foot: String,
 }
 
@@ -59,13 +61,14 @@ impl Page {
     const MORE: usize = 32;
 
     /// An empty page; `foot` (short) always fits below.
-    pub(super) fn new(cap: Cap, foot: String) -> Self {
-        Self { cap, text: String::new(), lines: 0, foot }
+    pub(super) const fn new(cap: Cap, foot: String) -> Self {
+        Self { cap, lines: Vec::new(), bytes: 0, foot }
     }
 
     /// Appends a line if it fits together with all that must follow, and says whether it did.
-    pub(super) fn line(&mut self, line: &str, then: Then) -> bool {
-        let (mut lines, mut bytes) = (self.lines + 1, self.text.len() + line.len() + 1);
+    pub(super) fn line(&mut self, line: impl Into<Line>, then: Then) -> bool {
+        let line = line.into();
+        let (mut lines, mut bytes) = (self.lines.len() + 1, self.bytes + line.bytes() + 1);
         if !self.foot.is_empty() {
             lines += 1 + self.foot.matches('\n').count();
             bytes += self.foot.len() + 1;
@@ -76,28 +79,23 @@ impl Page {
         }
         let fits = lines <= self.cap.lines && bytes <= self.cap.bytes;
         if fits {
-            self.push(line);
+            self.bytes += line.bytes() + usize::from(!self.lines.is_empty());
+            self.lines.push(line);
         }
         fits
     }
 
     /// Says how many todos were left out, if any, and adds the foot.
-    pub(super) fn end(mut self, left_out: usize) -> String {
-        if left_out > 0 {
-            self.push(&format!("+{left_out} more"));
-        }
-        if !self.foot.is_empty() {
-            let foot = std::mem::take(&mut self.foot);
-            self.push(&foot);
-        }
-        self.text
+    pub(super) fn end(self, left_out: usize) -> String {
+        spans::text(&self.lines(left_out))
     }
 
-    fn push(&mut self, line: &str) {
-        if self.lines > 0 {
-            self.text.push('\n');
+    /// As [`Self::end`], as lines.
+    pub(super) fn lines(mut self, left_out: usize) -> Vec<Line> {
+        if left_out > 0 {
+            self.lines.push(Line::default().with(Role::Detail, format!("+{left_out} more")));
         }
-        self.text.push_str(line);
-        self.lines += 1;
+        self.lines.extend(self.foot.lines().map(Line::from));
+        self.lines
     }
 }

@@ -6,10 +6,9 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::cap::{Cap, Page, Then};
-use super::glyph::{Glyphs, checkbox};
 use super::row::{Row, tidy, window};
-use super::{NONE, Progress};
-use crate::{Change, Event, Patch, Plan, Status, Uid};
+use super::{Glyphs, NONE, Progress};
+use crate::{Change, Event, Patch, Plan, ShownStatus, Status, Uid};
 
 /// The list exactly as the todowrite tool answers: status, content and active form of each item, nothing escaped
 /// and nothing cut. The tool's own limits (20 items of 500 units) are its size cap.
@@ -18,7 +17,7 @@ pub fn render<'a>(items: impl Iterator<Item = (Status, &'a str, &'a str)>) -> St
     for (status, content, active) in items {
         // The tool knows three statuses; everything else reads as not started.
         let status = if matches!(status, Status::Completed | Status::InProgress) { status } else { Status::Pending };
-        push_row(&mut out, status, content, Some(active));
+        push_row(&mut out, status.into(), content, Some(active));
         out.push('\n');
         completed += u64::from(status == Status::Completed);
         total += 1;
@@ -30,7 +29,7 @@ pub fn render<'a>(items: impl Iterator<Item = (Status, &'a str, &'a str)>) -> St
     out
 }
 
-/// The list for users: control characters neutralized, all five statuses, capped. `progress` is what the last line counts.
+/// The list for users: control characters neutralized, every status, capped. `progress` is what the last line counts.
 pub fn list(rows: &[Row<'_>], progress: Progress, cap: Cap) -> String {
     if rows.is_empty() {
         return NONE.to_owned();
@@ -45,7 +44,7 @@ pub fn list(rows: &[Row<'_>], progress: Progress, cap: Cap) -> String {
     page.end(rows.len() - shown)
 }
 
-/// What a person reads when the list was written: a heading and one row per todo.
+/// What the user reads when the list was written: a heading and one row per todo.
 pub fn notice(rows: &[Row<'_>], glyphs: Glyphs, cap: Cap) -> String {
     let mut page = Page::new(cap, String::new());
     let heading = match glyphs {
@@ -54,7 +53,7 @@ pub fn notice(rows: &[Row<'_>], glyphs: Glyphs, cap: Cap) -> String {
     };
     page.line(heading, Then::More);
     if rows.is_empty() {
-        page.line(&format!("  {NONE}"), Then::End);
+        page.line(format!("  {NONE}"), Then::End);
     }
     let shown = fill(&mut page, rows, |row| format!("  {} {}", glyphs.status(row.status), tidy(row.shown())));
     page.end(rows.len() - shown)
@@ -81,16 +80,13 @@ pub fn transitions(plan: &Plan, events: &[Event], glyphs: Glyphs, cap: Cap) -> S
         .filter(|(_, before, after)| before != after)
         .filter_map(|(uid, _, status)| {
             let todo = plan.get(uid)?;
-            Some(Row { status, content: &todo.content, active: todo.active_text() })
+            Some(Row { status: status.into(), content: &todo.content, active: todo.active_text() })
         })
         .collect();
-    let arrow = match glyphs {
-        Glyphs::Unicode => "→",
-        Glyphs::Ascii => "->",
-    };
+    let arrow = glyphs.arrow(false);
     let mut page = Page::new(cap, String::new());
     let shown =
-        fill(&mut page, &moved, |row| format!("[Todo: \"{}\" {arrow} {}]", tidy(row.shown()), row.status.name()));
+        fill(&mut page, &moved, |row| format!("[Todo: \"{}\" {arrow} {}]", tidy(row.shown()), stored(row.status)));
     page.end(moved.len() - shown)
 }
 
@@ -100,7 +96,7 @@ fn fill(page: &mut Page, rows: &[Row<'_>], line: impl Fn(&Row<'_>) -> String) ->
         let (start, all) = (part.start, part.len() == rows.len());
         let fits = |(at, row): &(usize, &Row<'_>)| {
             let then = if all && at + 1 == rows.len() { Then::End } else { Then::More };
-            page.line(&line(row), then)
+            page.line(line(row), then)
         };
         rows[part].iter().enumerate().map(|(at, row)| (start + at, row)).take_while(fits).count()
     };
@@ -109,11 +105,16 @@ fn fill(page: &mut Page, rows: &[Row<'_>], line: impl Fn(&Row<'_>) -> String) ->
     run(page, window(rows.iter().map(|row| row.status), room))
 }
 
-fn push_row(out: &mut String, status: Status, content: &str, active: Option<&str>) {
-    let _ = write!(out, "{} {content}", checkbox(status));
-    if let (Status::InProgress, Some(active)) = (status, active) {
+fn push_row(out: &mut String, status: ShownStatus, content: &str, active: Option<&str>) {
+    let _ = write!(out, "{} {content}", status.check_box());
+    if let (true, Some(active)) = (status.is_running(), active) {
         let _ = write!(out, " <- {active}");
     }
+}
+
+/// A status that came from a stored one, under its stored name.
+const fn stored(status: ShownStatus) -> &'static str {
+    if matches!(status, ShownStatus::Ready) { Status::Pending.name() } else { status.name() }
 }
 
 fn foot(progress: Progress) -> String {

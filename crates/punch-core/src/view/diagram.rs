@@ -4,49 +4,30 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
-use crate::{Dep, Status, Todo, Uid, text};
+use crate::reason::Reader;
+use crate::{Dep, Plan, ShownStatus, Todo, Uid, text};
 
 /// How much of a content stands in a node, in characters.
 const LABEL: usize = 80;
 
-/// What colours a node.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum NodeStyle {
-    Ready,
-    Blocked,
-    Running,
-    Done,
-    Dropped,
-}
+/// The class and the color of a node.
+const STYLES: [(&str, &str); 5] =
+    [("ready", "#d9ecff"), ("blocked", "#eeeeee"), ("running", "#fff2b3"), ("done", "#d9f2d9"), ("dropped", "#f6d5d5")];
 
-impl NodeStyle {
-    fn of(todo: &Todo, now: i64) -> Self {
-        match todo.status_at(now) {
-            Status::Pending if todo.is_blocked(now) => Self::Blocked,
-            Status::Pending => Self::Ready,
-            Status::InProgress => Self::Running,
-            Status::Completed => Self::Done,
-            Status::Cancelled | Status::Failed => Self::Dropped,
-        }
-    }
-
-    const ALL: [(Self, &'static str, &'static str); 5] = [
-        (Self::Ready, "ready", "#d9ecff"),
-        (Self::Blocked, "blocked", "#eeeeee"),
-        (Self::Running, "running", "#fff2b3"),
-        (Self::Done, "done", "#d9f2d9"),
-        (Self::Dropped, "dropped", "#f6d5d5"),
-    ];
-
-    fn style(self) -> (&'static str, &'static str) {
-        Self::ALL.iter().find(|(look, ..)| *look == self).map_or(("", ""), |(_, name, colour)| (name, colour))
-    }
+const fn style(status: ShownStatus) -> (&'static str, &'static str) {
+    STYLES[match status {
+        ShownStatus::Ready => 0,
+        ShownStatus::Waiting | ShownStatus::Stuck | ShownStatus::Held | ShownStatus::Parked | ShownStatus::Empty => 1,
+        ShownStatus::InProgress | ShownStatus::Stalled | ShownStatus::Reported => 2,
+        ShownStatus::Completed => 3,
+        ShownStatus::Cancelled | ShownStatus::Failed | ShownStatus::Archived => 4,
+    }]
 }
 
 /// One arrow: from what must be done first to what waits for it.
 enum Arrow<'a> {
     Active(Uid, Uid),
-    Circle(Uid, Uid),
+    Cycle(Uid, Uid),
     Missing(&'a str, Uid),
 }
 
@@ -57,7 +38,7 @@ fn arrows<'a>(todos: &[&'a Todo]) -> Vec<Arrow<'a>> {
         for dep in &todo.depends_on {
             match dep {
                 Dep::On(to) if shown.contains(to) => out.push(Arrow::Active(*to, todo.uid)),
-                Dep::Suspended(to) if shown.contains(to) => out.push(Arrow::Circle(*to, todo.uid)),
+                Dep::Suspended(to) if shown.contains(to) => out.push(Arrow::Cycle(*to, todo.uid)),
                 Dep::On(_) | Dep::Suspended(_) => {}
                 Dep::Dangling(id) => out.push(Arrow::Missing(id, todo.uid)),
             }
@@ -74,14 +55,14 @@ fn missing<'a>(arrows: &[Arrow<'a>]) -> BTreeMap<&'a str, usize> {
 }
 
 /// These todos of the plan for Graphviz.
-pub fn dot(todos: &[&Todo], now: i64) -> String {
+pub fn dot(plan: &Plan, todos: &[&Todo], now: i64) -> String {
     let mut out = String::from(
         "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n",
     );
     for todo in todos {
-        let (_, colour) = NodeStyle::of(todo, now).style();
+        let (_, color) = style(Reader::new(plan, now).shown(todo));
         let (id, content) = (dot_text(&todo.id), dot_text(&todo.content));
-        let _ = writeln!(out, "  n{} [label=\"{id}\\n{content}\", fillcolor=\"{colour}\"];", todo.uid.0);
+        let _ = writeln!(out, "  n{} [label=\"{id}\\n{content}\", fillcolor=\"{color}\"];", todo.uid.0);
     }
     let arrows = arrows(todos);
     let missing = missing(&arrows);
@@ -91,7 +72,7 @@ pub fn dot(todos: &[&Todo], now: i64) -> String {
     for arrow in &arrows {
         let _ = match arrow {
             Arrow::Active(from, to) => writeln!(out, "  n{} -> n{};", from.0, to.0),
-            Arrow::Circle(from, to) => writeln!(out, "  n{} -> n{} [style=dashed, color=red];", from.0, to.0),
+            Arrow::Cycle(from, to) => writeln!(out, "  n{} -> n{} [style=dashed, color=red];", from.0, to.0),
             Arrow::Missing(id, to) => {
                 writeln!(out, "  m{} -> n{} [style=dashed];", missing.get(id).copied().unwrap_or(0), to.0)
             }
@@ -102,13 +83,13 @@ pub fn dot(todos: &[&Todo], now: i64) -> String {
 }
 
 /// These todos of the plan for Mermaid.
-pub fn mermaid(todos: &[&Todo], now: i64) -> String {
+pub fn mermaid(plan: &Plan, todos: &[&Todo], now: i64) -> String {
     let mut out = String::from("flowchart LR\n");
-    for (_, name, colour) in NodeStyle::ALL {
-        let _ = writeln!(out, "  classDef {name} fill:{colour},stroke:#666,color:#000");
+    for (name, color) in STYLES {
+        let _ = writeln!(out, "  classDef {name} fill:{color},stroke:#666,color:#000");
     }
     for todo in todos {
-        let (class, _) = NodeStyle::of(todo, now).style();
+        let (class, _) = style(Reader::new(plan, now).shown(todo));
         let (id, content) = (mermaid_text(&todo.id), mermaid_text(&todo.content));
         let _ = writeln!(out, "  n{}[\"{id}: {content}\"]:::{class}", todo.uid.0);
     }
@@ -120,7 +101,7 @@ pub fn mermaid(todos: &[&Todo], now: i64) -> String {
     for arrow in &arrows {
         let _ = match arrow {
             Arrow::Active(from, to) => writeln!(out, "  n{} --> n{}", from.0, to.0),
-            Arrow::Circle(from, to) => writeln!(out, "  n{} -. circle .-> n{}", from.0, to.0),
+            Arrow::Cycle(from, to) => writeln!(out, "  n{} -. cycle .-> n{}", from.0, to.0),
             Arrow::Missing(id, to) => writeln!(out, "  m{} -.-> n{}", missing.get(id).copied().unwrap_or(0), to.0),
         };
     }

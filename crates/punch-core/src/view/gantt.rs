@@ -1,10 +1,8 @@
 //! A schedule as a small chart: one row an agent, then the windows, and what has no place.
 
-use super::Glyphs;
 use super::cap::{Cap, Page, Then};
-use super::row::tidy;
 use super::width::{columns, fit};
-use crate::schedule::{Schedule, Slot};
+use super::{Glyphs, Line, Plain, Role, ScheduleView, SlotRow};
 
 /// How much of an id is shown, in columns.
 const ID: usize = 24;
@@ -24,59 +22,62 @@ pub struct Gantt {
 
 impl Gantt {
     /// Draws it, and says how many lines were left out.
-    pub fn draw(&self, made: &Schedule) -> (String, usize) {
-        let lines = self.lines(made);
+    pub fn draw(&self, view: &ScheduleView) -> (Vec<Line>, usize) {
+        let lines = self.lines(view);
+        let count = lines.len();
         let mut page = Page::new(self.cap, String::new());
-        for (at, line) in lines.iter().enumerate() {
-            let then = if at + 1 == lines.len() { Then::End } else { Then::More };
-            if !page.line(&fit(line, self.width, self.glyphs.ellipsis()), then) {
-                return (page.end(lines.len() - at), lines.len() - at);
+        for (at, line) in lines.into_iter().enumerate() {
+            let then = if at + 1 == count { Then::End } else { Then::More };
+            if !page.line(line.fit(self.width, self.glyphs), then) {
+                return (page.lines(count - at), count - at);
             }
         }
-        (page.end(0), 0)
+        (page.lines(0), 0)
     }
 
-    fn lines(&self, made: &Schedule) -> Vec<String> {
+    fn lines(&self, view: &ScheduleView) -> Vec<Line> {
         let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-        let mut lines = vec![
-            format!(
-                "{}: {} for {}, {} of {} tokens",
-                made.policy.name(),
-                count(made.slots.len(), "todo"),
-                count(made.agents as usize, "agent"),
-                count(made.windows.len(), "window"),
-                grouped(made.budget),
-            ),
-            format!("length {} tokens, at least {}", grouped(made.makespan), grouped(made.lower_bound)),
-        ];
-        if made.makespan > 0 {
-            lines.extend((1..=made.agents.min(AGENTS)).map(|agent| self.row(made, agent)));
-            let more = made.agents.saturating_sub(AGENTS);
-            lines.extend((more > 0).then(|| format!("{more} more agents")));
+        let head = format!(
+            "{}: {} for {}, {} of {} tokens",
+            view.policy.name(),
+            count(view.slots.len(), "todo"),
+            count(view.agents as usize, "agent"),
+            count(view.windows.len(), "window"),
+            grouped(view.budget),
+        );
+        let length = format!("length {} tokens, at least {}", grouped(view.makespan), grouped(view.lower_bound));
+        let mut lines = vec![Line::default().with(Role::Heading, head), length.into()];
+        if view.makespan > 0 {
+            lines.extend((1..=view.agents.min(AGENTS)).map(|agent| self.row(view, agent).into()));
+            let more = view.agents.saturating_sub(AGENTS);
+            lines.extend((more > 0).then(|| format!("{more} more agents").into()));
         }
-        for window in &made.windows {
-            let ids = window.todos.iter().map(|id| shown(id)).collect::<Vec<_>>().join(", ");
-            let tokens = grouped(window.estimated_tokens);
-            lines.push(format!("agent {} window {} ({tokens}): {ids}", window.agent, window.window));
+        for window in &view.windows {
+            let ids = window.todos.iter().map(shown).collect::<Vec<_>>().join(", ");
+            let head = format!("agent {} window {} ({}): ", window.agent, window.window, grouped(window.tokens));
+            lines.push(Line::default().with(Role::Text, head).with(Role::Id, ids));
         }
-        for id in &made.oversize {
-            lines.push(format!("oversize: {} is larger than a window; split it", shown(id)));
+        let todo = |words: &str, id: &Plain| Line::default().with(Role::Detail, words).with(Role::Id, shown(id));
+        for id in &view.oversize {
+            lines.push(todo("oversize: ", id).with(Role::Text, " is larger than a window; split it"));
         }
-        lines.extend(made.blocked.iter().map(|b| format!("left out: {} {}", shown(&b.id), tidy(&b.why))));
+        for row in &view.left_out {
+            lines.push(todo("left out: ", &row.id).with(Role::Text, format!(" {}", row.why)));
+        }
         lines
     }
 
     /// One agent's time. A bar begins each todo, a double one a new window; dots are waiting.
-    fn row(&self, made: &Schedule, agent: u32) -> String {
+    fn row(&self, view: &ScheduleView, agent: u32) -> String {
         let head = format!("{agent:>3} ");
         let cells = self.width.saturating_sub(columns(&head)).clamp(10, 400);
         let (bar, turn, work, wait) = match self.glyphs {
             Glyphs::Unicode => ("▏", "║", "▬", "·"),
             Glyphs::Ascii => ("|", "#", "=", "."),
         };
-        let at = |time: u64| (u128::from(time) * cells as u128 / u128::from(made.makespan.max(1))) as usize;
+        let at = |time: u64| (u128::from(time) * cells as u128 / u128::from(view.makespan.max(1))) as usize;
         let (mut out, mut used, mut window) = (String::new(), 0, 0);
-        for slot in made.slots.iter().filter(|slot| slot.agent == agent) {
+        for slot in view.slots.iter().filter(|slot| slot.agent == agent) {
             let (start, end) = (at(slot.start).max(used), at(slot.end));
             // Too short to be seen.
             if end <= start {
@@ -92,16 +93,16 @@ impl Gantt {
         head + &out
     }
 
-    fn bar(&self, slot: &Slot, room: usize, work: &str) -> String {
-        let id = shown(&slot.todo);
+    fn bar(&self, slot: &SlotRow, room: usize, work: &str) -> String {
+        let id = shown(&slot.id);
         let text = if columns(&id) <= room { id } else { String::new() };
         let rest = room - columns(&text);
         text + &work.repeat(rest)
     }
 }
 
-fn shown(id: &str) -> String {
-    fit(&tidy(id), ID, "…").into_owned()
+fn shown(id: &Plain) -> String {
+    fit(id.as_str(), ID, "…").into_owned()
 }
 
 /// `140,000`.

@@ -1,6 +1,6 @@
 //! The signs that views draw with.
 
-use crate::Status;
+use crate::ShownStatus;
 
 /// Which signs a view draws with. Only the drawing changes: the text of todos stays as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,14 +13,21 @@ pub enum Glyphs {
 }
 
 impl Glyphs {
-    /// The sign of a status in panels, trees and notices.
-    pub const fn status(self, status: Status) -> &'static str {
-        match (self, status) {
-            (Self::Unicode, Status::Pending) => "○",
-            (Self::Unicode, Status::InProgress) => "▶",
-            (Self::Unicode, Status::Completed) => "✓",
-            (Self::Unicode, Status::Cancelled | Status::Failed) => "✗",
-            (Self::Ascii, status) => checkbox(status),
+    /// The sign of a status, from the one table of them.
+    pub const fn status(self, status: ShownStatus) -> &'static str {
+        match self {
+            Self::Unicode => status.sign(),
+            Self::Ascii => status.check_box(),
+        }
+    }
+
+    /// The arrow from a todo to what it needs, or from what was to what is.
+    pub const fn arrow(self, back: bool) -> &'static str {
+        match (self, back) {
+            (Self::Unicode, true) => "←",
+            (Self::Unicode, false) => "→",
+            (Self::Ascii, true) => "<-",
+            (Self::Ascii, false) => "->",
         }
     }
 
@@ -42,16 +49,5 @@ impl Glyphs {
                 format!(" ⁺{digits}")
             }
         }
-    }
-}
-
-/// The check box of a status, as lists and Markdown write it.
-pub(super) const fn checkbox(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "[ ]",
-        Status::InProgress => "[>]",
-        Status::Completed => "[x]",
-        Status::Cancelled => "[-]",
-        Status::Failed => "[!]",
     }
 }

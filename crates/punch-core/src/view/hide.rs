@@ -2,7 +2,7 @@
 
 use crate::{Plan, Status, Todo};
 
-/// Seconds that a closed todo stays in view; negative keeps it for ever, 0 hides it at once.
+/// Seconds that a closed todo stays in view; negative keeps it forever, 0 hides it at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClearDelay(pub i64);
 

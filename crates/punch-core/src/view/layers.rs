@@ -1,23 +1,15 @@
-//! The graph as text: one layer per parallel group, and behind each todo what it needs.
-
-use std::collections::BTreeMap;
+//! The graph as text: one block of lines for each parallel group, and what each todo needs.
 
 use super::cap::{Cap, Page, Then};
-use super::row::tidy;
-use super::width::{columns, fit};
-use super::{Glyphs, NONE};
-use crate::{Dep, Plan, Status, Todo, text};
+use super::graph_layout::{EdgeKind, GraphEdge, GraphLayout, GraphNode};
+use super::{Glyphs, Line, NONE, Role};
 
-/// How many dependencies are named behind a todo.
+/// How many dependencies are named after a todo.
 const NAMED: usize = 8;
-/// How much of an id is shown, in characters.
-const ID: usize = 40;
 
 /// How the layers are drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers {
-    /// When they are read.
-    pub now: i64,
     /// Columns; `None` leaves lines as long as the text is.
     pub width: Option<usize>,
     /// The signs.
@@ -27,62 +19,48 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Draws these todos of the plan, which are in list order, and says how many were left out.
-    pub fn draw(&self, plan: &Plan, todos: &[&Todo]) -> (String, usize) {
-        if todos.is_empty() {
-            return (NONE.to_owned(), 0);
-        }
-        let mut layers: BTreeMap<u32, Vec<&Todo>> = BTreeMap::new();
-        for todo in todos {
-            layers.entry(todo.derived.level).or_default().push(todo);
+    /// Draws a layout, and says how many todos were left out.
+    pub fn draw(&self, layout: &GraphLayout) -> (Vec<Line>, usize) {
+        if layout.nodes.is_empty() {
+            return (vec![NONE.into()], 0);
         }
         let mut page = Page::new(self.cap, String::new());
         let mut shown = 0;
-        'all: for (level, layer) in &layers {
-            if !page.line(&format!("group {level}"), Then::More) {
+        for layer in layout.nodes.chunk_by(|a, b| a.layer == b.layer) {
+            let heading = Line::default().with(Role::Heading, format!("group {}", layer[0].group));
+            let mut fits = page.line(heading, Then::More);
+            for node in layer {
+                let then = if shown + 1 == layout.nodes.len() { Then::End } else { Then::More };
+                fits = fits && page.line(self.node(node), then);
+                shown += usize::from(fits);
+            }
+            if !fits {
                 break;
             }
-            for todo in layer {
-                let last = shown + 1 == todos.len();
-                if !page.line(&self.todo(plan, todo), if last { Then::End } else { Then::More }) {
-                    break 'all;
-                }
-                shown += 1;
-            }
         }
-        let left = todos.len() - shown;
-        (page.end(left), left)
+        let left = layout.nodes.len() - shown;
+        (page.lines(left), left)
     }
 
-    fn todo(&self, plan: &Plan, todo: &Todo) -> String {
-        let status = todo.status_at(self.now);
-        let what = tidy(if status == Status::InProgress { todo.active_text() } else { &todo.content });
-        let line = format!("  {} {}  {what}", self.glyphs.status(status), id(&todo.id));
-        let needs = self.needs(plan, todo);
-        let Some(width) = self.width.map(|width| width.max(20)) else { return line + &needs };
-        let room = width.saturating_sub(columns(&needs)).max(width / 2);
-        let line = fit(&line, room, self.glyphs.ellipsis()).into_owned() + &needs;
-        fit(&line, width, self.glyphs.ellipsis()).into_owned()
+    fn node(&self, node: &GraphNode) -> Line {
+        let line = Line::default().with(Role::Text, "  ").and(node.row.line(self.glyphs));
+        let needs = Line::default().with(Role::Detail, self.needs(&node.edges));
+        let Some(width) = self.width.map(|width| width.max(20)) else { return line.and(needs) };
+        let room = width.saturating_sub(needs.columns()).max(width / 2);
+        line.fit(room, self.glyphs).and(needs).fit(width, self.glyphs)
     }
 
-    fn needs(&self, plan: &Plan, todo: &Todo) -> String {
-        let name = |dep: &Dep| match dep {
-            Dep::On(uid) => plan.get(*uid).map(|to| id(&to.id)),
-            Dep::Suspended(uid) => plan.get(*uid).map(|to| format!("{} (circle)", id(&to.id))),
-            Dep::Dangling(missing) => Some(format!("{} (missing)", id(missing))),
+    fn needs(&self, edges: &[GraphEdge]) -> String {
+        let name = |edge: &GraphEdge| match edge.kind {
+            EdgeKind::Active => edge.needs.to_string(),
+            EdgeKind::Cycle => format!("{} (cycle)", edge.needs),
+            EdgeKind::Missing => format!("{} (missing)", edge.needs),
         };
-        let mut names: Vec<String> = todo.depends_on.iter().take(NAMED).filter_map(name).collect();
-        if todo.depends_on.len() > NAMED {
-            names.push(format!("+{} more", todo.depends_on.len() - NAMED));
+        let mut names: Vec<String> = edges.iter().take(NAMED).map(name).collect();
+        if edges.len() > NAMED {
+            names.push(format!("+{} more", edges.len() - NAMED));
         }
-        let arrow = match self.glyphs {
-            Glyphs::Unicode => "←",
-            Glyphs::Ascii => "<-",
-        };
+        let arrow = self.glyphs.arrow(true);
         if names.is_empty() { String::new() } else { format!("  {arrow} {}", names.join(", ")) }
     }
-}
-
-fn id(raw: &str) -> String {
-    text::neutral(&text::clip(raw, ID)).into_owned()
 }

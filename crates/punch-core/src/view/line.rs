@@ -1,10 +1,8 @@
 //! The whole list on one line, for status bars and receipts.
 
-use super::glyph::{Glyphs, checkbox};
 use super::row::{Row, tidy};
 use super::width::{columns, fit};
-use super::{NONE, Progress};
-use crate::Status;
+use super::{Glyphs, NONE, Progress};
 
 /// No line is wider, whatever is asked for.
 const WIDEST: usize = 2_000;
@@ -37,8 +35,8 @@ fn parts(rows: &[Row<'_>], room: usize, glyphs: Glyphs) -> String {
             return all;
         }
     }
-    let of = |status| rows.iter().position(|row| row.status == status);
-    let start = of(Status::InProgress).or_else(|| of(Status::Pending)).unwrap_or(0);
+    let running = rows.iter().position(|row| row.status.is_running());
+    let start = running.or_else(|| rows.iter().position(|row| row.status.is_open())).unwrap_or(0);
     let (mut out, mut shown) = (String::new(), 0);
     for row in &rows[start..] {
         let gap = if out.is_empty() { "" } else { "  " };
@@ -65,7 +63,7 @@ fn parts(rows: &[Row<'_>], room: usize, glyphs: Glyphs) -> String {
 }
 
 fn part(row: &Row<'_>) -> String {
-    format!("{} {}", checkbox(row.status), tidy(row.content))
+    format!("{} {}", row.status.check_box(), tidy(row.content))
 }
 
 fn missing(left: usize) -> String {

@@ -4,8 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::hashtags;
 use super::markdown_text::{Line, bullet, comment, is_plain, is_plain_line, shown, stamp};
-use crate::{Document, Record, Remark, State};
+use crate::{Document, Label, Record, Remark, State};
 
 /// Writes a document, under a title if one is given.
 pub fn write(document: &Document, title: Option<&str>) -> String {
@@ -52,10 +53,17 @@ fn todo(out: &mut String, record: &Record, place: Option<usize>) {
     if record.status == State::Blocked {
         rest.insert("status".to_owned(), record.status.name().into());
     }
-    let (visible, exact) = line_text(&record.content);
+    let (visible, exact) = todo_text(record);
     if let Some(stamp) = exact {
         rest.insert("content".to_owned(), record.content.as_str().into());
         rest.insert("shown".to_owned(), stamp.into());
+    } else {
+        // The line shows the other labels, and an edit of the line must win.
+        rest.shift_remove("labels");
+        let hidden: Vec<&str> = record.labels.iter().filter(|l| !l.is_hashtag()).map(Label::as_str).collect();
+        if !hidden.is_empty() {
+            rest.insert("labels".to_owned(), hidden.into());
+        }
     }
     let described = record.description.as_deref().filter(|text| is_paragraph(text));
     if described.is_some() {
@@ -87,6 +95,15 @@ fn todo(out: &mut String, record: &Record, place: Option<usize>) {
             out.push_str(&format!("  > {line}\n"));
         }
     }
+}
+
+/// The line of a todo, content and labels, and its stamp if the content cannot be read back from it exactly.
+fn todo_text(record: &Record) -> (String, Option<String>) {
+    let exact = is_plain(&record.content) && hashtags::split(&record.content).1.is_empty();
+    let content = if exact { record.content.clone() } else { shown(&record.content) };
+    let line = hashtags::join(&content, &record.labels);
+    let stamp = (!exact).then(|| stamp(&line));
+    (line, stamp)
 }
 
 /// What is shown of one line, and its stamp if that is not the exact text.

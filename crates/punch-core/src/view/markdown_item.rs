@@ -1,11 +1,12 @@
 //! One todo of a Markdown file while its lines are read.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
+use super::hashtags;
 use super::markdown_text::stamp;
-use crate::{Remark, Status};
+use crate::{Label, Remark, Status};
 
 /// A todo whose description and notes may still follow.
 pub(super) struct MarkdownTodo {
@@ -36,10 +37,13 @@ impl MarkdownTodo {
         visible: &str,
         mut rest: Map<String, Value>,
     ) -> Result<Self, String> {
-        let untouched = rest.shift_remove("shown") == Some(Value::String(stamp(visible)));
+        let stamped = rest.shift_remove("shown");
+        let untouched = stamped == Some(Value::String(stamp(visible)));
         rest.shift_remove("title");
         if !(untouched && rest.get("content").is_some_and(Value::is_string)) {
-            rest.insert("content".to_owned(), visible.into());
+            let (content, labels) = hashtags::split(visible);
+            rest.insert("content".to_owned(), content.into());
+            label(&mut rest, &labels, stamped.is_some());
         }
         // The box is what people tick; the comment only tells a shown `blocked` from pending.
         let blocked = status == Status::Pending && rest.get("status").is_some_and(|word| word == "blocked");
@@ -108,6 +112,26 @@ impl MarkdownTodo {
         }
         let notes = align(self.blocks, self.metas);
         (self.rest, notes, self.place)
+    }
+}
+
+/// Adds the labels of the line to those of the comment. A line that was edited has the last word on every label that it
+/// could show.
+fn label(rest: &mut Map<String, Value>, labels: &BTreeSet<Label>, edited: bool) {
+    let is_shown =
+        |word: &Value| edited && word.as_str().is_some_and(|w| w.starts_with(|c: char| c.is_ascii_lowercase()));
+    if let Some(Value::Array(known)) = rest.get_mut("labels") {
+        known.retain(|word| !is_shown(word));
+    }
+    if labels.is_empty() {
+        return;
+    }
+    let words = labels.iter().map(|label| Value::from(label.as_str()));
+    match rest.get_mut("labels") {
+        Some(Value::Array(known)) => known.extend(words),
+        // Anything else is wrong, and the record says so.
+        Some(other) if !other.is_null() => {}
+        _ => drop(rest.insert("labels".to_owned(), words.collect())),
     }
 }
 

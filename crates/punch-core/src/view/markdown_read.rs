@@ -12,7 +12,7 @@ use crate::{Document, Parsed, Record, Refusal, record, text};
 /// How many errors and skipped lines are named.
 const NAMED: usize = 20;
 
-/// Reads a document. A visible text that a person changed wins over what the comment says.
+/// Reads a document. A visible text that the user changed wins over what the comment says.
 pub fn read(input: &str) -> Result<Parsed, Refusal> {
     let mut reader = Reader::default();
     let input = input.strip_prefix('\u{feff}').unwrap_or(input);
@@ -92,7 +92,7 @@ impl Reader {
 
     fn item(&mut self, number: usize, indent: usize, marker: &str, line: &str) -> Result<MarkdownTodo, String> {
         let status = status(marker)
-            .ok_or_else(|| format!("`[{}]` is no marker; use [ ], [>], [x], [-] or [!]", text::neutral(marker)))?;
+            .ok_or_else(|| format!("unknown marker `[{}]`; use [ ], [>], [x], [-] or [!]", text::neutral(marker)))?;
         let (visible, rest) = split_comment(line)?;
         if visible.is_empty() {
             return Err("the todo has no text".to_owned());

@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::glyph::checkbox;
-use crate::{Status, text};
+use crate::{ShownStatus, Status, text};
 
 /// What starts the comment. Inside, JSON without `<` and `>` ends it safely.
 const OPEN: &str = "<!-- punch ";
@@ -14,7 +13,7 @@ const SHOWN: usize = 200;
 
 /// The start of a todo line.
 pub(super) fn bullet(status: Status) -> String {
-    format!("- {} ", checkbox(status))
+    format!("- {} ", ShownStatus::from(status).check_box())
 }
 
 /// A line cut into its parts.
@@ -102,7 +101,7 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// A short stamp of what was shown, to notice that a person edited it (FNV-1a).
+/// A short stamp of what was shown, to notice that the user edited it (FNV-1a).
 pub(super) fn stamp(shown: &str) -> String {
     let hash = shown.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     format!("{hash:08x}")
@@ -117,7 +116,7 @@ pub(super) fn comment(rest: Map<String, Value>) -> String {
     for c in Value::Object(rest).to_string().chars() {
         // `<` and `>` would end or nest the comment, a back tick could start code, the others are invisible.
         if matches!(c, '<' | '>' | '`') || text::is_unsafe(c) {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
         } else {
             out.push(c);
         }
@@ -127,7 +126,7 @@ pub(super) fn comment(rest: Map<String, Value>) -> String {
     out
 }
 
-/// Cuts a line into the text a person sees and the object in its comment.
+/// Cuts a line into the text the user sees and the object in its comment.
 pub(super) fn split_comment(line: &str) -> Result<(&str, Map<String, Value>), String> {
     let Some(at) = line.rfind(OPEN) else { return Ok((line.trim(), Map::new())) };
     let inside = line[at + OPEN.len()..].trim_end();

@@ -4,33 +4,60 @@
 //! [`crate::text::neutral`] first. The exchange formats ([`markdown`], [`crate::Document`]) are lossless instead.
 
 mod cap;
+pub mod changes;
 pub mod checklist;
+mod dashboard;
 pub mod diagram;
+pub mod edit_sheet;
 pub mod gantt;
 mod glyph;
+pub mod graph_layout;
+mod hashtags;
 pub mod hide;
+pub mod history;
+pub mod inbox;
 pub mod layers;
+mod layout;
 pub mod line;
 pub mod markdown;
 mod markdown_item;
 pub mod markdown_read;
 mod markdown_text;
 pub mod panel;
+pub mod phase_tree;
+mod plain;
+mod plan_summary;
 mod progress;
 mod row;
+mod schedule_view;
+pub mod spans;
+pub mod status_line;
+pub mod table;
+pub mod todo_detail;
+mod todo_row;
 pub mod tree;
-mod waits;
 pub mod width;
 
 pub use cap::Cap;
+pub use dashboard::Dashboard;
 pub use gantt::Gantt;
 pub use glyph::Glyphs;
+pub use graph_layout::{EdgeKind, GraphEdge, GraphLayout, GraphNode};
 pub use hide::ClearDelay;
+pub use history::{HistoryRow, Story};
 pub use layers::Layers;
+pub use layout::Layout;
 pub use panel::Panel;
+pub use plain::Plain;
+pub use plan_summary::{PlanSummary, Section};
 pub use progress::Progress;
 pub use row::Row;
-pub use tree::Tree;
+pub use schedule_view::{LeftOutRow, ScheduleView, SlotRow, WindowRow};
+pub use spans::{Line, Role, Span};
+pub use table::TableRow;
+pub use todo_detail::TodoDetail;
+pub use todo_row::{Badge, RowReason, TodoRow};
+pub use tree::{PhaseHeading, Tree, TreeRow, TreeSection, TreeView};
 
 /// What an empty list reads as.
 const NONE: &str = "No todos.";

@@ -1,9 +1,9 @@
 //! How far a list is.
 
-use crate::{Counts, Status};
+use crate::{Counts, ShownStatus};
 
 /// Completed out of a total.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Progress {
     /// Done.
     pub completed: u64,
@@ -12,22 +12,22 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Native: what was given up on purpose does not count (rule 42).
-    pub fn native(statuses: impl Iterator<Item = Status>) -> Self {
-        Self::plain(statuses.filter(|status| *status != Status::Cancelled))
+    /// Native: what was given up on purpose does not count (rule 42). What is parked is left out by the caller.
+    pub fn native(statuses: impl Iterator<Item = impl Into<ShownStatus>>) -> Self {
+        Self::plain(statuses.map(Into::into).filter(|status| *status != ShownStatus::Cancelled))
     }
 
     /// As the todowrite dialect counts: everything in the list.
-    pub fn plain(statuses: impl Iterator<Item = Status>) -> Self {
-        statuses.fold(Self::default(), |sum, status| Self {
-            completed: sum.completed + u64::from(status == Status::Completed),
+    pub fn plain(statuses: impl Iterator<Item = impl Into<ShownStatus>>) -> Self {
+        statuses.map(Into::into).fold(Self::default(), |sum, status| Self {
+            completed: sum.completed + u64::from(status == ShownStatus::Completed),
             total: sum.total + 1,
         })
     }
 
-    /// Native, from the counters of the plan row.
+    /// Native, from the counters of the plan row; what is parked does not count.
     pub const fn of_counts(counts: &Counts) -> Self {
-        Self { completed: counts.completed, total: counts.total() - counts.cancelled }
+        Self { completed: counts.completed, total: counts.active() - counts.cancelled }
     }
 
     /// Rounded half up; 0 for an empty list.

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use crate::{Status, Todo, text};
+use crate::reason::Reader;
+use crate::{ShownStatus, Todo, text};
 
 /// What the list views need of a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// As a reader sees it now.
-    pub status: Status,
+    pub status: ShownStatus,
     /// What is to be done.
     pub content: &'a str,
     /// The active form; the content where there is none.
@@ -16,14 +17,14 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The row of a todo at `now`.
-    pub fn of(todo: &'a Todo, now: i64) -> Self {
-        Self { status: todo.status_at(now), content: &todo.content, active: todo.active_text() }
+    /// The row of a todo as a reader sees it.
+    pub fn of(reader: Reader<'a>, todo: &'a Todo) -> Self {
+        Self { status: reader.shown(todo), content: &todo.content, active: todo.active_text() }
     }
 
-    /// The text a person should read: the active form while it runs, the content otherwise.
+    /// The text that users read: the active form while it runs, the content otherwise.
     pub fn shown(&self) -> &'a str {
-        if self.status == Status::InProgress { self.active } else { self.content }
+        if self.status.is_running() { self.active } else { self.content }
     }
 }
 
@@ -32,19 +33,19 @@ const LONGEST: usize = 500;
 
 /// Todo text for people: one line, harmless, not endless.
 pub(super) fn tidy(raw: &str) -> String {
-    // Clipped first: neutralising keeps the number of characters, and the text may be megabytes long.
+    // Clipped first: neutralizing keeps the number of characters, and the text may be megabytes long.
     text::neutral(&text::clip(raw, LONGEST)).into_owned()
 }
 
 /// The part of a list worth showing when only `room` rows fit: what runs, else what is open next, with one row
 /// before it; the end of the list when everything is closed.
-pub(super) fn window(statuses: impl ExactSizeIterator<Item = Status> + Clone, room: usize) -> Range<usize> {
+pub(super) fn window(statuses: impl ExactSizeIterator<Item = ShownStatus> + Clone, room: usize) -> Range<usize> {
     let total = statuses.len();
     if total <= room {
         return 0..total;
     }
-    let of = |want: Status| statuses.clone().position(|status| status == want);
-    let first = of(Status::InProgress).or_else(|| of(Status::Pending)).unwrap_or(total);
+    let running = statuses.clone().position(ShownStatus::is_running);
+    let first = running.or_else(|| statuses.clone().position(ShownStatus::is_open)).unwrap_or(total);
     let start = first.saturating_sub(1).min(total - room);
     start..start + room
 }

@@ -1,18 +1,127 @@
-//! The plan as a tree: phases as headings, todos below, the notes of what runs. In the manner of the phases dialect,
-//! with ids and reasons for native readers.
+//! The plan as a tree: phases as headings, todos below, the notes of what runs. [`TreeView`] is the value that boards
+//! draw, [`Tree`] draws it as lines.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
 
 use super::cap::{Cap, Page, Then};
-use super::row::{tidy, window};
-use super::width::{columns, fit};
-use super::{Glyphs, NONE, Progress, waits};
-use crate::{Phase, Plan, Status, Todo};
+use super::row::window;
+use super::{Glyphs, Line, NONE, Plain, Progress, Role, TodoRow, spans};
+use crate::reason::Reader;
+use crate::{Plan, ShownStatus, Todo};
 
 /// How many todos a collapsed tree shows, and how many lines of notes.
 const COLLAPSED: usize = 8;
 /// Narrower than this, a tree says nothing.
 const NARROWEST: usize = 10;
 
-/// How the tree is drawn.
+/// The todos of a plan by phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TreeView {
+    /// Todos without a phase first, then the phases in their order; only those with todos.
+    pub sections: Vec<TreeSection>,
+    /// How many phases have todos, shown or not.
+    pub phases: usize,
+    /// Todos that a collapsed tree leaves out.
+    pub left_out: usize,
+}
+
+/// The todos of one phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TreeSection {
+    /// The phase; `None` for todos without one.
+    pub phase: Option<PhaseHeading>,
+    /// Its todos in list order.
+    pub rows: Vec<TreeRow>,
+}
+
+/// A phase as a heading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PhaseHeading {
+    /// Its place among all phases of the plan, counted from 1.
+    pub number: usize,
+    /// Its name.
+    pub name: Plain,
+    /// How far its todos are; what is parked or has no content does not count.
+    pub progress: Progress,
+}
+
+/// A todo in a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TreeRow {
+    /// The todo.
+    pub row: TodoRow,
+    /// The notes of a todo that is in progress, line by line.
+    pub notes: Vec<Plain>,
+    /// Lines of notes that a collapsed tree leaves out.
+    pub more_notes: usize,
+}
+
+impl TreeView {
+    /// Arranges todos of the reader's plan, which are in list order (see [`super::hide::visible`]): the first `most` of
+    /// them, or collapsed, without that number, the few around what is worked on.
+    pub fn of<'a>(reader: Reader<'a>, todos: &[&'a Todo], most: Option<usize>) -> Self {
+        let phases = by_phase(reader.plan, todos);
+        let expanded = most.is_some();
+        let part = match most {
+            Some(most) => 0..todos.len().min(most),
+            None => {
+                let order: Vec<ShownStatus> = phases.iter().flatten().map(|todo| reader.shown(todo)).collect();
+                window(order.iter().copied(), COLLAPSED)
+            }
+        };
+        let with_todos = phases.iter().skip(1).filter(|todos| !todos.is_empty()).count();
+        let mut out = Self { sections: Vec::new(), phases: with_todos, left_out: todos.len() - part.len() };
+        let mut place = 0;
+        for (at, todos) in phases.iter().enumerate() {
+            let (first, end) = (place, place + todos.len());
+            place = end;
+            let (from, to) = (part.start.clamp(first, end), part.end.clamp(first, end));
+            if from == to {
+                continue;
+            }
+            let phase = at.checked_sub(1).and_then(|at| reader.plan.row.phases.get(at));
+            let phase = phase.map(|phase| PhaseHeading {
+                number: at,
+                name: Plain::text(&phase.name),
+                progress: {
+                    let counted = todos.iter().filter(|todo| !todo.is_parked() && !todo.is_blank());
+                    Progress::native(counted.map(|todo| todo.status_at(reader.now)))
+                },
+            });
+            let depth = u32::from(phase.is_some());
+            let row = |todo: &&'a Todo| TreeRow::of(reader, todo, depth, expanded);
+            out.sections.push(TreeSection { phase, rows: todos[from - first..to - first].iter().map(row).collect() });
+        }
+        out
+    }
+}
+
+impl TreeRow {
+    fn of<'a>(reader: Reader<'a>, todo: &'a Todo, depth: u32, expanded: bool) -> Self {
+        let row = TodoRow { depth, ..TodoRow::of(reader, todo) };
+        if !row.status.is_running() {
+            return Self { row, notes: Vec::new(), more_notes: 0 };
+        }
+        let mut lines = todo.notes.iter().flat_map(|note| note.text.lines());
+        let most = if expanded { usize::MAX } else { COLLAPSED };
+        let notes = lines.by_ref().take(most).map(Plain::text).collect();
+        Self { row, notes, more_notes: lines.count() }
+    }
+}
+
+/// Todos without a phase first, then those of each phase.
+fn by_phase<'a>(plan: &Plan, todos: &[&'a Todo]) -> Vec<Vec<&'a Todo>> {
+    let places: HashMap<_, _> = plan.row.phases.iter().zip(1..).map(|(phase, at)| (phase.uid, at)).collect();
+    let mut out = vec![Vec::new(); plan.row.phases.len() + 1];
+    for todo in todos {
+        out[todo.phase.and_then(|uid| places.get(&uid).copied()).unwrap_or(0)].push(*todo);
+    }
+    out
+}
+
+/// How a tree is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// When it is read.
@@ -21,8 +130,6 @@ pub struct Tree {
     pub width: Option<usize>,
     /// All todos up to the cap, instead of 8.
     pub expanded: bool,
-    /// Ids in front, and behind why a todo waits.
-    pub native: bool,
     /// The signs.
     pub glyphs: Glyphs,
     /// The size.
@@ -31,122 +138,84 @@ pub struct Tree {
 
 impl Default for Tree {
     fn default() -> Self {
-        Self { now: 0, width: None, expanded: false, native: true, glyphs: Glyphs::Unicode, cap: Cap::default() }
+        Self { now: 0, width: None, expanded: false, glyphs: Glyphs::Unicode, cap: Cap::default() }
     }
 }
 
-/// A phase in the list of phases, and its todos.
-struct Section<'a> {
-    phase: Option<(usize, &'a Phase)>,
-    todos: Vec<&'a Todo>,
-}
-
 impl Tree {
-    /// Draws these todos of the plan, which are in list order (see [`super::hide::visible`]).
-    pub fn draw(&self, plan: &Plan, todos: &[&Todo]) -> String {
-        if todos.is_empty() {
-            return NONE.to_owned();
+    /// Draws these todos of the plan, which are in list order, as plain text.
+    pub fn draw<'a>(&self, plan: &'a Plan, todos: &[&'a Todo]) -> String {
+        let most = self.expanded.then_some(self.cap.lines());
+        spans::text(&self.lines(&TreeView::of(Reader::new(plan, self.now), todos, most)))
+    }
+
+    /// Draws a tree within the cap; the last line counts the todos that are left out.
+    pub fn lines(&self, view: &TreeView) -> Vec<Line> {
+        let total = view.left_out + view.sections.iter().map(|section| section.rows.len()).sum::<usize>();
+        if total == 0 {
+            return vec![NONE.into()];
         }
-        let sections = sections(plan, todos);
-        let headings = sections.iter().filter(|s| s.phase.is_some() && !s.todos.is_empty()).count() > 1;
-        let order: Vec<Status> = sections.iter().flat_map(|s| &s.todos).map(|t| t.status_at(self.now)).collect();
-        let part = if self.expanded { 0..order.len() } else { window(order.iter().copied(), COLLAPSED) };
+        // One phase needs no heading.
+        let headings = view.phases > 1;
         let mut page = Page::new(self.cap, String::new());
-        let (mut place, mut shown) = (0, 0);
-        'all: for section in &sections {
-            let first = place;
-            place += section.todos.len();
-            let from = part.start.clamp(first, place);
-            let to = part.end.clamp(first, place);
-            if from == to {
-                continue;
-            }
-            let heading = section.phase.filter(|_| headings);
-            if let Some((at, phase)) = heading
-                && !page.line(&self.heading(at, phase, &section.todos), Then::More)
+        let mut shown = 0;
+        'all: for section in &view.sections {
+            let heading = section.phase.as_ref().filter(|_| headings);
+            if let Some(phase) = heading
+                && !page.line(self.heading(phase), Then::More)
             {
                 break;
             }
             let indent = if heading.is_some() { "  " } else { "" };
-            for todo in &section.todos[from - first..to - first] {
-                let last = shown + 1 == order.len() && todo.notes.is_empty();
-                if !page.line(&self.todo(plan, todo, indent), if last { Then::End } else { Then::More }) {
+            for row in &section.rows {
+                let last = shown + 1 == total && row.notes.is_empty();
+                if !page.line(self.todo(&row.row, indent), if last { Then::End } else { Then::More }) {
                     break 'all;
                 }
                 shown += 1;
-                if !self.notes(&mut page, todo, indent) {
-                    break 'all;
+                for note in self.notes(row, indent) {
+                    if !page.line(note, Then::More) {
+                        break 'all;
+                    }
                 }
             }
         }
-        page.end(order.len() - shown)
+        page.lines(total - shown)
     }
 
-    fn heading(&self, at: usize, phase: &Phase, todos: &[&Todo]) -> String {
-        let progress = Progress::native(todos.iter().map(|todo| todo.status_at(self.now)));
-        let counts = format!(" ({}/{})", progress.completed, progress.total);
-        self.cut(format!("{}. {}", roman(at + 1), tidy(&phase.name)), &counts)
+    fn heading(&self, phase: &PhaseHeading) -> Line {
+        let counts = format!(" ({}/{})", phase.progress.completed, phase.progress.total);
+        let name = Line::default().with(Role::Heading, format!("{}. {}", roman(phase.number), phase.name));
+        self.cut(name, Line::default().with(Role::Detail, counts))
     }
 
-    fn todo(&self, plan: &Plan, todo: &Todo, indent: &str) -> String {
-        let status = todo.status_at(self.now);
-        let mut line = format!("{indent}{} ", self.glyphs.status(status));
-        if self.native {
-            line.push_str(&tidy(&todo.id));
-            line.push(' ');
-        }
-        line.push_str(&tidy(if status == Status::InProgress { todo.active_text() } else { &todo.content }));
-        let mut behind = String::new();
-        if !todo.notes.is_empty() {
-            behind.push_str(&self.glyphs.small_count(todo.notes.len()));
-        }
-        if self.native {
-            let reasons = waits::reasons(plan, todo, self.now);
-            if !reasons.is_empty() {
-                behind.push_str(&format!(" ({})", reasons.join("; ")));
-            }
-        }
-        self.cut(line, &behind)
+    fn todo(&self, row: &TodoRow, indent: &str) -> Line {
+        let line = Line::default().with(Role::Text, indent).sign(row.status, self.glyphs).with(Role::Text, " ");
+        let line = line.id(&row.id).with(Role::Text, format!(" {}", row.text));
+        let notes = match row.notes() {
+            0 => String::new(),
+            count => self.glyphs.small_count(count),
+        };
+        let details = row.details();
+        let gap = if details.is_empty() { "" } else { " " };
+        self.cut(line, Line::default().with(Role::Detail, format!("{notes}{gap}{details}")))
     }
 
-    /// The notes of what runs; false when the page is full.
-    fn notes(&self, page: &mut Page, todo: &Todo, indent: &str) -> bool {
-        if todo.status_at(self.now) != Status::InProgress {
-            return true;
-        }
-        let most = if self.expanded { usize::MAX } else { COLLAPSED };
-        let mut lines = todo.notes.iter().flat_map(|note| note.text.lines());
-        for line in lines.by_ref().take(most) {
-            if !page.line(&self.cut(format!("{indent}    {}", tidy(line)), ""), Then::More) {
-                return false;
-            }
-        }
-        match lines.count() {
-            0 => true,
-            left => page.line(&self.cut(format!("{indent}    +{left} more lines"), ""), Then::More),
-        }
+    /// The notes of what runs.
+    fn notes<'r>(&'r self, row: &'r TreeRow, indent: &'r str) -> impl Iterator<Item = Line> + 'r {
+        let more = (row.more_notes > 0).then(|| format!("+{} more lines", row.more_notes));
+        let lines = row.notes.iter().map(Plain::to_string).chain(more);
+        lines.map(move |text| {
+            self.cut(Line::default().with(Role::Detail, format!("{indent}    {text}")), Line::default())
+        })
     }
 
-    /// Cuts the text so that what stands behind it stays readable, then the whole.
-    fn cut(&self, text: String, behind: &str) -> String {
-        let Some(width) = self.width.map(|width| width.max(NARROWEST)) else { return text + behind };
-        let room = width.saturating_sub(columns(behind)).max(width / 2);
-        let line = fit(&text, room, self.glyphs.ellipsis()).into_owned() + behind;
-        fit(&line, width, self.glyphs.ellipsis()).into_owned()
+    /// Cuts the text so that what follows it stays readable, then the whole.
+    fn cut(&self, text: Line, details: Line) -> Line {
+        let Some(width) = self.width.map(|width| width.max(NARROWEST)) else { return text.and(details) };
+        let room = width.saturating_sub(details.columns()).max(width / 2);
+        text.fit(room, self.glyphs).and(details).fit(width, self.glyphs)
     }
-}
-
-/// Todos without a phase first, then the phases in their order.
-fn sections<'a>(plan: &'a Plan, todos: &[&'a Todo]) -> Vec<Section<'a>> {
-    let mut out = vec![Section { phase: None, todos: Vec::new() }];
-    out.extend(plan.row.phases.iter().enumerate().map(|phase| Section { phase: Some(phase), todos: Vec::new() }));
-    let places: std::collections::HashMap<_, _> =
-        plan.row.phases.iter().enumerate().map(|(at, phase)| (phase.uid, at + 1)).collect();
-    for todo in todos {
-        let place = todo.phase.and_then(|uid| places.get(&uid).copied()).unwrap_or(0);
-        out[place].todos.push(todo);
-    }
-    out
 }
 
 /// Phases are numbered in Roman numerals, as in the panel of the dialect; past 3,999 in plain ones.

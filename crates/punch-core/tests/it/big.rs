@@ -1,26 +1,17 @@
 //! Plans of 100,000 todos in a thread with a small stack, through the same door as everything else (invariant 20).
 
-use std::time::{Duration, Instant};
-
 use punch_core::dialect::Dialect;
 use punch_core::replay::line;
 use serde_json::{Value, json};
 
 const MANY: usize = 100_000;
 
-/// Runs one line in a thread with 256 KB of stack and within the time that a person waits.
+/// Runs one line in a thread with 256 KB of stack. Work that grows with the square of the size would take hours.
 fn replay(dialect: Dialect, calls: &[String]) -> Vec<Value> {
     let text = format!("{{\"id\":1,\"mode\":\"aggressive\",\"calls\":[{}]}}", calls.join(","));
-    let run = move || {
-        let begin = Instant::now();
-        let mut reply = line(dialect, text.as_bytes());
-        (reply.json["results"].take(), begin.elapsed())
-    };
+    let run = move || line(dialect, text.as_bytes()).json["results"].take();
     let thread = std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap();
-    let (results, elapsed) = thread.join().unwrap();
-    // Seconds on an idle machine; a square of the size would take hours on any.
-    assert!(elapsed < Duration::from_secs(300), "took {elapsed:?}");
-    match results {
+    match thread.join().unwrap() {
         Value::Array(results) => results,
         other => panic!("{other}"),
     }

@@ -67,7 +67,11 @@ const fn status(status: ask::Status) -> Status {
 }
 
 fn hold(hold: &ask::Hold) -> Hold {
-    let kind = if hold.until.is_some() { HoldKind::Timer } else { HoldKind::Other };
+    let kind = match (hold.until, hold.parked) {
+        (Some(_), _) => HoldKind::Timer,
+        (None, true) => HoldKind::Parked,
+        (None, false) => HoldKind::Human,
+    };
     Hold { kind, reason: hold.reason.clone(), until: hold.until, by: String::new(), at: 0 }
 }
 
@@ -84,6 +88,7 @@ fn edit(fields: &Fields) -> Edit {
         blocks: names(&fields.blocks),
         phase: Keep::from_option(fields.phase.clone().map(|phase| phase.map(PhaseRef::Name))),
         priority: keep(&fields.priority),
+        files: keep(&fields.files.as_ref().map(|files| files.iter().cloned().collect())),
         verify: Keep::from_option(fields.command.clone().map(|line| line.map(Verify::Shell))),
         ..Edit::default()
     }
@@ -192,6 +197,8 @@ pub fn state(plan: &Plan, now: i64) -> State {
         removed: plan.all().filter(|t| !t.is_live()).map(|t| (t.id.clone(), t.content.clone())).collect(),
         ready: extended::ready(plan, now),
         counts: Status::ALL.map(|status| *counts.of(status)),
+        parked: counts.parked,
+        blank: counts.blank,
         phases: plan.row.phases.iter().map(|p| p.name.clone()).collect(),
         loose: (plan.row.suspended, plan.row.dangling),
         number: plan.row.next_number,
@@ -227,9 +234,14 @@ fn item(plan: &Plan, todo: &Todo) -> ModelTodo {
         active_form: todo.active_form.clone(),
         status: ask::Status::ALL.into_iter().find(|s| status(*s) == todo.status).unwrap(),
         deps: Vec::new(),
-        hold: todo.hold.as_ref().map(|h| ask::Hold { reason: h.reason.clone(), until: h.until }),
+        hold: todo.hold.as_ref().map(|h| ask::Hold {
+            reason: h.reason.clone(),
+            until: h.until,
+            parked: h.kind == HoldKind::Parked,
+        }),
         phase: todo.phase.map(|uid| plan.phase(uid).unwrap().name.clone()),
         priority: todo.priority,
+        files: todo.files.first().cloned(),
         command: todo.verify.as_ref().map(|verify| match verify {
             Verify::Shell(line) => line.clone(),
             Verify::Argv(words) => words.join(" "),

@@ -80,7 +80,7 @@ fn a_check_of_another_command_or_of_a_closed_todo_says_nothing() {
     run(&mut plan, check("make", Some(1), ""), NATIVE).unwrap();
     let edit = Edit { verify: Keep::Set(Some(Verify::Shell("make test".into()))), ..Edit::default() };
     run(&mut plan, Op::Edit(id(), edit), NATIVE).unwrap();
-    assert_eq!(todo(&plan).last_check(), None, "what its old command found is no check of the new one");
+    assert_eq!(todo(&plan).last_check(), None, "what its old command found is not a check of the new one");
     run(&mut plan, Op::Drop(id()), NATIVE).unwrap();
     let revision = plan.row.revision;
     run(&mut plan, check("make test", Some(1), ""), NATIVE).unwrap();
@@ -93,7 +93,7 @@ fn done_after_a_failed_check_warns_with_what_failed_and_when() {
     run(&mut plan, check("make", Some(2), ""), NATIVE).unwrap();
     let warnings = run(&mut plan, done(None), NATIVE).unwrap();
     let messages: Vec<String> = warnings.iter().map(Warning::message).collect();
-    assert_eq!(messages, ["`T-1` is done, but its check `make` failed with exit code 2 1 minute ago"]);
+    assert_eq!(messages, ["`T-1` is marked done, but its check `make` failed with exit code 2 1 minute ago"]);
     assert_eq!(todo(&plan).status, Status::Completed);
 }
 
@@ -110,7 +110,7 @@ fn where_the_plan_wants_a_check_a_failed_one_refuses() {
 fn a_todo_without_a_command_needs_evidence_in_words() {
     let mut plan = plan(None);
     assert_eq!(run(&mut plan, done(None), STRICT), Err("needs_evidence"));
-    assert_eq!(run(&mut plan, done(Some("  \n")), STRICT), Err("needs_evidence"), "blanks are no words");
+    assert_eq!(run(&mut plan, done(Some("  \n")), STRICT), Err("needs_evidence"), "blanks are not words");
     run(&mut plan, done(Some("looked at it")), STRICT).unwrap();
     let todo = todo(&plan);
     assert_eq!((todo.status, todo.flags), (Status::Completed, Flags::default()));

@@ -69,7 +69,7 @@ fn editable(document: &Document) -> Vec<Record> {
     document.records.iter().map(one).collect()
 }
 
-/// One thing that a person may do to a document; numbers are taken modulo what is there.
+/// One thing that the user may do to a document; numbers are taken modulo what is there.
 #[derive(Clone, Debug)]
 enum Step {
     Content(usize, String),
@@ -239,7 +239,7 @@ proptest! {
     }
 }
 
-/// A change by somebody else between reading and writing.
+/// A change by someone else between reading and writing.
 fn meanwhile(plan: &Plan, change: impl Fn(&mut Document)) -> Plan {
     let mut plan = plan.clone();
     let before = Document::of(&plan);

@@ -14,7 +14,13 @@ pub fn open() -> Input {
             revision: 7,
             open: 3,
             total: 5,
-            next: Some(Named { id: "T-3".into(), content: "Write the parser".into(), running: true, again: false }),
+            next: Some(Named {
+                id: "T-3".into(),
+                content: "Write the parser".into(),
+                running: true,
+                again: false,
+                ..Named::default()
+            }),
             ..Facts::default()
         },
         counters: Counters { since: Some(0), ..Counters::default() },

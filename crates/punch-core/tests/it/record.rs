@@ -178,7 +178,7 @@ fn wrong_values_are_named_by_their_place() {
     todos[1].status: must be pending, in_progress, completed, cancelled, failed or blocked
     todos[1].dependsOn: must be a list of strings
     todos[1].id: is empty
-    todos[1].hold: must be an object with kind (human, external, timer, job, other), reason, until
+    todos[1].hold: must be an object with kind (human, external, timer, job, other, parked, conflict), reason, until
     todos[1].notes: must be a list of strings or of objects with text, at, by
     todos[1].flags: may hold resume, stale, staleDependency, reported, unchecked
     todos[1].complexity: must be trivial, small, medium, large or epic
@@ -192,12 +192,12 @@ fn wrong_values_are_named_by_their_place() {
 fn input_is_read_leniently() {
     let parsed = Document::from_json(
         r#"{"todos": [
-            {"id": "a", "title": "A", "content": "A", "phase": "New", "colour": "red", "description": null},
+            {"id": "a", "title": "A", "content": "A", "phase": "New", "color": "red", "description": null},
             {"content": "B", "notes": ["plain", {"text": "dated", "at": 5}], "hold": "the boss", "flags": ["assumed"]}
         ], "owner": "x"}"#,
     )
     .unwrap();
-    assert_eq!(parsed.ignored.into_iter().collect::<Vec<_>>(), ["colour", "owner"]);
+    assert_eq!(parsed.ignored.into_iter().collect::<Vec<_>>(), ["color", "owner"]);
     assert_eq!(parsed.document.phases, ["New"]);
     assert_snapshot!(parsed.document.to_json(), @r#"
     {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::{collection, option};
 use punch_core::{
-    Complexity, Dep, Evidence, Flags, Hold, HoldKind, Note, Phase, PhaseUid, Plan, Status, Todo, Uid, Verify,
+    Complexity, Dep, Evidence, Flags, Hold, HoldKind, Label, Note, Phase, PhaseUid, Plan, Status, Todo, Uid, Verify,
 };
 
 /// A plan that grows todo by todo.
@@ -55,7 +55,7 @@ pub fn note(text: &str) -> Note {
     Note { text: text.to_owned(), at: 5, by: "ann".to_owned() }
 }
 
-/// A hold for a person.
+/// A hold for the user.
 pub fn hold(reason: &str) -> Hold {
     Hold { kind: HoldKind::Human, reason: reason.to_owned(), until: None, by: "ann".to_owned(), at: 5 }
 }
@@ -122,19 +122,33 @@ pub fn text() -> impl Strategy<Value = String> {
             "{",
             "}",
             "漢",
+            " #tag",
+            "#a/b",
+            " #12",
         ])
         .prop_map(str::to_owned),
     ];
     collection::vec(part, 0..8).prop_map(|parts| parts.concat())
 }
 
+/// Any label.
+pub fn labels() -> impl Strategy<Value = Label> {
+    let word = prop_oneof!["[a-z]{1,3}", "[a-z0-9_./:-]{1,50}"];
+    word.prop_map(|word| Label::parse(&word).unwrap())
+}
+
 fn todos() -> impl Strategy<Value = (Todo, u64, Vec<u64>)> {
     let texts = (text(), text(), option::of(text()), option::of(text()), option::of(text()));
     let lists = (collection::vec((text(), any::<i64>(), text()), 0..4), collection::vec(text(), 0..3));
     let numbers = (0_usize..5, 1_u8..=5, any::<i8>(), option::of(any::<i64>()), any::<u64>(), any::<u32>());
-    let odd = (option::of((0_usize..5, text(), option::of(any::<i64>()))), any::<[bool; 4]>(), option::of(0_usize..5));
-    (texts, lists, numbers, odd, 0_u64..4, collection::vec(any::<u64>(), 0..3)).prop_map(
-        |(texts, (notes, files), numbers, (hold, flags, complexity), phase, needs)| {
+    let odd = (
+        option::of((0..HoldKind::ALL.len(), text(), option::of(any::<i64>()))),
+        any::<[bool; 4]>(),
+        option::of(0_usize..5),
+    );
+    let labels = collection::btree_set(labels(), 0..4);
+    (texts, lists, numbers, odd, (0_u64..4, labels), collection::vec(any::<u64>(), 0..3)).prop_map(
+        |(texts, (notes, files), numbers, (hold, flags, complexity), (phase, labels), needs)| {
             let mut todo = Todo::blank(Uid(0));
             (todo.id, todo.content) = (texts.0, texts.1);
             (todo.active_form, todo.description, todo.last_error) = (texts.2, texts.3, texts.4);
@@ -166,6 +180,7 @@ fn todos() -> impl Strategy<Value = (Todo, u64, Vec<u64>)> {
                 reported: flags[3],
                 unchecked: flags[0] && flags[3],
             };
+            todo.labels = labels;
             todo.complexity = complexity.map(|at| Complexity::ALL[at]);
             (todo, phase, needs)
         },

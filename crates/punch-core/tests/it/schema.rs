@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Block, Cause, ContextUse, Counters, Facts, Finish, HostEvent, Input, KeepGoing, Named, Reason, Roots, Scene,
-    Switch, Unproven, Vocabulary, decide,
+    Block, ContextUse, Counters, Facts, Finish, HostEvent, Input, KeepGoing, Named, Reason, Roots, Scene, Switch,
+    Unproven, Vocabulary, decide,
 };
+use punch_core::reason::Cause;
 use punch_core::schedule::{Ask, Order, schedule};
 use punch_core::{Document, Record, schema};
 use punch_testkit::schema::wrong;
@@ -21,7 +22,15 @@ fn whole(schema: Value) -> Value {
 fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
     let every = |n: u32| choice.is_multiple_of(n);
     let finish = [Finish::EndTurn, Finish::EndTurn, Finish::Length, Finish::Cancelled][choice as usize % 4];
-    let named = Named { id: "T-1".into(), content: "Write it".into(), running: every(2), again: every(3) };
+    let named = Named {
+        id: "T-1".into(),
+        content: "Write it".into(),
+        running: every(2),
+        again: every(3),
+        description: every(2).then(|| "more".into()),
+        criteria: every(2).then(|| "works".into()),
+        verify: None,
+    };
     let block = Block { id: "T-2".into(), cause, about: "Ann".into() };
     let total = u64::from(cause != Cause::Blank);
     let roots = Roots { named: vec![block], total, cut: every(5), optional: vec!["T-9".into()] };
@@ -100,7 +109,7 @@ proptest! {
     #[test]
     fn decisions_fit_their_schema(choice in any::<u32>(), open in 0_u64..3, next in any::<bool>(), cause in 0_usize..8) {
         let causes = [
-            Cause::Person, Cause::Hold, Cause::Timer, Cause::Elsewhere, Cause::Dropped, Cause::Missing, Cause::Circle,
+            Cause::Person, Cause::Hold, Cause::Timer, Cause::Elsewhere, Cause::Dropped, Cause::Missing, Cause::Cycle,
             Cause::Blank,
         ];
         let input = input(choice, open, next, causes[cause]);

@@ -49,6 +49,12 @@ impl<'a> Loader<'a> {
                 self.put(Some(todo));
             }
         }
+        if need.all_running {
+            whole.running().for_each(|todo| self.put(Some(todo)));
+        }
+        if need.first {
+            self.put(whole.live().first().copied());
+        }
         for id in &need.dangling {
             for uid in whole.waiting_for_id(id).unwrap() {
                 self.put(whole.get(*uid));

@@ -111,7 +111,7 @@ fn ran(command: &str, exit: i32) -> Evidence {
 }
 
 fn hold(until: Option<i64>) -> Hold {
-    Hold { reason: "wait".to_owned(), until }
+    Hold { reason: "wait".to_owned(), until, parked: until.is_none() }
 }
 
 fn deps(on: &[usize]) -> Fields {
@@ -231,12 +231,12 @@ fn situations(cancelled: Cancelled) -> Vec<Situation> {
         let add = |fields| Ask::Add(New { fields, ..New::default() });
         let subject = |fields| Ask::Add(New { fields, status, ..New::default() });
         let command = command.then(|| Some("run".to_owned()));
-        let subject = subject(Fields { command, ..deps(if waiting { &[0] } else { &[] }) });
-        run(
-            None,
-            vec![Ask::Rules(rules), add(deps(&[])), add(deps(&[])), subject, add(deps(&[T])), add(deps(&[3]))],
-            1,
-        );
+        // What runs beside it touches its files; in one situation it says nothing.
+        let files = busy.then(|| Some("src".to_owned()));
+        let content = (proof != Proof::Command).then(|| "x".to_owned());
+        let second = Fields { files: files.clone(), ..deps(&[]) };
+        let subject = subject(Fields { command, files, content, ..deps(if waiting { &[0] } else { &[] }) });
+        run(None, vec![Ask::Rules(rules), add(deps(&[])), add(second), subject, add(deps(&[T])), add(deps(&[3]))], 1);
         for (owner, ask, elapsed) in past {
             run(owner, vec![ask], elapsed);
         }

@@ -9,7 +9,7 @@ use punch_testkit::rules::Rules;
 use crate::bridge;
 use crate::pair::{Pair, rederived};
 
-/// A live todo without what is never taken back.
+/// A live todo without what is never undone.
 fn undoable(todo: &Todo) -> (Uid, Fields) {
     let kept = Fields { owner: None, fence: 0, evidence: Vec::new(), actual_tokens: 0, ..todo.fields.clone() };
     (todo.uid, kept)
@@ -119,7 +119,11 @@ proptest! {
 
 fn add(id: &str, deps: &[&str]) -> Ask {
     let deps = Some(deps.iter().map(|dep| Name::Id((*dep).to_owned())).collect());
-    Ask::Add(New { id: Some(id.to_owned()), fields: Given { deps, ..Given::default() }, ..New::default() })
+    Ask::Add(New {
+        id: Some(id.to_owned()),
+        fields: Given { content: Some(id.to_owned()), deps, ..Given::default() },
+        ..New::default()
+    })
 }
 
 fn id(id: &str) -> Name {
@@ -177,7 +181,7 @@ fn the_remarks_of_others_stay() {
     let mut pair = Pair::new();
     run(&mut pair, Rules::NATIVE, vec![add("a", &[])]);
     run(&mut pair, Rules::NATIVE, vec![Ask::Note(id("a"), "mine".to_owned())]);
-    let refusals = revert(&mut pair, 2, Policy::default(), &Actor::parse("somebody else", None)).unwrap_err();
+    let refusals = revert(&mut pair, 2, Policy::default(), &Actor::parse("someone else", None)).unwrap_err();
     let stays = vec!["1 note by `test` stays".to_owned()];
     assert_eq!(refusals, [Refusal::NothingUndoable { revision: 2, stays }]);
     assert_eq!(pair.plan.by_id("a").unwrap().notes.len(), 1);

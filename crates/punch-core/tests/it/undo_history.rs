@@ -1,10 +1,12 @@
 //! Undo and redo in histories of several authors against the naive model: which revision is meant, whether it can be
 //! undone, and the events, not only the plan that they lead to.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use punch_core::{
-    Actor, Add, Context, Edit, Event, Evidence, Fields, InProgressLimit, Keep, Op, Patch, Plan, Policy, Ref, StartGate,
-    Stop, apply,
+    Actor, Add, Context, Edit, Event, Evidence, Fields, InProgressLimit, Keep, Label, LabelEdit, Op, Patch, Plan,
+    Policy, Ref, StartGate, Stop, apply,
 };
 use punch_testkit::undo::{History, Revision, Todos, Wish};
 use serde_json::{Map, Value, json};
@@ -72,12 +74,12 @@ impl World {
     fn change(&mut self, (by, kind, which, value): Step) {
         let actor = author(by);
         // What a user starts stays claimed.
-        let kind = if actor.is_user() && matches!(kind % 12, 5 | 11) { 3 } else { kind };
+        let kind = if actor.is_user() && matches!(kind % 14, 5 | 11) { 3 } else { kind };
         let live: Vec<_> = self.plan.live().into_iter().map(|todo| todo.uid).collect();
         let target = Ref::Uid(if live.is_empty() { punch_core::Uid(1) } else { live[which % live.len()] });
         let text = format!("text {}", value % 3);
         let edit = |edit: Edit| Op::Edit(target.clone(), edit);
-        let op = match kind % 12 {
+        let op = match kind % 14 {
             0..=2 => {
                 let deps = if value % 3 == 0 && !live.is_empty() { vec![target] } else { Vec::new() };
                 let edit = Edit { content: Keep::Set(text), depends_on: Keep::Set(deps), ..Edit::default() };
@@ -93,7 +95,12 @@ impl World {
             7 => Op::Reopen(target),
             8 | 9 => Op::Note(target, text),
             10 => Op::Rm(target),
-            _ => Op::Claim(target, self.now + HOUR),
+            11 => Op::Claim(target, self.now + HOUR),
+            12 => edit(Edit { labels: LabelEdit::Set(labels(value)), ..Edit::default() }),
+            _ => edit(Edit {
+                labels: LabelEdit::Change { add: labels(value), remove: labels(value >> 4) },
+                ..Edit::default()
+            }),
         };
         let _ = self.apply(&[op], &actor);
     }
@@ -129,6 +136,12 @@ impl World {
     }
 }
 
+/// Some of four labels.
+fn labels(bits: u8) -> BTreeSet<Label> {
+    let words = ["a", "b", "c", "d"].into_iter().enumerate().filter(|(n, _)| bits >> n & 1 == 1);
+    Label::parse_all(words.map(|(_, word)| word)).unwrap()
+}
+
 /// A patch with its fields in no order.
 fn patch(event: &Event) -> Value {
     let Patch::Todo(uid, changes) = &event.patch else { return json!(event.patch) };
@@ -148,7 +161,7 @@ fn fields(f: &Fields) -> Map<String, Value> {
     let all = json!({
         "id": f.id, "content": f.content, "active_form": f.active_form, "description": f.description,
         "status": f.status, "hold": f.hold, "depends_on": f.depends_on, "phase": f.phase, "position": f.position,
-        "priority": f.priority, "complexity": f.complexity, "estimated_tokens": f.estimated_tokens,
+        "priority": f.priority, "labels": f.labels, "complexity": f.complexity, "estimated_tokens": f.estimated_tokens,
         "actual_tokens": f.actual_tokens, "criteria": f.criteria, "verify": f.verify, "evidence": f.evidence,
         "files": f.files, "notes": f.notes, "owner": f.owner, "fence": f.fence, "attempts": f.attempts,
         "last_error": f.last_error, "created_at": f.created_at, "started_at": f.started_at,

@@ -10,9 +10,6 @@ use super::{Tool, list};
 /// Todos on a page, if the call does not say: about 500 tokens.
 const PAGE: usize = 30;
 
-/// Tokens of a batch, if the call does not say: 70 % of a usual context.
-const BUDGET: u64 = 140_000;
-
 /// Offsets up to which a page of the plan costs little.
 const NEAR: usize = 1_000;
 
@@ -42,41 +39,25 @@ impl ToolCall {
     }
 }
 
-/// A view of the plan that the reading tool offers. A test compares these with the tools in `tools/`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadView {
-    /// Todos in list order, a page at a time.
-    Plan,
-    /// The todo to work on now.
-    Next,
-    /// Every todo that can start.
-    Ready,
-    /// Everything about one todo.
-    Todo,
-    /// What open todos, or one of them, wait for.
-    Why,
-    /// The next batch of todos that fits a token budget.
-    Schedule,
-    /// The last changes.
-    History,
-}
-
-impl ReadView {
-    /// Every view, in the order in which refusals list them.
-    pub const ALL: &'static [Self] =
-        &[Self::Plan, Self::Next, Self::Ready, Self::Todo, Self::Why, Self::Schedule, Self::History];
-
-    /// The name that calls use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Next => "next",
-            Self::Ready => "ready",
-            Self::Todo => "todo",
-            Self::Why => "why",
-            Self::Schedule => "schedule",
-            Self::History => "history",
-        }
+punch_core::words! {
+    /// A view of the plan that the reading tool offers. A test compares these with the tools in `tools/`.
+    pub enum ReadView {
+        /// Todos in list order, a page at a time.
+        Plan = "plan",
+        /// The todo to work on now.
+        Next = "next",
+        /// Every todo that can start.
+        Ready = "ready",
+        /// Everything about one todo.
+        Todo = "todo",
+        /// What open todos, or one of them, wait for.
+        Why = "why",
+        /// The next batch of todos that fits a token budget.
+        Schedule = "schedule",
+        /// The last changes.
+        History = "history",
+        /// What needs the user.
+        Inbox = "inbox",
     }
 }
 
@@ -93,16 +74,16 @@ pub struct ReadCall {
     pub offset: usize,
     /// Todos on the page.
     pub limit: usize,
-    /// Tokens that a batch may take.
-    pub budget: u64,
+    /// Tokens that the caller has left; what hooks measured, or a whole context window, if it does not say.
+    pub budget: Option<u64>,
 }
 
 impl ReadCall {
     /// Reads the arguments of the reading tool. Only an unknown view is refused.
     pub fn parse(arguments: &Value) -> Result<Self, Refusal> {
         let name = arguments["view"].as_str().unwrap_or(ReadView::Plan.name());
-        let view = ReadView::ALL.iter().copied().find(|view| view.name() == name).ok_or_else(|| {
-            let known: Vec<&str> = ReadView::ALL.iter().map(|view| view.name()).collect();
+        let view = ReadView::parse(name).ok_or_else(|| {
+            let known = ReadView::ALL.map(ReadView::name);
             let what = format!("`{}` is none of {}", text::clip(name, 40), known.join(", "));
             Refusal::Invalid { at: "view".into(), what }
         })?;
@@ -113,7 +94,7 @@ impl ReadCall {
             all: arguments["all"] == true,
             offset: number("offset").unwrap_or(0),
             limit: number("limit").unwrap_or(PAGE).clamp(1, 200),
-            budget: arguments["budget"].as_u64().unwrap_or(BUDGET),
+            budget: arguments["budget"].as_u64(),
         })
     }
 
@@ -121,11 +102,11 @@ impl ReadCall {
     pub fn is_light(&self) -> bool {
         match self.view {
             ReadView::Plan | ReadView::Next | ReadView::Ready => self.offset <= NEAR,
-            ReadView::Todo | ReadView::Why | ReadView::Schedule | ReadView::History => false,
+            ReadView::Todo | ReadView::Why | ReadView::Schedule | ReadView::History | ReadView::Inbox => false,
         }
     }
 
-    /// Returns true if the answer depends on what was learnt from all plans.
+    /// Returns true if the answer depends on what was learned from all plans.
     pub(super) fn is_calibrated(&self) -> bool {
         self.view == ReadView::Schedule
     }
@@ -178,11 +159,11 @@ mod tests {
     #[test]
     fn the_tools_offer_every_view_and_no_other() {
         let mut seen = 0;
-        for dialect in Dialect::ALL {
-            for tool in Offer::new(*dialect, Group::ALL).tools {
+        for dialect in &Dialect::ALL {
+            for tool in Offer::new(*dialect, &Group::ALL).tools {
                 if tool.tool == Tool::Read {
                     let offered = tool.input_schema["properties"]["view"]["enum"].as_array().unwrap();
-                    let known: Vec<&str> = ReadView::ALL.iter().map(|view| view.name()).collect();
+                    let known = ReadView::ALL.map(ReadView::name);
                     assert_eq!(*offered, known, "{}", tool.name);
                     seen += 1;
                 }

@@ -1,5 +1,6 @@
 //! The claiming tool: the best ready todo, or a named one, for the caller.
 
+use punch_core::reason::Reader;
 use punch_core::{Footprint, Plan, apply};
 use serde_json::json;
 
@@ -19,11 +20,10 @@ impl Engine {
             let named = call.owner.as_deref().filter(|_| scope.is_none() && caller.role.is_none());
             let owner = named.or(caller.actor.owner()).unwrap_or(caller.session.session_id());
             request.actor = caller.actor.clone().claiming_as(owner);
-            let (now, before) = (now.max(tx.row()?.last_time), tx.row()?.revision);
+            let before = tx.row()?.revision;
             let wanted = match (&call.id, &scope) {
                 (Some(id), _) => Some(reference::resolve(tx, id)?),
-                (None, Some(scope)) => worker::next(tx, caller, scope, now, 2)?.first().map(|todo| todo.uid),
-                (None, None) => claim::best(tx, Some(owner), now)?,
+                (None, scope) => claim::best(tx, Some(owner), scope.as_deref(), now)?,
             };
             let Some(uid) = wanted else { return Ok(None) };
             if scope.is_some_and(|scope| !scope.contains(&uid)) {
@@ -42,11 +42,13 @@ impl Engine {
             native::bind(state, &changed, before);
             if call.id.is_none() {
                 // It has started something: whatever it was sent to is free again.
-                offers::record(tx, incoming.plan, owner, None, now)?;
+                offers::record(tx, owner, None, now)?;
             }
-            let todo = changed.plan.get(uid);
-            let (line, fence) = todo.map_or_else(Default::default, |t| (render::line(t, changed.now), t.fence));
-            let text = format!("{line}\nClaimed by {owner}, fence {fence}, for {} s.", lease / 1000);
+            let (todo, reader) = (changed.plan.get(uid), Reader::of(&changed.plan, Some(owner), changed.now));
+            let mut lines: Vec<String> = todo.map(|t| render::line(reader, t)).into_iter().collect();
+            lines.extend(todo.into_iter().flat_map(render::work));
+            let fence = todo.map_or(0, |t| t.fence);
+            let text = format!("{}\nClaimed by {owner}, fence {fence}, for {} s.", lines.join("\n"), lease / 1000);
             let until = todo.and_then(|todo| todo.lease_until);
             let structured = json!({"id": todo.map(|t| &t.id), "fence": fence, "leaseUntil": until});
             Ok(Some(Answer::new(text, structured, changed.outcome.plan.revision)))

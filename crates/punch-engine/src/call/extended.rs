@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use punch_core::apply::spare;
 use punch_core::dialect::extended;
-use punch_core::{Footprint, Keep, Op, Plan, Ref, Status, Todo, Uid};
+use punch_core::reason::Reader;
+use punch_core::view::TodoRow;
+use punch_core::{Footprint, Keep, Op, Plan, Record, Ref, Status, Todo, Uid};
 use punch_store::{Snapshot, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
@@ -14,7 +16,7 @@ use super::render::{self, capped};
 use super::worker::WorkerReport;
 use super::{Answer, Caller, Dialect, Incoming, native, reported_usage};
 use crate::submit::apply_to_slice;
-use crate::{Changed, Engine, EngineError, Role, SessionState, claim};
+use crate::{Changed, Engine, EngineError, ReadyQuery, Role, SessionState, claim, ready};
 
 impl Engine {
     pub(super) fn call_extended(&self, incoming: &Incoming<'_>, given: &extended::Call) -> Result<Answer, EngineError> {
@@ -49,12 +51,14 @@ fn run(
     let mut ops = extended::ops(&part, &call)?;
     // Only what the session was shown can be archived by leaving it out (rule 8).
     ops.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !scope.contains(uid)));
-    let now = now.max(part.row.last_time);
     let (ops, spared) = spare(ops, &part, &caller.actor, now);
     let mut changed = apply_to_slice(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
     changed.outcome.warnings.extend(spared);
     claim::keep_own(tx, now, &request)?;
-    render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
+    render::within(changed.outcome.plan.counts.listed(), caller.open_limit)?;
+    let touched: Vec<Uid> =
+        call.todos.iter().filter_map(|given| changed.plan.by_id(&given.id)).map(|t| t.uid).collect();
+    ready::load_reasons(tx, &mut changed.plan, &touched)?;
     let named: Vec<&Todo> = call.todos.iter().filter_map(|given| changed.plan.by_id(&given.id)).collect();
     let kept = if call.replace { Vec::new() } else { state.scope.clone() };
     let uids: BTreeSet<Uid> = kept.into_iter().chain(named.iter().map(|t| t.uid)).collect();
@@ -66,33 +70,36 @@ fn run(
     state.wrote(before, changed.outcome.plan.revision);
     state.dialect = Some(Dialect::Extended);
     let warnings = extended::group_warnings(&changed.plan, &call);
-    let group = |t: &&Todo| {
-        let t = names.labelled((*t).clone());
-        format!("{} (P{}, group {})", render::line(&t, changed.now), t.priority, t.derived.level)
-    };
-    let mut lines: Vec<String> = named.iter().map(group).collect();
-    let ready: Vec<String> = match whole {
-        true => extended::ready(&changed.plan, changed.now),
-        // Of a large plan the first ones; they are the best.
-        false => tx.ready(changed.now, None, SHOWN + 1)?.into_iter().map(|t| t.fields.id).collect(),
-    };
     let own: HashSet<Uid> = state.scope.iter().copied().collect();
     let label = |id: &str| {
         let is_own = changed.plan.by_id(id).is_none_or(|todo| own.contains(&todo.uid));
         names.label_beside(id, is_own)
     };
+    let reader = Reader::of(&changed.plan, caller.actor.owner(), changed.now);
+    let group = |t: &&Todo| {
+        let row = TodoRow::labelled(reader, t, &label);
+        format!("{} (P{}, group {})", row.model_line(), t.priority, t.derived.level)
+    };
+    let mut lines: Vec<String> = named.iter().map(group).collect();
+    let ready: Vec<String> = match whole {
+        true => extended::ready(&changed.plan, changed.now),
+        // Of a large plan the first ones; they are the best.
+        false => ReadyQuery::of_plan(changed.now).ready(tx, SHOWN + 1)?.into_iter().map(|t| t.fields.id).collect(),
+    };
     let ready: Vec<String> = ready.iter().map(|id| label(id)).collect();
     lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready, whole) }));
     lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
     lines.extend(render::reported(&changed.outcome));
-    let next = native::next(tx, caller, changed.now)?;
-    native::send(tx, incoming.plan, caller, &next, changed.now)?;
+    let next = ReadyQuery::for_owner(caller.actor.owner(), None, changed.now).next(tx)?;
+    native::send(tx, caller, next.as_ref(), changed.now)?;
     let own_next = |mut todo: Todo| {
         todo.fields.id = names.label_beside(&todo.id, own.contains(&todo.uid));
         todo
     };
-    let next: Vec<Todo> = next.into_iter().map(own_next).collect();
-    lines.push(render::progress(&changed.plan.row, &next));
+    let next = next.map(own_next);
+    lines.push(render::progress(&changed.plan.row, next.as_ref()));
+    let query = ReadyQuery::for_owner(caller.actor.owner(), None, changed.now);
+    lines.extend(render::parallel(tx, caller.settings, &query, |todo| label(&todo.id))?);
     let structured = match caller.structured {
         true => json!({
             "success": true,
@@ -149,10 +156,21 @@ fn in_plan(call: &extended::Call, part: &Plan, names: &mut Names, caller: &Calle
     call
 }
 
+/// Fields of a todo that only programs read, where it has them.
+const DETAILS: [&str; 4] = ["description", "complexity", "estimatedTokens", "verificationCriteria"];
+
 /// The plan, with the names of the conversation.
 fn rows(changed: &Changed, label: &dyn Fn(&str) -> String) -> Value {
     let mut rows = extended::rows(&changed.plan, changed.now);
     for row in rows.as_array_mut().into_iter().flatten() {
+        if let Some(todo) = row["id"].as_str().and_then(|id| changed.plan.by_id(id)) {
+            let record = Record::of(&changed.plan, todo, changed.now).to_map();
+            for key in DETAILS {
+                if let Some(value) = record.get(key) {
+                    row[key] = value.clone();
+                }
+            }
+        }
         for key in ["id", "dependsOn", "blocks"] {
             match &mut row[key] {
                 Value::String(id) => *id = label(id),
@@ -195,4 +213,11 @@ fn shown(ids: &[String], counted: bool) -> String {
         more if counted => format!("{} and {more} more", first.join(", ")),
         _ => format!("{} and more", first.join(", ")),
     }
+}
+
+/// A todo as this dialect writes it: what it is about is its title.
+pub(super) fn record(plan: &Plan, todo: &Todo, now: i64) -> Value {
+    let map = Record::of(plan, todo, now).to_map();
+    let named = |(key, value): (String, Value)| (if key == "content" { "title".to_owned() } else { key }, value);
+    Value::Object(map.into_iter().map(named).collect())
 }

@@ -1,18 +1,19 @@
-//! What a model can do about a refusal: a tool call, not a command. The one place where hints are put in the words of a
-//! dialect.
+//! Hints for models: what to call after a refusal, in the words of each dialect. Hints for people name commands and live
+//! beside the errors.
 
+use punch_core::reason::{Cause, Reason};
 use punch_core::{Refusal, Status, text};
 
 use super::Dialect;
 use crate::{CheckpointError, EngineError, VerifyError};
 
 impl EngineError {
-    /// The hint for callers of a dialect.
+    /// Returns the hint for a model that speaks this dialect.
     pub fn tool_hint(&self, dialect: Dialect) -> String {
         let reads = matches!(dialect, Dialect::Native | Dialect::Extended);
         let known = || match reads {
             true => "use an id from the list; todo_read shows it".to_owned(),
-            false => "use one from the list in the last result".to_owned(),
+            false => "use an id from the list in the last result".to_owned(),
         };
         match self {
             Self::Refused(refusals) => match refusals.first() {
@@ -20,8 +21,8 @@ impl EngineError {
                 None => String::new(),
             },
             Self::NotFound { .. } => known(),
-            Self::UnknownPlan { .. } => "leave `plan` out to use the plan of this project".into(),
-            Self::ArchivedPlan { .. } => "leave `plan` out to use the plan of this project, or name another".into(),
+            Self::UnknownPlan { .. } => "omit `plan` to use the plan of this project".into(),
+            Self::ArchivedPlan { .. } => "omit `plan` to use the plan of this project, or choose another".into(),
             Self::Verify(error) => unproven(error, dialect),
             Self::Checkpoint(error) => uncheckpointed(error),
             Self::Store(_)
@@ -30,6 +31,9 @@ impl EngineError {
             | Self::NotAllowed { .. }
             | Self::TooMany { .. }
             | Self::SubagentsOff
+            | Self::RunTaken { .. }
+            | Self::RunReplaced
+            | Self::ApprovalNotStored { .. }
             | Self::PlanFile(_) => self.hint(),
         }
     }
@@ -42,15 +46,15 @@ fn unproven(error: &VerifyError, dialect: Dialect) -> String {
         Dialect::Cursor | Dialect::Phases | Dialect::Todowrite | Dialect::Extended => "send the same call again",
     };
     match error {
-        VerifyError::NoCommand { .. } => "give it a verifyCommand with edit".into(),
+        VerifyError::NoCommand { .. } => "add a verifyCommand with edit".into(),
         VerifyError::Consent { .. } => {
-            format!("go on with something else and tell the user: {}", error.hint())
+            format!("continue with something else and tell the user to {}", error.hint())
         }
-        VerifyError::Failed { .. } => format!("fix what it found, then {again}; leave it open until then"),
-        VerifyError::NotStarted { .. } => "correct its verifyCommand with edit".into(),
+        VerifyError::Failed { .. } => format!("fix the problem, then {again}; leave the todo open until then"),
+        VerifyError::NotStarted { .. } => "fix its verifyCommand with edit".into(),
         VerifyError::Stopped { .. } => again.to_owned(),
         VerifyError::Timeout { id, .. } => {
-            format!("run `punch verify {}` in a shell: it finishes the todo if it passes", text::shell(id))
+            format!("run `punch verify {}` in a shell; if it passes, it completes the todo", text::shell(id))
         }
     }
 }
@@ -58,69 +62,89 @@ fn unproven(error: &VerifyError, dialect: Dialect) -> String {
 fn uncheckpointed(error: &CheckpointError) -> String {
     match error {
         CheckpointError::Unknown { .. } | CheckpointError::Damaged { .. } => {
-            "todo_checkpoint with action list shows what there is".into()
+            "todo_checkpoint with action list shows the checkpoints".into()
         }
         CheckpointError::Elsewhere { .. } => {
-            "bring the code back with git first, or ask the user to restore the plan alone with `punch checkpoint restore ID --force`".into()
+            "go back to that commit with git first, or ask the user to restore only the plan with `punch checkpoint restore ID --force`".into()
         }
     }
 }
 
-/// `None` where the hint names no command anyway.
+/// Returns `None` if the hint for people fits a model too, because it names no command.
 fn refused(refusal: &Refusal, dialect: Dialect, reads: bool) -> Option<String> {
     let name = |id: &str| format!("`{}`", text::clip(&text::neutral(id), 80));
     let ops = dialect == Dialect::Native;
     Some(match refusal {
         Refusal::UnknownTodo { .. } if reads => "use an id from the list; todo_read shows it".into(),
-        Refusal::UnknownTodo { .. } => "use one from the list in the last result".into(),
-        Refusal::NotReady { waits_for, id, .. } => match waits_for.first() {
-            Some((first, _)) if reads => {
-                format!("finish {} first; todo_read with view why and id {} tells more", name(first), name(id))
-            }
-            Some((first, _)) => format!("finish {} first", name(first)),
-            None if ops => format!("the op release on {} ends the hold", name(id)),
-            None => "it is on hold; take another todo".into(),
-        },
+        Refusal::UnknownTodo { .. } => "use an id from the list in the last result".into(),
+        Refusal::NotReady { reasons, id } => not_ready(id, reasons.first(), (ops, reads)),
         Refusal::InProgressLimit { running, .. } if ops => {
-            format!("finish it with done, or put it back with reopen: {}", name(running))
+            format!("finish {} with done, or put it back with reopen", name(running))
         }
         Refusal::InProgressLimit { running, .. } => format!("complete {} or set it to pending first", name(running)),
         Refusal::Transition { status: Status::Completed | Status::Cancelled | Status::Failed, id, .. } => match ops {
             true => format!("reopen {} first", name(id)),
             false => format!("set {} to pending first", name(id)),
         },
-        Refusal::Transition { id, .. } if reads => format!("look at {} with todo_read, view todo, first", name(id)),
-        Refusal::Transition { .. } => "look at the list in the last result first".into(),
+        Refusal::Transition { id, .. } if reads => {
+            format!("todo_read with view todo and id {} shows its state", name(id))
+        }
+        Refusal::Transition { .. } => "the list in the last result shows its state".into(),
         Refusal::Leased { free: Some(free), .. } => {
             format!("take {} instead, or wait until the claim ends", name(free))
         }
-        Refusal::Leased { .. } => "nothing else is free: wait until the claim ends, or stop here".into(),
-        Refusal::UnknownPhase { .. } => "use a phase of the plan".into(),
-        Refusal::NeedsEvidence { .. } => "send done again with evidence: what you checked, and what came of it".into(),
+        Refusal::Leased { .. } => "no other todo is ready; wait until the claim ends, or stop here".into(),
+        Refusal::UnknownPhase { .. } => "use the name of a phase in the plan".into(),
+        Refusal::NeedsEvidence { .. } => "send done again with evidence: what you checked and the result".into(),
         Refusal::RevertConflict { .. } => {
             "undo the later revisions first; todo_read with view history lists them".into()
         }
         Refusal::UnknownRevision { .. } | Refusal::NothingUndoable { .. } => {
             "todo_read with view history lists the revisions".into()
         }
-        Refusal::AlreadyUndone { by, .. } => format!("the op undo with revision {by} brings it back"),
+        Refusal::AlreadyUndone { by, .. } => format!("the op undo with revision {by} redoes it"),
         Refusal::NothingToUndo { others: None } | Refusal::NothingToRedo { others: None } => {
             "todo_read with view history lists the revisions".into()
         }
-        Refusal::NothingToUndo { .. } => "the op undo with any true undoes changes of others too".into(),
+        Refusal::NothingToUndo { .. } => "the op undo with any: true also undoes other people's changes".into(),
         Refusal::NothingToRedo { others: Some((revision, _)) } => {
             format!("the op undo with revision {revision} undoes it")
         }
+        Refusal::UnknownDependency { .. } => {
+            "add the missing todo in the same call, or leave the dependency out".into()
+        }
+        Refusal::NeedsVerification { .. } => "its check must pass first; send done again when it does".into(),
         Refusal::Invalid { .. }
         | Refusal::DuplicateId { .. }
-        | Refusal::UnknownDependency { .. }
         | Refusal::Cycle { .. }
         | Refusal::StaleFence { .. }
-        | Refusal::NeedsVerification { .. }
         | Refusal::RemovedInBatch { .. }
         | Refusal::TooLong { .. }
+        | Refusal::InvalidLabel { .. }
+        | Refusal::TooManyLabels { .. }
         | Refusal::Conflict { .. } => return None,
     })
+}
+
+/// Says what a caller can do about a todo that cannot be started: `ops` if it sends ops, `reads` if it has a reading tool.
+fn not_ready(id: &str, first: Option<&Reason>, (ops, reads): (bool, bool)) -> String {
+    let name = |id: &str| format!("`{}`", text::clip(&text::neutral(id), 80));
+    let Some(first) = first else { return "take another todo".into() };
+    let other = name(&first.id);
+    match first.cause {
+        Cause::Dropped if ops => format!("reopen {other}, or edit {} to remove the dependency", name(id)),
+        Cause::Dropped => format!("{other} is closed, so this can never start; take another todo and tell the user"),
+        Cause::Files => format!("wait until {other} is done; take another todo"),
+        Cause::Blank => "it has no content; take another todo".into(),
+        cause if cause.is_hold() && first.is_own() => match ops {
+            true => format!("the op release on {} takes it off hold", name(id)),
+            false => "it is on hold; take another todo".into(),
+        },
+        _ if reads => {
+            format!("finish {other} first; todo_read with view why and id {} shows the whole chain", name(id))
+        }
+        _ => format!("finish {other} first"),
+    }
 }
 
 #[cfg(test)]
@@ -128,12 +152,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_hint_of_a_surface_names_a_command() {
+    fn hints_for_models_name_no_command() {
         let (id, near) = ("a".to_owned(), Vec::new());
+        let reason = |cause| Reason {
+            cause,
+            id: "a".to_owned(),
+            uid: None,
+            status: None,
+            about: None,
+            until: None,
+            needed_by: "a".to_owned(),
+        };
         let refusals = [
             Refusal::UnknownTodo { id: id.clone(), near },
-            Refusal::NotReady { id: id.clone(), waits_for: vec![("b".into(), "pending")], hold: None },
-            Refusal::NotReady { id: id.clone(), waits_for: Vec::new(), hold: Some("why".into()) },
+            Refusal::NotReady { id: id.clone(), reasons: Vec::new() },
+            Refusal::NotReady { id: id.clone(), reasons: vec![reason(Cause::Ready)] },
+            Refusal::NotReady { id: id.clone(), reasons: vec![reason(Cause::Dropped)] },
+            Refusal::NotReady { id: id.clone(), reasons: vec![reason(Cause::Files)] },
+            Refusal::NotReady { id: id.clone(), reasons: vec![reason(Cause::Person)] },
             Refusal::InProgressLimit { id: id.clone(), running: "b".into() },
             Refusal::Transition { id: id.clone(), op: "fail", status: Status::Completed },
             Refusal::Transition { id: id.clone(), op: "fail", status: Status::Pending },
@@ -147,14 +183,16 @@ mod tests {
             Refusal::NothingToUndo { others: Some((1, "o".into())) },
             Refusal::NothingToRedo { others: Some((1, "o".into())) },
             Refusal::NeedsEvidence { id: id.clone() },
+            Refusal::NeedsVerification { id: id.clone() },
+            Refusal::UnknownDependency { id: id.clone(), missing: "b".into(), near: Vec::new() },
         ];
         for refusal in refusals {
-            for dialect in Dialect::ALL {
+            for dialect in &Dialect::ALL {
                 let hint = EngineError::from(refusal.clone()).tool_hint(*dialect);
                 assert!(!hint.is_empty() && !hint.contains("punch "), "{hint}");
             }
         }
-        for dialect in Dialect::ALL {
+        for dialect in &Dialect::ALL {
             let lost = EngineError::NotFound { given: id.clone(), near: Vec::new() }.tool_hint(*dialect);
             assert!(!lost.contains("punch "), "{lost}");
         }

@@ -104,7 +104,7 @@ impl Engine {
             };
             // A list names no next todo: where its author was sent before no longer counts.
             if let Some(owner) = caller.actor.owner() {
-                offers::record(tx, incoming.plan, owner, None, now)?;
+                offers::record(tx, owner, None, now)?;
             }
             Ok(Some(answer))
         })
@@ -122,7 +122,6 @@ fn run(
 ) -> Result<Answer, EngineError> {
     let mut names = Names::of(state);
     let mut window = ListWindow::of(tx, state, &names, caller, call)?;
-    let now = now.max(window.part.row.last_time);
     let then = window.before(tx, state, call)?;
     let before = window.part.row.revision;
     let Step { mut base, stepped, mut list, names: given, mut gone } =
@@ -140,7 +139,7 @@ fn run(
     let mut changed = apply_to_slice(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
     changed.outcome.warnings.extend(spared);
     claim::keep_own(tx, now, &request)?;
-    render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
+    render::within(changed.outcome.plan.counts.listed(), caller.open_limit)?;
     // New rows have no handle yet; the adds of the batch are in their order.
     let mut added = changed.outcome.added.iter().copied();
     let mut listed: Vec<Uid> = Vec::with_capacity(list.items.len());
@@ -177,6 +176,15 @@ fn run(
     let removed = gone.iter().take(5).map(|content| {
         format!("Note: \"{}\" was removed from the plan by someone else and stays removed.", render::short(content))
     });
+    if !answer.errors.is_empty() {
+        let applied = match changed.outcome.events.is_empty() {
+            true => "Nothing was changed.",
+            false => "The rest of the call was applied: send only what failed again.",
+        };
+        // The errors are the first line.
+        let (errors, rest) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
+        answer.text = format!("{errors}\n{applied}\n{rest}").trim_end().to_owned();
+    }
     let notes: Vec<String> = removed.chain(render::reported(&changed.outcome)).collect();
     if !notes.is_empty() {
         answer.text = render::capped(&format!("{}\n{}", notes.join("\n"), answer.text));

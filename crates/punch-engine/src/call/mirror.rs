@@ -73,6 +73,8 @@ pub(crate) struct Notes {
     pub unproven: Vec<Uid>,
     /// Todos that are done although their last check failed, a line each.
     pub warnings: Vec<String>,
+    /// Todos that were in the list of the session before.
+    pub listed: Vec<Uid>,
 }
 
 impl TodoUse<'_> {
@@ -108,10 +110,9 @@ impl TodoUse<'_> {
         first.todos.extend(known.iter().map(|todo| todo.uid));
         let mut part = Plan::slice(tx.row()?);
         tx.load(&first, &mut part)?;
-        let at = now.max(part.row.last_time);
         for row in copied.rows.iter_mut().filter(|row| row.status == Word::InProgress) {
             // A list that still has it in progress claims it again.
-            if row.uid.and_then(|uid| part.get(uid)).is_some_and(|todo| todo.lease_expired(at)) {
+            if row.uid.and_then(|uid| part.get(uid)).is_some_and(|todo| todo.lease_expired(now)) {
                 row.status = Word::Pending;
             }
         }
@@ -120,10 +121,10 @@ impl TodoUse<'_> {
         let row = tx.row()?;
         let before = row.revision;
         if let Some(owner) = caller.actor.owner() {
-            offers::record(tx, plan, owner, None, now)?;
+            offers::record(tx, owner, None, now)?;
         }
-        let (ops, spared) = spare(step.ops, &part, &caller.actor, now.max(row.last_time));
-        let mut notes = Notes::default();
+        let (ops, spared) = spare(step.ops, &part, &caller.actor, now);
+        let mut notes = Notes { listed: state.scope.clone(), ..Notes::default() };
         let added = keep(tx, now, request, part, &ops, &mut notes)?;
         notes.warnings.extend(spared.iter().map(|warning| format!("Note: {}", text::neutral(&warning.message()))));
         let after = tx.row()?.revision;
@@ -233,8 +234,7 @@ fn known(
 
 /// The todos that were copied last, whichever session's: the next conversation begins with the same list.
 fn remembered(tx: &dyn Tx) -> Result<Vec<Uid>, EngineError> {
-    let kept = tx.setting(&remembered_as(tx)?)?.unwrap_or_default();
-    Ok(kept.split(' ').filter_map(|uid| uid.parse().ok().map(Uid)).collect())
+    Ok(tx.mirrored()?)
 }
 
 fn remember(tx: &mut dyn Tx, old: &[Uid], copied: &Copied) -> Result<(), EngineError> {
@@ -244,13 +244,7 @@ fn remember(tx: &mut dyn Tx, old: &[Uid], copied: &Copied) -> Result<(), EngineE
     }
     let before = remembered(tx)?;
     let all = new.iter().copied().chain(before.into_iter().filter(|uid| !new.contains(uid))).take(LOOKED_AT);
-    let text = all.map(|uid| uid.0.to_string()).collect::<Vec<_>>().join(" ");
-    let name = remembered_as(tx)?;
-    Ok(tx.put_setting(&name, Some(&text))?)
-}
-
-fn remembered_as(tx: &dyn Tx) -> Result<String, EngineError> {
-    Ok(format!("mirrored:{}", tx.info()?.id.0))
+    Ok(tx.put_mirrored(&all.collect::<Vec<Uid>>())?)
 }
 
 /// Applies the batch; if a rule refuses it, whatever of it the rules allow. Answers the new todos in order, `None`

@@ -6,7 +6,6 @@ mod arguments;
 pub mod budget;
 mod checkpoint;
 mod claim;
-mod detail;
 mod extended;
 mod hint;
 mod list;
@@ -29,17 +28,19 @@ use punch_store::{PlanId, SessionKey, Tx};
 use serde_json::Value;
 
 use crate::config::{Settings, Subagents};
+use crate::user_changes::Informing;
 use crate::{Engine, EngineError, Proofs, Request, Role, SessionState, WorkTree, link, owner_of, session};
 use arguments::ToolCall;
 
-pub use answer::{Answer, Called};
+pub use answer::{Answer, CallError, Called};
 pub use arguments::{ReadCall, ReadView};
 pub use mirror::{Family, TodoUse};
 pub(crate) use mirror::{Made, Notes, is_mirrored, left_out};
 pub use punch_core::Dialect;
 pub use reading::CachedRead;
+pub(crate) use render::parallel;
 pub use veto::Task;
-pub use worker::{hold_others, ready_of};
+pub use worker::hold_others;
 
 /// Who calls.
 #[derive(Clone, Debug)]
@@ -186,11 +187,28 @@ impl Engine {
                 Some(id) => Ok(Called::Wants(id)),
                 None => {
                     self.record_passed(plan, &caller.work.proofs);
-                    self.refused(plan, dialect, &error).map(Called::Answered)
+                    if tool != Tool::Read {
+                        self.record_failed_write(plan, &caller.session, caller.actor.by(), &error);
+                    }
+                    let mut answer = self.refused(plan, dialect, &error)?;
+                    self.inform_caller(plan, caller, &mut answer);
+                    Ok(Called::Answered(answer))
                 }
             },
-            Ok(answer) => Ok(Called::Answered(answer)),
+            Ok(mut answer) => {
+                if matches!(tool, Tool::Claim | Tool::Checkpoint) {
+                    self.inform_caller(plan, caller, &mut answer);
+                }
+                Ok(Called::Answered(answer))
+            }
         }
+    }
+
+    /// Informs the caller of what the user changed, in an answer that wrote nothing. Returns whether there was something to
+    /// say.
+    fn inform_caller(&self, plan: PlanId, caller: &Caller<'_>, answer: &mut Answer) -> bool {
+        let notice = self.inform(plan, &caller.session, caller.actor.by(), caller.settings);
+        notice.inspect(|notice| answer.begin_with(notice)).is_some()
     }
 
     /// A refusal as the model reads it.
@@ -214,7 +232,19 @@ impl Engine {
             }
             let mut state = session::load(tx, &caller.session, plan)?;
             let role = state.role_of(&caller.session, caller.role);
-            let Some(answer) = body(tx, now, &mut state, role)? else { return Ok(None) };
+            // A session that begins here was offered the plan as it is.
+            let begins = !state.bound && state.drive.told == 0;
+            let before = tx.row()?.revision;
+            let since = if begins { before } else { state.informed() };
+            let listed = state.scope.clone();
+            let Some(mut answer) = body(tx, now, &mut state, role)? else { return Ok(None) };
+            answer.changed = tx.row()?.revision > before;
+            let user = caller.settings.and_then(|settings| settings.owner.value.as_deref());
+            let informing = Informing { snapshot: tx, session: &caller.session, user, now };
+            if let Some(notice) = informing.inform_since(&mut state, since, &listed)? {
+                notice.record(tx, &caller.session, caller.actor.by(), now)?;
+                answer.begin_with(&notice.text);
+            }
             link::note(&mut state, caller.server.as_ref(), &caller.session, arguments);
             session::store(tx, &caller.session, plan, &state, now)?;
             if let Some(key) = key {

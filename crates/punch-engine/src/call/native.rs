@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use punch_core::dialect::native;
 use punch_core::{MissingEvidence, Op, Plan, Policy, Ref, Stop, Todo, Uid};
-use punch_store::{PlanId, Snapshot, Tx, Which};
+use punch_store::Tx;
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
-use super::{Answer, Caller, Dialect, Incoming, reported_usage, worker};
+use super::{Answer, Caller, Dialect, Incoming, reported_usage};
 use crate::submit::apply_in_transaction;
-use crate::{Changed, Engine, EngineError, Role, SessionState, claim, offers};
+use crate::{Changed, Engine, EngineError, ReadyQuery, Role, SessionState, claim, offers};
 
 impl Engine {
     pub(super) fn call_native(&self, incoming: &Incoming<'_>, call: &native::Call) -> Result<Answer, EngineError> {
@@ -30,19 +30,23 @@ impl Engine {
                 Ok(asked.clone())
             };
             let before = tx.row()?.revision;
-            let changed = apply_in_transaction(tx, now, &request, &call.footprint(), &mut ask)?;
+            let mut changed = apply_in_transaction(tx, now, &request, &call.footprint(), &mut ask)?;
             claim::keep_own(tx, changed.now, &request)?;
             if role != Role::Owner {
                 allowed(&asked, &changed, state)?;
             }
-            render::within(changed.outcome.plan.counts.open(), caller.open_limit)?;
-            let next = match role {
-                Role::Owner => next(tx, caller, changed.now)?,
-                Role::Worker | Role::None => worker::next(tx, caller, &state.scope, changed.now, 1)?,
-            };
-            send(tx, incoming.plan, caller, &next, changed.now)?;
-            let text = capped(&render::changed(&changed, &next));
-            let answer = Answer::new(text, structured(&changed, &next), changed.outcome.plan.revision);
+            render::within(changed.outcome.plan.counts.listed(), caller.open_limit)?;
+            let scope = (role != Role::Owner).then_some(state.scope.as_slice());
+            let next = ReadyQuery::for_owner(caller.actor.owner(), scope, changed.now).next(tx)?;
+            send(tx, caller, next.as_ref(), changed.now)?;
+            let mut text = render::changed(tx, &mut changed, caller.actor.owner(), next.as_ref())?;
+            if role == Role::Owner {
+                let query = ReadyQuery::for_owner(caller.actor.owner(), None, changed.now);
+                let parallel = render::parallel(tx, caller.settings, &query, |todo| todo.id.clone())?;
+                text.extend(parallel.map(|line| format!("\n{line}")));
+            }
+            let text = capped(&text);
+            let answer = Answer::new(text, structured(&changed, next.as_ref()), changed.outcome.plan.revision);
             reported_usage::record(tx, caller, state, &reported_usage::native(&changed.plan, call), now)?;
             bind(state, &changed, before);
             Ok(Some(answer))
@@ -89,32 +93,14 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
     Ok(())
 }
 
-/// What to work on now: the caller's own running todo, else the best ready one.
-pub(super) fn next(snapshot: &dyn Snapshot, caller: &Caller<'_>, now: i64) -> Result<Vec<Todo>, EngineError> {
-    if snapshot.row()?.counts.in_progress > 0 {
-        let running = snapshot.list(Which::Running, None, usize::MAX)?;
-        let mine = |t: &Todo| t.owner.as_deref() == caller.actor.owner() && !t.lease_expired(now);
-        if let Some(own) = running.into_iter().find(mine) {
-            return Ok(vec![own]);
-        }
-    }
-    Ok(offers::best_free(snapshot, caller.actor.owner(), now)?.into_iter().collect())
-}
-
 /// Records that the caller was sent to what its answer calls next, unless it works on something already.
-pub(super) fn send(
-    tx: &mut dyn Tx,
-    plan: PlanId,
-    caller: &Caller<'_>,
-    next: &[Todo],
-    now: i64,
-) -> Result<(), EngineError> {
+pub(super) fn send(tx: &mut dyn Tx, caller: &Caller<'_>, next: Option<&Todo>, now: i64) -> Result<(), EngineError> {
     let Some(owner) = caller.actor.owner() else { return Ok(()) };
-    let sent = next.first().filter(|todo| todo.is_ready(now)).map(|todo| todo.uid);
-    Ok(offers::record(tx, plan, owner, sent, now)?)
+    let sent = next.filter(|todo| todo.is_ready(now)).map(|todo| todo.uid);
+    Ok(offers::record(tx, owner, sent, now)?)
 }
 
-pub(super) fn structured(changed: &Changed, next: &[Todo]) -> Value {
+pub(super) fn structured(changed: &Changed, next: Option<&Todo>) -> Value {
     let plan = &changed.plan;
     let ids = |uids: &[punch_core::Uid]| -> Vec<String> {
         uids.iter().filter_map(|uid| plan.get(*uid)).take(100).map(|t| t.id.clone()).collect()
@@ -127,7 +113,7 @@ pub(super) fn structured(changed: &Changed, next: &[Todo]) -> Value {
         "warnings": changed.outcome.warnings.iter().take(20).map(punch_core::Warning::message).collect::<Vec<_>>(),
         "completed": progress.completed,
         "total": progress.total,
-        "next": next.first().map(|t| &t.id),
+        "next": next.map(|t| &t.id),
     })
 }
 

@@ -1,15 +1,18 @@
 //! The reading tool: views of the plan, a page at a time, each from one moment of the store.
 
-use punch_core::graph::reason;
-use punch_core::schedule::batch;
+use punch_core::inbox::InboxItem;
+use punch_core::reason::{self, Reader};
+use punch_core::schedule::{Ask, batch};
+use punch_core::view::{self, Cap, Glyphs, Story, TodoDetail, spans};
 use punch_core::{Footprint, Plan, Record, Refusal, Todo, Uid, text};
 use punch_store::{Snapshot, Which};
 use serde_json::{Value, json};
 
 use super::names::Names;
 use super::render::{self, capped};
-use super::{Answer, Caller, Dialect, ReadCall, ReadView, detail, native, worker};
-use crate::{EngineError, history, host, reference};
+use super::{Answer, Caller, Dialect, ReadCall, ReadView, extended, worker};
+use crate::inbox::{self, InboxQuery};
+use crate::{EngineError, ReadyQuery, RevisionEntry, history, host, ready, reference, session};
 
 /// What a reading displays, in the names of its conversation.
 pub(super) struct Display {
@@ -43,10 +46,11 @@ pub(super) fn answer(
         }
         ReadView::Next => ready(snapshot, caller, own()?.as_deref(), 1, display, now),
         ReadView::Ready => ready(snapshot, caller, own()?.as_deref(), call.limit, display, now),
-        ReadView::Todo => todo(snapshot, caller, required(id.as_deref())?, display, now),
+        ReadView::Todo => todo(snapshot, caller, dialect, required(id.as_deref())?, display, now),
         ReadView::Why => why(snapshot, caller, id.as_deref(), now),
-        ReadView::Schedule => fitting(snapshot, own()?.as_deref(), call.budget, (calibration, now)),
+        ReadView::Schedule => fitting(snapshot, own()?.as_deref(), left(snapshot, caller, call)?, (calibration, now)),
         ReadView::History => past(snapshot, caller, call.limit),
+        ReadView::Inbox => needs_user(snapshot, caller, own()?.as_deref(), now),
     }
 }
 
@@ -67,13 +71,18 @@ fn plan(
             (todos.into_iter().skip(offset).take(limit).collect(), total)
         }
         None => {
-            let total = if which == Which::Live { row.counts.total() } else { row.counts.open() };
+            let total = if which == Which::Live { row.counts.total() } else { row.counts.listed() };
             (snapshot.page(which, offset, limit)?, total)
         }
     };
     let page = display.take(page);
+    let mut part = Plan::slice(row.clone());
+    page.iter().for_each(|t| part.put(t.clone()));
+    let uids: Vec<Uid> = page.iter().map(|t| t.uid).collect();
+    ready::load_reasons(snapshot, &mut part, &uids)?;
+    let reader = Reader::of(&part, caller.actor.owner(), now);
     let mut lines: Vec<String> = Vec::with_capacity(page.len() + 2);
-    lines.extend(page.iter().map(|t| render::line(t, now)));
+    lines.extend(page.iter().map(|t| render::line(reader, t)));
     let end = offset.saturating_add(page.len());
     if !page.is_empty() && (end as u64) < total {
         lines.push(format!("… {} more: call again with offset {end}", total - end as u64));
@@ -83,7 +92,7 @@ fn plan(
     }
     // What to do next was on the first page.
     lines.push(match (offset, own) {
-        (0, None) => render::progress(&row, &display.take(native::next(snapshot, caller, now)?)),
+        (0, None) => render::progress(&row, display.take(next(snapshot, caller, None, now)?).first()),
         (0, Some(own)) => own_progress(snapshot, caller, own, now)?,
         _ => render::done(&row),
     });
@@ -93,7 +102,7 @@ fn plan(
             Dialect::Extended => {
                 let mut part = Plan::slice(row);
                 page.iter().for_each(|t| part.put(t.clone()));
-                page.iter().map(|t| Value::Object(Record::of(&part, t, now).to_map())).collect()
+                page.iter().map(|t| extended::record(&part, t, now)).collect()
             }
             _ => page
                 .iter()
@@ -108,7 +117,12 @@ fn plan(
 /// The last line of what a worker reads.
 fn own_progress(snapshot: &dyn Snapshot, caller: &Caller<'_>, own: &[Uid], now: i64) -> Result<String, EngineError> {
     let todos = worker::list(snapshot, own, true, now)?;
-    Ok(worker::progress(&todos, &worker::next(snapshot, caller, own, now, 1)?, now))
+    Ok(worker::progress(&todos, next(snapshot, caller, Some(own), now)?.first(), now))
+}
+
+/// What the caller should work on.
+fn next(snapshot: &dyn Snapshot, caller: &Caller<'_>, own: Option<&[Uid]>, now: i64) -> Result<Vec<Todo>, EngineError> {
+    Ok(ReadyQuery::for_owner(caller.actor.owner(), own, now).next(snapshot)?.into_iter().collect())
 }
 
 fn ready(
@@ -120,19 +134,24 @@ fn ready(
     now: i64,
 ) -> Result<Answer, EngineError> {
     let row = snapshot.row()?;
-    let todos = match own {
-        Some(own) => worker::next(snapshot, caller, own, now, limit)?,
-        None if limit == 1 => native::next(snapshot, caller, now)?,
-        None => snapshot.ready(now, None, limit)?,
+    let todos = match limit {
+        1 => next(snapshot, caller, own, now)?,
+        _ => ReadyQuery { scope: own, ..ReadyQuery::of_plan(now) }.ready(snapshot, limit)?,
     };
     let todos = display.take(todos);
-    let mut lines: Vec<String> = todos.iter().map(|t| render::line(t, now)).collect();
+    // What is ready waits for nothing, so nothing has to be loaded to show it.
+    let part = Plan::slice(row.clone());
+    let reader = Reader::of(&part, caller.actor.owner(), now);
+    let mut lines: Vec<String> = todos.iter().map(|t| render::line(reader, t)).collect();
+    if limit == 1 {
+        lines.extend(todos.iter().flat_map(render::work));
+    }
     if todos.is_empty() {
-        lines.push("Nothing is ready; view why tells what the open todos wait for.".into());
+        lines.push("Nothing is ready; view why tells what the open todos are waiting for.".into());
     }
     lines.push(match own {
         Some(own) => own_progress(snapshot, caller, own, now)?,
-        None => render::progress(&row, &todos),
+        None => render::progress(&row, todos.first()),
     });
     let structured =
         caller.structured.then(|| json!({"ready": todos.iter().map(|t| t.id.as_str()).collect::<Vec<_>>()}));
@@ -142,6 +161,7 @@ fn ready(
 fn todo(
     snapshot: &dyn Snapshot,
     caller: &Caller<'_>,
+    dialect: Dialect,
     id: &str,
     display: &mut Display,
     now: i64,
@@ -157,9 +177,12 @@ fn todo(
     }
     display.todos.push(uid);
     let todo = part.get(uid).ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
-    let record = Record::of(&part, todo, now).to_map();
-    let text = capped(&detail::text(todo, &record, now));
-    let structured = caller.structured.then(|| json!({"todo": record}));
+    let detail = TodoDetail::of(Reader::of(&part, caller.actor.owner(), now), todo);
+    let text = capped(&spans::text(&detail.lines(Glyphs::Ascii)));
+    let structured = caller.structured.then(|| match dialect {
+        Dialect::Extended => json!({"todo": extended::record(&part, todo, now)}),
+        _ => json!({"todo": Record::of(&part, todo, now).to_map()}),
+    });
     Ok(Answer::new(text, structured.unwrap_or_default(), part.row.revision))
 }
 
@@ -169,22 +192,26 @@ fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64)
     snapshot.load(&Footprint::everything(), &mut whole)?;
     let text = match uid {
         Some(uid) => reason::why(&whole, uid, now).map(|why| why.text()).unwrap_or_default(),
-        None => {
-            let blocked = whole.live().into_iter().filter(|t| t.is_blocked(now));
-            let lines: Vec<String> =
-                blocked.take(10).filter_map(|t| reason::why(&whole, t.uid, now)).map(|why| why.text()).collect();
-            if lines.is_empty() { "Nothing waits.".into() } else { lines.join("\n") }
-        }
+        None => reason::standstill(&whole, now).text(),
     };
     let structured = caller.structured.then(|| json!({"why": text}));
     Ok(Answer::new(capped(&text), structured.unwrap_or_default(), whole.row.revision))
+}
+
+/// The tokens that the caller has left: as it says, as its hooks measured last, or those of a whole context window.
+fn left(snapshot: &dyn Snapshot, caller: &Caller<'_>, call: &ReadCall) -> Result<u64, EngineError> {
+    if let Some(left) = call.budget {
+        return Ok(left);
+    }
+    let state = session::load(snapshot, &caller.session, snapshot.info()?.id)?;
+    Ok(state.context.map_or(Ask::default().context, |context| context.limit.saturating_sub(context.used)))
 }
 
 /// The next batch that fits what the caller has left.
 fn fitting(
     snapshot: &dyn Snapshot,
     own: Option<&[Uid]>,
-    budget: u64,
+    left: u64,
     (calibration, now): (f64, i64),
 ) -> Result<Answer, EngineError> {
     let mut whole = Plan::slice(snapshot.row()?);
@@ -192,25 +219,21 @@ fn fitting(
     if let Some(own) = own {
         worker::hold_others(&mut whole, own);
     }
-    let batch = batch(&whole, budget, calibration, now);
+    let batch = batch(&whole, left, calibration, now);
     let ids: Vec<&str> = batch.todos.iter().take(200).map(|(id, _)| id.as_str()).collect();
     // Always there: the caller that assigns work takes from it what was assigned.
-    let structured = json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": budget, "advice": batch.advice()});
-    Ok(Answer::new(capped(&batch.text(&whole, budget, now)), structured, whole.row.revision))
+    let structured =
+        json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": batch.budget, "advice": batch.advice()});
+    Ok(Answer::new(capped(&batch.text(&whole)), structured, whole.row.revision))
 }
 
 fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<Answer, EngineError> {
     let entries = history::last(snapshot, limit.min(20) as u64)?;
-    let mut lines: Vec<String> = entries
-        .iter()
-        .map(|entry| {
-            let kinds: Vec<&str> = entry.events.iter().take(5).map(|e| e.kind.name()).collect();
-            let undoes = entry.fate.undoes.map(|of| format!(", undoes rev {of}")).unwrap_or_default();
-            let undone = entry.fate.undone_by.map(|by| format!(", undone by rev {by}")).unwrap_or_default();
-            let by = text::neutral(&entry.by);
-            format!("rev {}: {} by {by}{undoes}{undone}", entry.revision, kinds.join(", "))
-        })
-        .collect();
+    let stories: Vec<Story> = entries.iter().map(|entry| Story::of(&entry.events)).collect();
+    let mut names = Plan::slice(snapshot.row()?);
+    snapshot.load(&view::history::footprint(stories.iter().flat_map(Story::names)), &mut names)?;
+    let line = |(entry, story): (&RevisionEntry, &Story)| entry.row(&names, story).model_line();
+    let mut lines: Vec<String> = entries.iter().zip(&stories).map(line).collect();
     let mut structured = json!({"revisions": entries.iter().map(|e| e.revision).collect::<Vec<_>>()});
     if let Some(turn) = host::turn_of(snapshot, &caller.session)? {
         let shown: Vec<String> = turn.open.iter().take(50).map(|id| text::neutral(id).into_owned()).collect();
@@ -223,6 +246,30 @@ fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<An
     let revision = entries.first().map_or(0, |entry| entry.revision);
     let structured = if caller.structured { structured } else { Value::Null };
     Ok(Answer::new(capped(&lines.join("\n")), structured, revision))
+}
+
+/// What needs the user, without the commands: they are not for agents.
+fn needs_user(
+    snapshot: &dyn Snapshot,
+    caller: &Caller<'_>,
+    own: Option<&[Uid]>,
+    now: i64,
+) -> Result<Answer, EngineError> {
+    let mut items = match caller.settings {
+        Some(settings) => {
+            let consents = caller.work.tree.as_ref().and_then(|tree| tree.consents.as_ref());
+            inbox::items(snapshot, &InboxQuery { consents, ..InboxQuery::new(settings) }, now)?
+        }
+        None => Vec::new(),
+    };
+    if let Some(own) = own {
+        let todos = worker::list(snapshot, own, true, now)?;
+        items.retain(|item| todos.iter().any(|todo| item.todo.as_ref() == Some(&todo.id)));
+    }
+    let text = view::inbox::capped(&items, Cap::new(60, Answer::CAP));
+    let record = |item: &InboxItem| json!({"kind": item.kind.name(), "todo": item.todo, "text": item.text, "since": item.since, "blocks": item.blocks});
+    let structured = caller.structured.then(|| json!({"inbox": items.iter().take(60).map(record).collect::<Vec<_>>()}));
+    Ok(Answer::new(text, structured.unwrap_or_default(), snapshot.row()?.revision))
 }
 
 fn required(id: Option<&str>) -> Result<&str, EngineError> {

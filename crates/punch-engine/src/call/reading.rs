@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::names::Names;
 use super::read::{self, Display};
-use super::{Answer, Caller, Dialect, ReadCall, render};
+use super::{Answer, Caller, Dialect, ReadCall, ReadView, render};
 use crate::config::Batches;
 use crate::{Choice, Engine, EngineError, SessionState, UnnamedCall, expected_call, link, session};
 
@@ -73,17 +73,21 @@ impl Engine {
                     (refused, Vec::new())
                 }
             };
-            Ok((read, snapshot.next_moment(from)?))
+            // Silence and approvals change the inbox without a write.
+            let is_lasting = !matches!(&call, Ok(call) if call.view == ReadView::Inbox);
+            let until = if is_lasting { snapshot.next_moment(from)? } else { Some(from) };
+            Ok((read, until))
         })?;
         if let Some(call) = unnamed {
             self.met(call.server, announced.into_inner().as_ref());
         }
         Ok(found.map(|(plan, ((answer, displayed), until))| {
-            let answer = match (caller.borrow().as_ref(), &call) {
+            let (answer, informed) = match (caller.borrow().as_ref(), &call) {
                 (Some(caller), Ok(call)) => self.after_reading(plan, caller, dialect, call, answer, &displayed),
-                _ => answer,
+                _ => (answer, false),
             };
-            CachedRead { plan, answer, from, until }
+            // What the user changed is said once.
+            CachedRead { plan, answer, from, until: if informed { Some(from) } else { until } }
         }))
     }
 
@@ -98,11 +102,11 @@ impl Engine {
         let calibration = self.calibration_for(Some(call))?;
         let read = |snapshot: &dyn Snapshot| self.reading(snapshot, caller, dialect, call, calibration);
         let (answer, displayed) = self.read(plan, read)?;
-        Ok(self.after_reading(plan, caller, dialect, call, answer, &displayed))
+        Ok(self.after_reading(plan, caller, dialect, call, answer, &displayed).0)
     }
 
-    /// Records what a reading displayed, and that a batch was given out. Failing to record is no reason to withhold the
-    /// answer.
+    /// Records what a reading displayed and that a batch was given out, and informs the caller of what the user changed.
+    /// Failing to record is not a reason to withhold the answer. Returns also whether the caller was informed of something.
     fn after_reading(
         &self,
         plan: PlanId,
@@ -111,10 +115,11 @@ impl Engine {
         call: &ReadCall,
         mut answer: Answer,
         displayed: &[Uid],
-    ) -> Answer {
+    ) -> (Answer, bool) {
         self.note_display(plan, caller, dialect, displayed);
+        let informed = self.inform_caller(plan, caller, &mut answer);
         if answer.is_error || !call.is_calibrated() {
-            return answer;
+            return (answer, informed);
         }
         let given = answer.structured["todos"].as_array().into_iter().flatten();
         let ids: Vec<String> = given.filter_map(Value::as_str).map(str::to_owned).collect();
@@ -126,7 +131,7 @@ impl Engine {
         if !caller.structured {
             answer.structured = Value::Null;
         }
-        answer
+        (answer, informed)
     }
 
     /// The calibration of estimates for a call whose answer depends on it. A reading sees one plan, so what all plans

@@ -1,12 +1,15 @@
 //! What a model reads: short lines, capped, with the receipt at the end.
 
 use punch_core::dialect::cursor;
-use punch_core::view::Progress;
-use punch_core::{Outcome, PlanRow, Status, Todo, Warning, text};
+use punch_core::reason::{self, Reader};
+use punch_core::view::{Progress, TodoRow, todo_detail};
+use punch_core::{Kind, Outcome, Patch, PlanRow, ShownStatus, Status, Todo, Uid, Warning, text};
+use punch_store::{Snapshot, StoreError, Tx};
 use serde_json::json;
 
-use super::{Answer, Dialect};
-use crate::{Changed, EngineError};
+use super::{Answer, CallError, Dialect};
+use crate::config::{Settings, Subagents};
+use crate::{Changed, EngineError, ReadyQuery, ready};
 
 /// Cuts a text at a line, and says how many lines are left out.
 pub(super) fn capped(full: &str) -> String {
@@ -39,12 +42,20 @@ pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
 pub(super) fn refused(error: &EngineError, dialect: Dialect, revision: u64) -> Answer {
     let message = match error {
         EngineError::Verify(error) => error.short_message(),
-        error => error.message(),
+        // On one line: names that a caller gave may have line breaks of their own.
+        error => text::neutral(&error.message()).into_owned(),
     };
     let (code, hint) = (error.code(), error.tool_hint(dialect));
     let text = capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message)));
     let structured = json!({"error": {"code": code, "message": message, "hint": hint}});
-    Answer { is_error: true, ..Answer::new(text, structured, revision) }
+    let one = |code: &str, message: String| CallError { op: None, code: code.to_owned(), message };
+    let errors = match error {
+        EngineError::Refused(refusals) => {
+            refusals.iter().map(|refusal| one(refusal.code(), refusal.message())).collect()
+        }
+        _ => vec![one(code, message)],
+    };
+    Answer { is_error: true, errors, ..Answer::new(text, structured, revision) }
 }
 
 /// Untrusted text on lines of its own.
@@ -57,27 +68,39 @@ pub(super) fn short(content: &str) -> String {
     text::clip(&text::neutral(content), 80).into_owned()
 }
 
-/// One todo: symbol, id, content.
-pub(super) fn line(todo: &Todo, now: i64) -> String {
-    let symbol = match todo.status_at(now) {
-        Status::Pending if todo.is_blocked(now) => "[.]",
-        Status::Pending => "[ ]",
-        Status::InProgress => "[>]",
-        Status::Completed => "[x]",
-        Status::Cancelled => "[-]",
-        Status::Failed => "[!]",
-    };
-    let doubt = match todo.failed_check() {
-        Some(_) => " (check failed)",
-        None if todo.flags.unchecked => " (unchecked)",
-        None => "",
-    };
-    format!("{symbol} {} {}{doubt}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 200))
+/// One todo on a line.
+pub(super) fn line<'a>(reader: Reader<'a>, todo: &'a Todo) -> String {
+    TodoRow::of(reader, todo).model_line()
 }
 
-/// What a native write did: changed todos, what became ready, warnings, progress.
-pub(super) fn changed(changed: &Changed, next: &[Todo]) -> String {
-    let (plan, now, outcome) = (&changed.plan, changed.now, &changed.outcome);
+/// What someone who begins a todo must know besides its content, a line for each field.
+pub(super) fn work(todo: &Todo) -> impl Iterator<Item = String> {
+    todo_detail::work(todo).into_iter().map(|field| format!("  {}: {}", field.name, field.value))
+}
+
+/// The todos that a write began, which the caller works on from now on.
+fn begun<'a>(changed: &'a Changed) -> impl Iterator<Item = Uid> + 'a {
+    let starts = |kind: Kind| matches!(kind, Kind::Started | Kind::Claimed);
+    changed.outcome.events.iter().filter_map(move |event| match &event.patch {
+        Patch::Todo(uid, _) if starts(event.kind) => Some(*uid),
+        Patch::Todo(..) | Patch::Phases(_) | Patch::Policy(_) => None,
+    })
+}
+
+/// What a native write did, as its owner sees it: changed todos, what became ready, warnings, progress. Loads what it takes to
+/// say why a changed todo waits.
+pub(super) fn changed(
+    tx: &dyn Tx,
+    changed: &mut Changed,
+    owner: Option<&str>,
+    next: Option<&Todo>,
+) -> Result<String, EngineError> {
+    let touched: Vec<Uid> = changed.outcome.rows.iter().map(|todo| todo.uid).collect();
+    ready::load_reasons(tx, &mut changed.plan, &touched)?;
+    let changed = &*changed;
+    let (plan, outcome) = (&changed.plan, &changed.outcome);
+    let reader = Reader::of(plan, owner, changed.now);
+    let begun: Vec<Uid> = begun(changed).collect();
     let added: Vec<&Todo> = outcome.added.iter().filter_map(|uid| plan.get(*uid)).collect();
     let mut out: Vec<String> = Vec::new();
     if outcome.events.is_empty() {
@@ -88,15 +111,19 @@ pub(super) fn changed(changed: &Changed, next: &[Todo]) -> String {
         out.push(format!("{verb} rev {} by {}.", undone.change, text::neutral(&text::clip(&undone.by, 40))));
     }
     const SHOWN: usize = 20;
-    // An event for every touched todo would repeat the list; derived changes are not told.
-    let told = outcome.rows.iter().filter(|t| {
-        outcome.events.iter().any(|e| matches!(&e.patch, punch_core::Patch::Todo(uid, _) if *uid == t.uid))
-    });
-    let told: Vec<&Todo> = told.filter(|t| !added.iter().any(|a| a.uid == t.uid)).collect();
-    for todo in added.iter().chain(&told).take(SHOWN) {
-        out.push(if todo.is_live() { line(todo, now) } else { format!("removed {}", text::neutral(&todo.id)) });
+    // An event for every touched todo would repeat the list; derived changes are not shown.
+    let shown = outcome
+        .rows
+        .iter()
+        .filter(|t| outcome.events.iter().any(|e| matches!(&e.patch, Patch::Todo(uid, _) if *uid == t.uid)));
+    let shown: Vec<&Todo> = shown.filter(|t| !added.iter().any(|a| a.uid == t.uid)).collect();
+    for todo in added.iter().chain(&shown).take(SHOWN) {
+        out.push(if todo.is_live() { line(reader, todo) } else { format!("removed {}", text::neutral(&todo.id)) });
+        if begun.contains(&todo.uid) {
+            out.extend(work(todo));
+        }
     }
-    let more = (added.len() + told.len()).saturating_sub(SHOWN);
+    let more = (added.len() + shown.len()).saturating_sub(SHOWN);
     if more > 0 {
         out.push(format!("… and {more} more"));
     }
@@ -115,14 +142,16 @@ pub(super) fn changed(changed: &Changed, next: &[Todo]) -> String {
             if more > 0 { format!(" and {more} more") } else { String::new() }
         ));
     }
+    let stranded = reason::stranded(reader, &shown);
+    out.extend(stranded.into_iter().take(3).map(|stranded| format!("Note: {stranded}")));
     out.extend(outcome.warnings.iter().take(5).map(|w| format!("Note: {}", text::neutral(&w.message()))));
     out.push(progress(&plan.row, next));
-    out.join("\n")
+    Ok(out.join("\n"))
 }
 
 /// Progress and what to do next, on one line.
-pub(super) fn progress(row: &PlanRow, next: &[Todo]) -> String {
-    let next = match next.first() {
+pub(super) fn progress(row: &PlanRow, next: Option<&Todo>) -> String {
+    let next = match next {
         Some(todo) if todo.status == Status::InProgress => format!("; in progress: {}", text::neutral(&todo.id)),
         Some(todo) => format!("; next: {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 80)),
         None if row.counts.open() == 0 => String::new(),
@@ -137,18 +166,41 @@ pub(super) fn done(row: &PlanRow) -> String {
     format!("{}/{} done", progress.completed, progress.total)
 }
 
+/// Todos that are handed out at once.
+const HANDED_OUT: usize = 10;
+
+/// Asks an agent to give ready todos to subagents.
+fn hand_out<T: AsRef<str>>(ids: &[T]) -> String {
+    let shown: Vec<String> = ids.iter().take(HANDED_OUT).map(|id| text::neutral(id.as_ref()).into_owned()).collect();
+    let more = ids.len().saturating_sub(shown.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("Ready, hand them out to subagents in parallel: {}{more}", shown.join(", "))
+}
+
+/// Asks an agent to give what is ready to subagents, if the user wants that and there is more than one todo for them.
+pub(crate) fn parallel(
+    snapshot: &dyn Snapshot,
+    settings: Option<&Settings>,
+    query: &ReadyQuery<'_>,
+    label: impl Fn(&Todo) -> String,
+) -> Result<Option<String>, StoreError> {
+    if settings.is_none_or(|settings| settings.subagents.value != Subagents::Aggressive) {
+        return Ok(None);
+    }
+    let ready = query.ready(snapshot, HANDED_OUT)?;
+    let ids: Vec<String> = ready.iter().map(label).collect();
+    Ok((ids.len() > 1).then(|| hand_out(&ids)))
+}
+
 /// The list of the cursor dialect with its two hints.
 pub(super) fn cursor(answer: &cursor::Answer, mode: cursor::Mode) -> String {
     let mut out: Vec<String> = answer
         .list
         .iter()
         .map(|row| {
-            let symbol = match row.status {
-                Status::Completed => "[x]",
-                Status::InProgress => "[>]",
-                Status::Cancelled => "[-]",
-                Status::Pending | Status::Failed => "[ ]",
-            };
+            // This dialect shows failed todos as not started.
+            let status = if row.status == Status::Failed { Status::Pending } else { row.status };
+            let symbol = ShownStatus::from(status).check_box();
             format!("{symbol} {}: {}", text::neutral(&row.id), text::clip(&text::neutral(&row.content), 200))
         })
         .collect();
@@ -158,15 +210,14 @@ pub(super) fn cursor(answer: &cursor::Answer, mode: cursor::Mode) -> String {
     if mode == cursor::Mode::Aggressive {
         let ready = answer.ready();
         if !ready.is_empty() {
-            let ids: Vec<String> = ready.iter().map(|id| text::neutral(id).into_owned()).collect();
-            out.push(format!("Ready, hand them out to subagents in parallel: {}", ids.join(", ")));
+            out.push(hand_out(&ready));
         }
     }
     if cursor::needs_in_progress(&answer.list) {
         out.push("Nothing is in progress: mark the todo you work on as in_progress.".into());
     }
     for id in &answer.folded {
-        out.push(format!("Note: {} was given more than once; the last one counts.", text::neutral(id)));
+        out.push(format!("Note: {} occurs more than once; the last one counts.", text::neutral(id)));
     }
     out.join("\n")
 }

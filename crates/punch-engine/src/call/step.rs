@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use punch_core::dialect::list::{List, ListItem, match_rows};
 use punch_core::dialect::phases::{Phase, PhaseOp};
 use punch_core::dialect::{cursor, phases, todowrite};
-use punch_core::{Plan, Status, Todo, Uid};
+use punch_core::{Plan, Status, Todo, Uid, text};
 use serde_json::{Value, json};
 
 use super::list::Call;
 use super::list_window::ListWindow;
 use super::names::{Mention, Names};
 use super::render::{self, capped};
-use super::{Answer, Caller};
+use super::{Answer, CallError, Caller};
 use crate::SessionState;
 
 /// What a step gave, until the plan has taken it over.
@@ -277,19 +277,51 @@ pub(super) fn answer(
                 let completed = answer.completed.iter();
                 let completed: Value = completed.map(|c| json!({"phase": c.phase, "content": c.content})).collect();
                 let phases = phases::phases_to_json(&answer.phases);
-                json!({"phases": phases, "storage": "session", "completedTasks": completed})
+                let mut out = json!({"phases": phases, "storage": "session", "completedTasks": completed});
+                if !answer.errors.is_empty() {
+                    out["errors"] = json!(answer.errors);
+                }
+                out
             });
+            let one = |(op, message): (&usize, &String)| {
+                let (op, message) = (Some(*op), message.clone());
+                CallError { op, code: "invalid".to_owned(), message }
+            };
+            let errors = answer.failed.iter().zip(&answer.errors).map(one).collect();
             let tasks = answer.phases.iter().map(|phase| phase.tasks.len()).sum();
-            let text = capped(&with_rest(phases::summary(&answer.phases, &answer.errors), tasks, plan));
-            Answer { is_error: answer.is_error, ..Answer::new(text, structured, revision) }
+            let text = capped(&with_rest(summary(&answer.phases, &answer.errors), tasks, plan));
+            Answer { is_error: answer.is_error, errors, ..Answer::new(text, structured, revision) }
         }
         Stepped::Todowrite => {
             let rows: Vec<todowrite::Row> = todowrite::project(plan).into_iter().filter(|r| mine(r.uid)).collect();
             let structured =
                 wanted(&|| json!({"progress": todowrite::progress(&rows), "items": todowrite::items(&rows)}));
-            Answer::new(capped(&todowrite::render(&rows)), structured, revision)
+            let mut shown = rows;
+            for row in &mut shown {
+                row.content = text::neutral(&row.content).into_owned();
+                row.active_form = text::neutral(&row.active_form).into_owned();
+            }
+            Answer::new(capped(&todowrite::render(&shown)), structured, revision)
         }
     }
+}
+
+/// The summary of the phases, with nothing in it that could pass for another line.
+fn summary(phases: &[phases::Phase], errors: &[String]) -> String {
+    let mut shown = phases.to_vec();
+    let neutral = |text: &mut String| *text = text::neutral(text).into_owned();
+    for phase in &mut shown {
+        neutral(&mut phase.name);
+        for task in &mut phase.tasks {
+            neutral(&mut task.content);
+            // A note has lines of its own.
+            task.notes.iter_mut().for_each(|note| {
+                *note = note.split('\n').map(text::neutral).collect::<Vec<_>>().join("\n");
+            });
+        }
+    }
+    let errors: Vec<String> = errors.iter().map(|error| text::neutral(error).into_owned()).collect();
+    phases::summary(&shown, &errors)
 }
 
 /// Says how much of the plan is not in the list.

@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashSet};
 
 use punch_core::dialect::extended;
 use punch_core::dialect::phases::{PhaseOp, Target};
-use punch_core::{Footprint, Hold, HoldKind, Op, Plan, Policy, Ref, Status, Todo, Uid, text};
-use punch_store::{ReadyMark, Snapshot, Tx};
+use punch_core::{Footprint, Hold, HoldKind, Op, Phase, Plan, Policy, Ref, Status, Todo, Uid, text};
+use punch_store::{Snapshot, Tx};
 
 use super::list::Call;
 use super::render::{self, capped};
 use super::{Answer, Caller, Dialect, native};
 use crate::submit::apply_in_transaction;
-use crate::{EngineError, Role, SessionState, session};
+use crate::{EngineError, ReadyQuery, Role, SessionState, ready, session};
 
 /// What a call says about one todo.
 #[derive(Clone, Debug, Default)]
@@ -119,12 +119,13 @@ impl WorkerReport {
         }
         let request = caller.request(self.preset);
         let first = Footprint { todos: state.scope.iter().copied().collect(), ..Footprint::default() };
-        let changed = apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(ops.clone()))?;
-        let next = next(tx, caller, &state.scope, changed.now, 1)?;
-        let mut text = render::changed(&changed, &next);
+        let mut changed = apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(ops.clone()))?;
+        let query = ReadyQuery::for_owner(caller.actor.owner(), Some(&state.scope), changed.now);
+        let next = query.next(tx)?;
+        let mut text = render::changed(tx, &mut changed, caller.actor.owner(), next.as_ref())?;
         if others > 0 {
             let them = match others {
-                1 => "1 todo of this list is not assigned to you and stays as it is".to_owned(),
+                1 => "1 todo of this list is not assigned to you, so it was left unchanged".to_owned(),
                 _ => format!("{others} todos of this list are not assigned to you and stay as they are"),
             };
             text = format!("Note: {them}.\n{text}");
@@ -132,7 +133,7 @@ impl WorkerReport {
         state.bound = true;
         state.shown = changed.outcome.plan.revision;
         state.dialect = Some(self.dialect);
-        let structured = native::structured(&changed, &next);
+        let structured = native::structured(&changed, next.as_ref());
         Ok(Answer::new(capped(&text), structured, changed.outcome.plan.revision))
     }
 }
@@ -190,19 +191,13 @@ fn is_known(tx: &dyn Tx, mention: &Mention) -> Result<bool, EngineError> {
 
 /// The todos of a worker, in list order.
 struct Own {
-    plan: Plan,
+    phases: Vec<Phase>,
     todos: Vec<Todo>,
 }
 
 impl Own {
     fn load(snapshot: &dyn Snapshot, scope: &[Uid]) -> Result<Self, EngineError> {
-        let mut plan = Plan::slice(snapshot.row()?);
-        let todos = scope.iter().copied().collect();
-        snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut plan)?;
-        let mine: HashSet<Uid> = scope.iter().copied().collect();
-        let mut todos: Vec<Todo> = plan.live().into_iter().filter(|t| mine.contains(&t.uid)).cloned().collect();
-        todos.sort_by_key(|todo| (todo.position, todo.uid));
-        Ok(Self { plan, todos })
+        Ok(Self { phases: snapshot.row()?.phases, todos: ready::assigned(snapshot, scope)? })
     }
 
     /// Those that a call means: by id, else the first by content.
@@ -211,8 +206,7 @@ impl Own {
             return self.todos.iter().collect();
         }
         if let Some(name) = &mention.phase {
-            let phases: Vec<_> =
-                self.plan.row.phases.iter().filter(|p| p.name == *name).map(|phase| Some(phase.uid)).collect();
+            let phases: Vec<_> = self.phases.iter().filter(|p| p.name == *name).map(|phase| Some(phase.uid)).collect();
             return self.todos.iter().filter(|todo| phases.contains(&todo.phase)).collect();
         }
         let by_id = mention.id.as_ref().and_then(|id| self.todos.iter().find(|todo| todo.id == *id));
@@ -235,47 +229,16 @@ pub(super) fn scope(snapshot: &dyn Snapshot, caller: &Caller<'_>) -> Result<Opti
 
 /// The todos of a worker, open ones or all, in list order.
 pub(super) fn list(snapshot: &dyn Snapshot, scope: &[Uid], all: bool, now: i64) -> Result<Vec<Todo>, EngineError> {
-    let mut todos = Own::load(snapshot, scope)?.todos;
+    let mut todos = ready::assigned(snapshot, scope)?;
     todos.retain(|todo| all || todo.status_at(now).is_open());
     Ok(todos)
 }
 
-/// What a worker should work on: what it has in progress, else the best of its ready todos.
-pub(super) fn next(
-    snapshot: &dyn Snapshot,
-    caller: &Caller<'_>,
-    scope: &[Uid],
-    now: i64,
-    limit: usize,
-) -> Result<Vec<Todo>, EngineError> {
-    let mut todos = list(snapshot, scope, false, now)?;
-    let running = |t: &Todo| t.status_at(now) == Status::InProgress && t.owner.as_deref() == caller.actor.owner();
-    if limit == 1
-        && let Some(at) = todos.iter().position(running)
-    {
-        return Ok(vec![todos.swap_remove(at)]);
-    }
-    let mut ready = best_first(todos, now);
-    ready.truncate(limit);
-    Ok(ready)
-}
-
-/// The ready todos among those that a worker was assigned, best first.
-pub fn ready_of(snapshot: &dyn Snapshot, own: &[Uid], now: i64) -> Result<Vec<Todo>, EngineError> {
-    Ok(best_first(list(snapshot, own, false, now)?, now))
-}
-
-fn best_first(mut todos: Vec<Todo>, now: i64) -> Vec<Todo> {
-    todos.retain(|todo| todo.is_ready(now));
-    todos.sort_by_key(ReadyMark::of);
-    todos
-}
-
 /// The line that ends every list a worker reads.
-pub(super) fn progress(todos: &[Todo], next: &[Todo], now: i64) -> String {
+pub(super) fn progress(todos: &[Todo], next: Option<&Todo>, now: i64) -> String {
     let done = todos.iter().filter(|todo| todo.status_at(now) == Status::Completed).count();
     let open = todos.iter().any(|todo| todo.status_at(now).is_open());
-    let next = match next.first() {
+    let next = match next {
         Some(todo) if todo.status_at(now) == Status::InProgress => {
             format!("; in progress: {}", text::neutral(&todo.id))
         }

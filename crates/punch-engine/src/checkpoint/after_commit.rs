@@ -10,7 +10,7 @@ use super::blobs::{Named, named};
 use super::{Code, batch};
 use crate::config::Batches;
 use crate::engine::News;
-use crate::{Engine, EngineError, Git, Request, WorkTree, plan_file};
+use crate::{Engine, EngineError, Git, Request, WorkTree};
 
 /// What a transaction leaves to do after its commit.
 #[derive(Debug, Default)]
@@ -26,13 +26,13 @@ pub(crate) struct AfterCommit {
 impl AfterCommit {
     /// Collects at the end of a transaction what it leaves to do. Without a request that is the plan file only.
     pub(crate) fn collect(tx: &dyn Tx, plan: PlanId, request: Option<&Request<'_>>) -> Result<Self, EngineError> {
-        let plan_file = tx.setting(&plan_file::kept_as(plan))?;
+        let plan_file = tx.plan_file(plan)?;
         let Some(request) = request.filter(|_| !tx.closing().is_empty()) else {
             return Ok(Self { plan_file, ..Self::default() });
         };
         let done: BTreeSet<Uid> = tx.closing().iter().filter_map(Event::completes).collect();
         let files = if request.tree.is_some() { named(tx, &done)? } else { Vec::new() };
-        let over = batch::is_over(tx, plan, when(request), &done)?;
+        let over = batch::is_over(tx, when(request), &done)?;
         Ok(Self { plan_file, files, ended: over.then_some(done) })
     }
 

@@ -29,7 +29,6 @@ impl Engine {
         // On the way down, after the conversation was shortened, only the level is kept.
         let code = (level > state.saved).then(look);
         self.write(plan.id, Durability::Full, |tx, now| {
-            let now = now.max(tx.row()?.last_time);
             let mut state = session::load(tx, key, plan.id)?;
             state.saved = level;
             session::keep(tx, key, Some(plan.id), &state, now)?;

@@ -1,4 +1,4 @@
-//! The commands that bring the files back to a checkpoint. They are told and never run.
+//! The commands that bring the files back to a checkpoint. They are shown and never run.
 
 use super::{Code, Saved};
 use crate::git::GitState;

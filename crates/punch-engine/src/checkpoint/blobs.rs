@@ -1,34 +1,24 @@
 //! What the files of a todo held when it was completed (rule 32), kept beside the plan: it is about this clone, no part
-//! of the history. A commit alone says little where it was made after `done`, or taken back by a later one.
+//! of the history. A commit alone says little where it was made after `done`, or reverted by a later one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use punch_core::{Footprint, Plan, Status, Todo, Uid};
-use punch_store::{Durability, PlanId, Snapshot};
-use serde::{Deserialize, Serialize};
+use punch_store::{CompletedFiles, Durability, PlanId, Snapshot};
 
 use crate::git::{Blobs, Git};
 use crate::{Engine, EngineError};
 
-/// What is kept for one todo.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct CompletedBlobs {
-    /// Which completion it is about: its time.
-    at: i64,
-    /// The contents.
-    blobs: Blobs,
-}
-
 impl Engine {
     /// Keeps what the files of todos hold that were just completed.
     pub(super) fn keep_files(&self, plan: PlanId, git: &Git, named: &[Named]) -> Result<(), EngineError> {
-        let keep = |named: &Named| (named.uid, CompletedBlobs { at: named.at, blobs: git.blobs(&named.files) });
-        let kept: Vec<(Uid, CompletedBlobs)> = named.iter().map(keep).collect();
+        let keep = |named: &Named| {
+            let blobs = serde_json::to_string(&git.blobs(&named.files)).ok()?;
+            Some(CompletedFiles { todo: named.uid, at: named.at, blobs })
+        };
+        let kept: Vec<CompletedFiles> = named.iter().filter_map(keep).collect();
         self.write(plan, Durability::Relaxed, |tx, _| {
-            for (uid, kept) in &kept {
-                tx.put_setting(&name(plan, *uid), serde_json::to_string(kept).ok().as_deref())?;
-            }
-            Ok(())
+            kept.iter().try_for_each(|files| Ok(tx.put_completed_files(files)?))
         })
     }
 
@@ -40,15 +30,15 @@ impl Engine {
         todos: &BTreeSet<Uid>,
         until: i64,
     ) -> Result<BTreeSet<Uid>, EngineError> {
-        let kept: BTreeMap<Uid, CompletedBlobs> = self.read(plan, |snapshot| {
-            let read = |uid: &Uid| -> Result<Option<(Uid, CompletedBlobs)>, EngineError> {
-                let kept = snapshot.setting(&name(plan, *uid))?;
-                Ok(kept.and_then(|kept| serde_json::from_str(&kept).ok()).map(|kept| (*uid, kept)))
-            };
-            todos.iter().filter_map(|uid| read(uid).transpose()).collect()
+        let kept: Vec<CompletedFiles> = self.read(plan, |snapshot| {
+            let read = |uid: &Uid| snapshot.completed_files(*uid).transpose();
+            Ok(todos.iter().filter_map(read).collect::<Result<_, _>>()?)
         })?;
-        let known = kept.into_iter().filter(|(_, kept)| kept.at <= until);
-        Ok(known.filter(|(_, kept)| git.lost(&kept.blobs) == Some(true)).map(|(uid, _)| uid).collect())
+        let is_lost = |files: &CompletedFiles| {
+            serde_json::from_str::<Blobs>(&files.blobs).is_ok_and(|blobs| git.lost(&blobs) == Some(true))
+        };
+        let known = kept.into_iter().filter(|files| files.at <= until);
+        Ok(known.filter(is_lost).map(|files| files.todo).collect())
     }
 }
 
@@ -73,8 +63,4 @@ pub(super) fn named(snapshot: &dyn Snapshot, todos: &BTreeSet<Uid>) -> Result<Ve
         files: todo.files.clone(),
     };
     Ok(found.map(named).collect())
-}
-
-fn name(plan: PlanId, uid: Uid) -> String {
-    format!("files:{}:{}", plan.0, uid.0)
 }

@@ -79,7 +79,6 @@ impl Engine {
             None => BTreeSet::new(),
         };
         self.write(plan, request.durability, |tx, now| {
-            let now = now.max(tx.row()?.last_time);
             let mut before = Plan::slice(tx.row()?);
             tx.load(&Footprint::everything(), &mut before)?;
             let judged = judge(&before, &saved, &verdicts, &lost);
@@ -151,7 +150,7 @@ fn judge(
         let commit = commit_of(todo, saved);
         let verdict =
             commit.as_ref().and_then(|commit| verdicts.get(commit)).copied().unwrap_or(CommitVerdict::Unknown);
-        // A commit may be there, and what it brought taken back since.
+        // A commit may be there, and what it brought reverted since.
         let files_lost = verdict != CommitVerdict::Stale && lost.contains(&todo.uid);
         let verdict = if files_lost { CommitVerdict::Stale } else { verdict };
         (todo.uid, Judged { id: todo.id.clone(), verdict, commit, files_lost })
@@ -169,7 +168,7 @@ fn targets(whole: &Plan, saved: &Saved, judged: &BTreeMap<Uid, Judged>, reopen: 
             return (*uid, Work::default());
         }
         work.flags.stale |= lost(uid);
-        // What was built on something that is lost is told so, whatever the order in which they are put back.
+        // What was built on something that is lost says so, whatever the order in which they are put back.
         let deps = whole.get(*uid).into_iter().flat_map(|todo| todo.depends_on.iter()).filter_map(Dep::target);
         if work.status == Status::Completed && reopen && deps.into_iter().any(|dep| lost(&dep)) {
             work.flags.stale_dependency = true;

@@ -90,7 +90,6 @@ impl Engine {
     /// Keeps where the plan and the code stand. `code` was looked at before, outside the transaction.
     pub fn checkpoint(&self, plan: PlanId, code: &Code, saving: &Saving<'_>) -> Result<Saved, EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
-            let now = now.max(tx.row()?.last_time);
             let mut whole = Plan::slice(tx.row()?);
             tx.load(&Footprint::everything(), &mut whole)?;
             keep(tx, &whole, now, code, saving)

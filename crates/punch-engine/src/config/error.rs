@@ -2,7 +2,9 @@
 
 use std::{fmt, path::PathBuf};
 
-use punch_core::text;
+use punch_core::Shown;
+
+use super::scalar::Scalar;
 
 /// Where a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,116 +35,55 @@ impl fmt::Display for SettingOrigin {
     }
 }
 
-/// The configuration cannot be used, or not be changed; nothing was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfigError {
-    /// A file cannot be read: a folder, no permission, too large.
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        cause: String,
-    },
-    /// A file is no text.
-    NotUtf8 {
-        /// Up to where it is text.
-        place: SettingOrigin,
-    },
-    /// A file is no TOML.
-    Syntax {
-        /// Where it ceases to be.
-        place: SettingOrigin,
-        /// What the parser says.
-        what: String,
-    },
-    /// There is no such setting.
-    UnknownKey {
-        /// Where it was written.
-        place: SettingOrigin,
-        /// What was written.
-        key: String,
-        /// Names that look like it.
-        near: Vec<String>,
-    },
-    /// The value is not what the setting takes.
-    BadValue {
-        /// Where it was written.
-        place: SettingOrigin,
-        /// The setting.
-        key: String,
-        /// What was written, ready to be shown.
-        given: String,
-        /// What it should be.
-        expected: String,
-    },
-    /// A file could not be written.
-    NotWritten {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        cause: String,
-    },
+impl Shown for SettingOrigin {
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+
+punch_core::errors! {
+    /// The configuration cannot be used, or not be changed; nothing was written.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ConfigError {
+        /// A file cannot be read: a folder, no permission, too large.
+        Unreadable { path: PathBuf, cause: String }: "config_unreadable",
+            ("cannot read `{path}`: {cause}"),
+            ("make it readable, or move it away to use the defaults");
+        /// A file or a variable is not text.
+        NotUtf8 { place: SettingOrigin }: "config_not_utf8",
+            ("{place} is not UTF-8 text"),
+            ("save the file as UTF-8");
+        /// A file is not TOML.
+        Syntax { place: SettingOrigin, what: String }: "config_syntax",
+            ("{place}: invalid TOML: {what}"),
+            ("fix that line; strings need quotes, sections look like `[view]`");
+        /// There is no such setting.
+        UnknownKey { place: SettingOrigin, key: String, near: Vec<String> }: "config_unknown_key",
+            ("{place}: unknown setting `{key}`{near}"),
+            ("`punch config show` lists every setting");
+        /// The value is not what the setting takes.
+        BadValue { place: SettingOrigin, key: String, what: String, way_out: String }: "config_bad_value",
+            ("{place}: `{key}` is {what}"),
+            ("{way_out}");
+        /// A file could not be written.
+        NotWritten { path: PathBuf, cause: String }: "config_not_written",
+            ("cannot write `{path}`: {cause}"),
+            ("check its permissions and the free space, then try again; the file is unchanged");
+    }
 }
 
 impl ConfigError {
-    /// The stable code that programs match on.
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Unreadable { .. } => "config_unreadable",
-            Self::NotUtf8 { .. } => "config_not_utf8",
-            Self::Syntax { .. } => "config_syntax",
-            Self::UnknownKey { .. } => "config_unknown_key",
-            Self::BadValue { .. } => "config_bad_value",
-            Self::NotWritten { .. } => "config_not_written",
-        }
-    }
-
-    /// What is wrong, where, with which value. Lower case, names in backticks, capped.
-    pub fn message(&self) -> String {
-        match self {
-            Self::Unreadable { path, cause } => format!("cannot read `{}`: {cause}", path.display()),
-            Self::NotUtf8 { place } => format!("{place}: not UTF-8"),
-            Self::Syntax { place, what } => format!("{place}: no TOML: {}", shown(what)),
-            Self::UnknownKey { place, key, near } if near.is_empty() => {
-                format!("{place}: no setting `{}`", shown(key))
+    /// A value that is not what its setting takes.
+    pub(super) fn bad_value(place: SettingOrigin, key: &str, given: &Scalar, expected: &str) -> Self {
+        let way_out = match &place {
+            SettingOrigin::File { path, .. } => {
+                format!("fix that line in `{}`, or delete it to use the default", path.display())
             }
-            Self::UnknownKey { place, key, near } => {
-                let near: Vec<String> = near.iter().map(|key| format!("`{}`", shown(key))).collect();
-                format!("{place}: no setting `{}` (nearest: {})", shown(key), near.join(", "))
+            SettingOrigin::Env(name) => format!("fix it, or run `unset {name}`"),
+            SettingOrigin::Flag | SettingOrigin::Default => {
+                "`punch config show` lists every setting with its value".into()
             }
-            Self::BadValue { place, key, given, expected } => {
-                format!("{place}: `{}` is {given}, expected {expected}", shown(key))
-            }
-            Self::NotWritten { path, cause } => format!("cannot write `{}`: {cause}", path.display()),
-        }
+        };
+        Self::BadValue { place, key: key.to_owned(), what: format!("{given}, expected {expected}"), way_out }
     }
-
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Unreadable { .. } => "make it a readable file, or move it away to use the defaults".into(),
-            Self::NotUtf8 { .. } => "save the file as UTF-8".into(),
-            Self::Syntax { .. } => "correct that line; strings need quotes, sections look like `[view]`".into(),
-            Self::UnknownKey { .. } => "`punch config show` lists every setting".into(),
-            Self::BadValue { place: SettingOrigin::File { path, .. }, .. } => {
-                format!("correct that line of `{}`, or delete it to use the default", path.display())
-            }
-            Self::BadValue { place: SettingOrigin::Env(name), .. } => format!("correct it, or `unset {name}`"),
-            Self::BadValue { .. } => "`punch config show` lists every setting with its value".into(),
-            Self::NotWritten { .. } => "check permissions and free space, then repeat; the file is as it was".into(),
-        }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message())
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-/// Keys and parser messages carry bytes from the file.
-fn shown(given: &str) -> String {
-    text::neutral(&text::clip(given, 160)).into_owned()
 }

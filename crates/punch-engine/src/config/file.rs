@@ -57,21 +57,11 @@ pub(super) fn check(
     let Some(KnownSetting { key, .. }) = key::lookup(name) else {
         if key::is_section(name) && !matches!(scalar, Scalar::Loose(_)) {
             let expected = format!("a section, as in `[{name}]`");
-            return Err(ConfigError::BadValue {
-                place: place(),
-                key: name.into(),
-                given: scalar.to_string(),
-                expected,
-            });
+            return Err(ConfigError::bad_value(place(), name, scalar, &expected));
         }
         return Err(ConfigError::UnknownKey { place: place(), key: name.into(), near: key::nearest(name) });
     };
-    (key.check)(scalar).ok_or_else(|| ConfigError::BadValue {
-        place: place(),
-        key: name.into(),
-        given: scalar.to_string(),
-        expected: key.expected(),
-    })
+    (key.check)(scalar).ok_or_else(|| ConfigError::bad_value(place(), name, scalar, &key.expected()))
 }
 
 /// The text of a file; `None` if there is none.
@@ -89,7 +79,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
         return Err(unreadable("it is a folder".into()));
     }
     if platform::has_two_ends(found.file_type()) {
-        return Err(unreadable("it is no ordinary file".into()));
+        return Err(unreadable("it is not a regular file".into()));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;

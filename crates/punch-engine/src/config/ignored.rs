@@ -1,6 +1,8 @@
 //! Settings that do not count, because the user has not approved them: from a project's file, or from the variables of an
 //! agent.
 
+use std::path::Path;
+
 use punch_core::text;
 
 use super::load::{Layer, LocatedValue};
@@ -32,12 +34,25 @@ impl Ignored {
         format!("`{}` in {} is ignored: {why}", self.key, text::neutral(&self.place.to_string()))
     }
 
+    /// The value as one would type it.
+    pub(crate) fn typed(&self) -> String {
+        toml_text(&self.value)
+    }
+
+    /// The file that has it, if the user could approve it; a variable of an agent's shell cannot be approved.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match &self.place {
+            SettingOrigin::File { path, .. } => Some(path),
+            SettingOrigin::Env(_) | SettingOrigin::Flag | SettingOrigin::Default => None,
+        }
+    }
+
     /// What to type to approve it.
     pub fn hint(&self) -> String {
         if let SettingOrigin::Env(_) = self.place {
             return "ask the user to change the setting".to_owned();
         }
-        let plain = toml_text(&self.value);
+        let plain = self.typed();
         let value = text::shell(&plain);
         format!("if you want it, run `punch config set {} {}`", self.key, text::neutral(&value))
     }

@@ -155,12 +155,7 @@ pub(super) fn resolve<T: Setting>(
     });
     match T::read(&found.scalar, range) {
         Some(value) => Ok(Sourced { value, source: found.source }),
-        None => Err(ConfigError::BadValue {
-            place: found.place,
-            key: name.to_owned(),
-            given: found.scalar.to_string(),
-            expected: T::expected(range),
-        }),
+        None => Err(ConfigError::bad_value(found.place, name, &found.scalar, &T::expected(range))),
     }
 }
 

@@ -23,88 +23,73 @@ pub(super) trait Setting: Sized {
     fn toml(&self) -> Option<String>;
 }
 
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Color {
-    /// On a terminal.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
+punch_core::words! {
+    /// When to use colors.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Color {
+        /// On a terminal.
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
 }
 
-impl Color {
-    /// Every choice.
-    pub const ALL: &'static [Self] = &[Self::Auto, Self::Always, Self::Never];
+punch_core::words! {
+    /// How eagerly work is handed to subagents.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Subagents {
+        /// Assignments are refused.
+        Off = "off",
+        /// Possible, not asked for.
+        Conservative = "conservative",
+        /// Ready todos are to be handed out in parallel.
+        Aggressive = "aggressive",
+    }
 }
 
-/// How eagerly work is handed to subagents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Subagents {
-    /// Assignments are refused.
-    Off,
-    /// Possible, not asked for.
-    Conservative,
-    /// Ready todos are to be handed out in parallel.
-    Aggressive,
+punch_core::words! {
+    /// Which plan the conversations of agents work on.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Plans {
+        /// All of them on the plan of the project.
+        #[default]
+        Shared = "shared",
+        /// Each of them on a plan of its own.
+        Session = "session",
+    }
 }
 
-impl Subagents {
-    /// Every choice.
-    pub const ALL: &'static [Self] = &[Self::Off, Self::Conservative, Self::Aggressive];
+punch_core::words! {
+    /// At the end of which batches of work a checkpoint is made.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Batches {
+        /// None.
+        Off = "off",
+        /// Those that were assigned: `next --budget`, the view `schedule`.
+        Given = "given",
+        /// Parallel groups too.
+        Groups = "groups",
+    }
 }
 
-/// Which plan the conversations of agents work on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Plans {
-    /// All of them on the plan of the project.
-    #[default]
-    Shared,
-    /// Each of them on a plan of its own.
-    Session,
-}
-
-impl Plans {
-    /// Every choice.
-    pub const ALL: &'static [Self] = &[Self::Shared, Self::Session];
-}
-
-/// At the end of which batches of work a checkpoint is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Batches {
-    /// None.
-    Off,
-    /// Those that were assigned: `next --budget`, the view `schedule`.
-    Given,
-    /// Parallel groups too.
-    Groups,
-}
-
-impl Batches {
-    /// Every choice.
-    pub const ALL: &'static [Self] = &[Self::Off, Self::Given, Self::Groups];
-}
-
-/// What an agent of a run gets that asks for permission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Permission {
-    /// Asks the user at the terminal; without one the todo is held.
-    Ask,
-    /// What it asks for.
-    Allow,
-    /// A refusal.
-    Deny,
-}
-
-impl Permission {
-    /// Every choice.
-    pub const ALL: &'static [Self] = &[Self::Ask, Self::Allow, Self::Deny];
+punch_core::words! {
+    /// What an agent of a run gets that asks for permission.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Permission {
+        /// Asks the user at the terminal; without one the todo is held.
+        Ask = "ask",
+        /// What it asks for.
+        Allow = "allow",
+        /// A refusal.
+        Deny = "deny",
+    }
 }
 
 impl Setting for bool {
@@ -221,7 +206,7 @@ macro_rules! choices {
             }
 
             fn expected(_: Range) -> String {
-                one_of(Self::ALL)
+                one_of(&Self::ALL[..])
             }
 
             fn toml(&self) -> Option<String> {

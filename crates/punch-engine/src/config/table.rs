@@ -1,4 +1,4 @@
-//! The table of settings. A new one is a row here; parsing, checking, `config show` and the documentation follow.
+//! The table of settings. A new setting is a row here; parsing, checking, `config show` and `docs/config.md` follow from it.
 
 use std::time::Duration;
 
@@ -69,117 +69,121 @@ const SECOND: i64 = 1_000;
 const DAY: i64 = 86_400 * SECOND;
 
 settings! {
-    /// Who acts when a command names no owner.
+    /// Who you act as when a command has no `--owner`.
     owner: Option<String> = "owner", "", (1, 200), None, ANYONE;
-    /// The plan that commands mean when they name none.
+    /// The plan to use when a command has no `--plan`.
     plan: Option<String> = "plan", "", (1, 200), None, ANYONE;
-    /// Whether the conversations of agents share the plan of the project, or each gets a plan of its own.
+    /// Which plan agents work on: `shared`, the plan of the project, for all of them; `session`, a separate plan for each conversation.
     plans: Plans = "plans", "shared", ANY, None, ANYONE;
-    /// How long an owner is believed to be alive after its last sign.
+    /// How long an agent's claim lasts unless it is renewed. Any activity of the agent renews it; afterwards others may take the todo.
     lease: Duration = "lease", "15m", (SECOND / 10, 30 * DAY), None, ANYONE;
-    /// Keep a copy of the store in the user's state folder, written at most hourly.
+    /// Keep a copy of the store in your state folder, updated at most once an hour.
     store_copy: bool = "store.copy", "true", ANY, None, ANYONE;
-    /// Seconds after which views hide closed todos; -1 never, 0 at once. Nothing is deleted.
+    /// Seconds for which `punch tree` still shows closed todos: `0` not at all, `-1` always. Nothing is deleted.
     view_clear_delay: i64 = "view.clear_delay", "60", (-1, 366 * DAY / SECOND), None, ANYONE;
     /// Draw with ASCII characters only.
     view_ascii: bool = "view.ascii", "false", ANY, None, ANYONE;
-    /// When to use colours.
+    /// When to use color: `auto`, on a terminal unless `NO_COLOR` is set; `always`; `never`.
     view_color: Color = "view.color", "auto", ANY, None, ANYONE;
-    /// Characters that the content of a todo may have.
+    /// Longest text of a todo, in characters.
     limits_content: usize = "limits.content", "500", (1, 100_000), None, ANYONE;
-    /// Characters that a description or note may have.
+    /// Longest description or note, in characters.
     limits_long: usize = "limits.long", "8000", (1, 1_000_000), None, ANYONE;
-    /// Open todos that a plan may have when written through MCP or HTTP.
+    /// Open todos a plan may have when agents add to it over MCP or HTTP. The command line has no such limit.
     limits_open_todos: usize = "limits.open_todos", "10000", (1, 1_000_000), None, ANYONE;
-    /// Bytes that one request over MCP or HTTP may have.
+    /// Largest request over MCP or HTTP, in bytes.
     limits_request_bytes: usize = "limits.request_bytes", "1048576", (1_024, 1 << 30), None, ANYONE;
-    /// May a todo start before its dependencies are done?
+    /// Starting a todo whose dependencies are not done: `strict` refuses; `at_end` refuses unless the same call completes them; `warn` allows it with a warning.
     policy_start_gate: StartGate = "policy.start_gate", "strict", ANY, None, ANYONE;
-    /// How many todos an owner may have in progress.
+    /// Todos that one owner may have in progress: `one` refuses a second; `any` allows any number.
     policy_in_progress: InProgressLimit = "policy.in_progress", "one", ANY, None, ANYONE;
-    /// What happens to a dependency that closes a cycle.
+    /// A dependency that would close a cycle: `refuse` rejects the change and shows the path; `suspend` keeps the dependency, and the todos in the cycle never become ready.
     policy_on_cycle: OnCycle = "policy.on_cycle", "refuse", ANY, None, ANYONE;
-    /// What happens to a dependency on an id nobody has.
+    /// A dependency on an unknown id: `refuse` rejects the change; `dangle` keeps it, and the todo waits until the id exists.
     policy_missing_dep: MissingDep = "policy.missing_dep", "refuse", ANY, None, ANYONE;
-    /// What a cancelled or failed dependency means.
+    /// A dependency that was cancelled or failed: `block` keeps the todo blocked and reports it as stuck; `satisfy` counts it as done; `cascade` cancels the todos that depend on it.
     policy_cancelled_dep: CancelledDep = "policy.cancelled_dep", "block", ANY, None, ANYONE;
-    /// What happens to those that depend on a removed todo.
+    /// Todos that depend on a removed todo: `detach` removes the dependency; `dangle` keeps it, and they wait until the id exists again.
     policy_on_remove: OnRemove = "policy.on_remove", "detach", ANY, None, ANYONE;
-    /// What happens to a running todo that gets a new unmet dependency.
+    /// A todo in progress that gets a new unfinished dependency: `keep` leaves it in progress and reports it as stalled; `demote` sets it back to pending.
     policy_dep_on_running: DepOnRunning = "policy.dep_on_running", "keep", ANY, None, ANYONE;
-    /// What `done` needs: `trust` nothing, `claim` nothing but stores evidence, `command` that the verify command passes, or evidence where a todo has no command.
+    /// What `done` requires: `trust` nothing; `claim` nothing, but evidence is stored if given; `command` a passing check, or evidence in words if the todo has no check command.
     policy_verify: VerifyMode = "policy.verify", "claim", ANY, None, CHECK;
-    /// How long a verify command may take.
+    /// How long a check command may take.
     verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None, ANYONE;
-    /// After a restore, open completed todos again that git does not vouch for; else they are marked stale.
+    /// After a restore, reopen completed todos whose work is no longer in git: `true` reopens them; `false` only marks them as stale.
     checkpoint_reopen: bool = "checkpoint.reopen", "true", ANY, None, ANYONE;
-    /// Make a checkpoint when a batch of work has ended: one that was given to somebody, or parallel groups too.
+    /// Make a checkpoint when a batch of work is finished: `off` never; `given` after a batch handed out by `punch next --budget` or the view `schedule`; `groups` after parallel groups too.
     checkpoint_batches: Batches = "checkpoint.batches", "given", ANY, None, ANYONE;
-    /// How eagerly work is handed to subagents.
+    /// Handing todos to subagents: `off` refuses it; `conservative` allows it; `aggressive` asks agents to hand out ready todos in parallel.
     subagents: Subagents = "subagents", "conservative", ANY, None, ANYONE;
-    /// Offer the tools to agents at all.
+    /// Offer Punchlist's tools to agents. `false` hides them.
     tools_enabled: bool = "tools.enabled", "true", ANY, None, ANYONE;
-    /// Let an agent that stops early go on while work is left.
+    /// Auto-continue: send an agent that stops early back to work while todos can be worked on.
     keep_going_enabled: bool = "keep_going.enabled", "true", ANY, Some("PUNCH_KEEP_GOING"), USER;
-    /// Continuations after one message of the user without progress in between.
+    /// Continuations after one of your messages without progress in between.
     keep_going_max_continuations: u32 =
         "keep_going.max_continuations", "10", (0, 1_000), Some("PUNCH_MAX_CONTINUATIONS"), USER;
-    /// Milliseconds for which a decision at an unchanged revision is reused.
+    /// Reuse a decision for this many milliseconds while the plan is unchanged.
     keep_going_check_interval_ms: u64 = "keep_going.check_interval_ms", "0", (0, 3_600_000), None, USER;
-    /// The share of the context beyond which nothing is continued.
+    /// Share of the context in use (0 to 1) above which agents are no longer continued.
     keep_going_token_limit: f64 = "keep_going.token_limit", "0.9", (0, 1), None, USER;
-    /// Continuations in a row that may bring no change of a status.
+    /// Continuations in a row without a status change and without any tool use before the agent is allowed to stop.
     keep_going_no_progress: u32 = "keep_going.no_progress", "3", (1, 1_000), None, USER;
-    /// Continuations after one message of the user, however much progress there is.
+    /// Continuations after one of your messages, with or without progress.
     keep_going_absolute_max: u32 = "keep_going.absolute_max", "100", (0, 10_000), None, USER;
-    /// Minutes after a message of the user in which agents are kept going; 0 for no limit.
+    /// Minutes after your last message during which agents are continued; `0` for no limit.
     keep_going_max_minutes: u64 = "keep_going.max_minutes", "120", (0, 10_080), None, USER;
-    /// Leave todos of priority 5 open when nothing else is left.
+    /// Let agents stop when only todos of priority 5 are left.
     keep_going_skip_optional: bool = "keep_going.skip_optional", "false", ANY, None, USER;
-    /// Keep subagents going too.
+    /// Continue subagents too.
     keep_going_subagents: bool = "keep_going.subagents", "false", ANY, None, USER;
-    /// How many agents `punch run` lets work at once.
+    /// How many agents `punch run` uses at the same time.
     run_agents: u32 = "run.agents", "1", (1, 64), None, USER;
-    /// The agent that `punch run` starts: `exec:COMMAND`, `claude`, `codex` or `acp:COMMAND`.
+    /// The agent `punch run` starts: `claude`, `codex`, `exec:COMMAND` or `acp:COMMAND`.
     run_agent: Option<String> = "run.agent", "", (1, 2_000), None, COMMAND;
-    /// Dollars that a run may cost; 0 for no limit.
+    /// Dollars a run may cost; `0` for no limit.
     run_max_cost: f64 = "run.max_cost", "0", (0, 1_000_000), None, USER;
-    /// Tokens that a run may take; 0 for no limit.
+    /// Tokens a run may use; `0` for no limit.
     run_max_tokens: u64 = "run.max_tokens", "0", (0, 1 << 50), None, USER;
-    /// How long a run may take, beginning anew whenever it is taken up; 0s for no limit.
+    /// How long a run may take, counted anew each time it is resumed; `0s` for no limit.
     run_max_time: Duration = "run.max_time", "0s", (0, 30 * DAY), None, USER;
-    /// Turns that agents may take in a run; 0 for no limit.
+    /// Turns agents may take in a run; `0` for no limit.
     run_max_turns: u64 = "run.max_turns", "0", (0, 1 << 30), None, USER;
-    /// Dollars that a run may spend on one todo; 0 for no limit.
+    /// Dollars a run may spend on one todo; `0` for no limit.
     run_todo_cost: f64 = "run.todo_cost", "0", (0, 1_000_000), None, USER;
-    /// Tokens that a run may spend on one todo; 0 for no limit.
+    /// Tokens a run may spend on one todo; `0` for no limit.
     run_todo_tokens: u64 = "run.todo_tokens", "0", (0, 1 << 50), None, USER;
-    /// How long agents of a run may work on one todo; 0s for no limit.
+    /// How long a run may work on one todo; `0s` for no limit.
     run_todo_time: Duration = "run.todo_time", "0s", (0, 30 * DAY), None, USER;
-    /// Turns that agents may take on one todo in a run; 0 for no limit.
+    /// Turns a run may take for one todo; `0` for no limit.
     run_todo_turns: u64 = "run.todo_turns", "0", (0, 1 << 30), None, USER;
-    /// An agent that gives no sign of life for so long is ended.
+    /// End an agent that has shown no activity for this long.
     run_idle: Duration = "run.idle", "30m", (SECOND / 10, 7 * DAY), None, USER;
-    /// How long an agent that is asked to end has to do so.
+    /// How long an agent that was asked to end may take before it is killed.
     run_grace: Duration = "run.grace", "5s", (0, DAY), None, USER;
-    /// How long an agent pauses after a failed turn; twice as long after every further one in a row, up to 5m.
+    /// Pause after a failed turn. It doubles with every further failure in a row, up to 5m.
     run_backoff: Duration = "run.backoff", "2s", (0, 5 * 60 * SECOND), None, USER;
-    /// Tokens that the context of an agent holds; a conversation takes further todos within 70 % of it.
+    /// Tokens that the context of an agent holds. A conversation gets further todos only up to 70 % of it.
     run_context: u64 = "run.context", "200000", (1_000, 100_000_000), None, USER;
-    /// What an agent of a run gets that asks for permission: somebody is asked, or it is allowed, or denied.
+    /// How to answer permission requests of agents in a run: `ask` asks you (without a terminal, the todo is put on hold); `allow` allows everything; `deny` refuses everything.
     run_permission: Permission = "run.permission", "ask", ANY, None, COMMAND;
-    /// What agents of a run may do without a question, separated by commas: `TOOL` or `TOOL(USE)`, with `*` for any text.
+    /// What agents in a run may do without asking: rules separated by commas, each a tool with an optional pattern, such as `Read` or `Bash(git *)`.
     run_allow: Option<String> = "run.allow", "", (1, 2_000), None, COMMAND;
-    /// Give every agent of a run a git work tree of its own.
+    /// How long an agent's question waits for your answer before the agent is ended and the todo is put on hold.
+    run_ask_wait: Duration = "run.ask_wait", "30m", (0, 7 * DAY), None, USER;
+    /// Accept answers to agents' questions from another machine that shares the store.
+    run_remote_answers: bool = "run.remote_answers", "false", ANY, None, COMMAND;
+    /// Give every todo of a run its own git worktree.
     run_worktrees: bool = "run.worktrees", "false", ANY, None, USER;
-    /// Remind agents of their list now and then.
+    /// Remind agents of the todo list from time to time.
     reminders_enabled: bool = "reminders.enabled", "true", ANY, None, ANYONE;
-    /// Tokens that all reminders of one session may cost.
+    /// Tokens that all reminders of one session may use together.
     reminders_tokens: u64 = "reminders.tokens", "600", (0, 100_000), None, ANYONE;
 }
 
 impl Settings {
-    /// What was chosen about keeping agents going.
+    /// The settings of auto-continue.
     pub fn keep_going(&self) -> KeepGoing {
         KeepGoing {
             enabled: self.keep_going_enabled.value,
@@ -193,7 +197,7 @@ impl Settings {
         }
     }
 
-    /// What was chosen about reminders.
+    /// The settings of reminders.
     pub fn reminding(&self) -> Reminding {
         Reminding { enabled: self.reminders_enabled.value, tokens: self.reminders_tokens.value }
     }
@@ -203,7 +207,7 @@ impl Settings {
         i64::try_from(self.lease.value.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// `base` with every policy that somebody set: a default never overrides what a plan or dialect chose.
+    /// Returns `base` with every policy that is set explicitly: a default never overrides what a plan or dialect chose.
     pub fn policy_over(&self, base: Policy) -> Policy {
         fn over<T: Copy>(base: T, set: &Sourced<T>) -> T {
             if set.source == Source::Default { base } else { set.value }
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn only_policies_that_somebody_set_override() {
+    fn only_policies_that_are_set_override() {
         let base = Policy { start_gate: StartGate::Warn, on_cycle: OnCycle::Suspend, ..Policy::default() };
         let mut set = defaults();
         assert_eq!(set.policy_over(base), base);

@@ -1,7 +1,7 @@
 //! `config set` and `config unset`: one setting in one file, checked before it is written, written whole or not at
 //! all.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use punch_store::{platform, replace_file};
 
@@ -88,7 +88,7 @@ fn change(
         if edit(&path, "")?.is_none() {
             return Ok(false);
         }
-        fs::create_dir_all(folder).map_err(not_written)?;
+        platform::create_private_folders(folder).map_err(not_written)?;
     }
     let _lock = platform::lock_folder(folder);
     let text = file::read(&path)?.unwrap_or_default();

@@ -6,26 +6,17 @@ use serde::Serialize;
 
 use super::{ANSWER, Git};
 
-/// What git says about a completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CommitVerdict {
-    /// The commit is the head, or behind it.
-    Valid,
-    /// It is not: rebased, amended, reset, or on another branch.
-    Stale,
-    /// No commit was recorded, there is no git, or the history is cut off.
-    Unknown,
-}
-
-impl CommitVerdict {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Valid => "valid",
-            Self::Stale => "stale",
-            Self::Unknown => "unknown",
-        }
+punch_core::words! {
+    /// What git says about a completion.
+    #[derive(Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum CommitVerdict {
+        /// The commit is the head, or behind it.
+        Valid = "valid",
+        /// It is not: rebased, amended, reset, or on another branch.
+        Stale = "stale",
+        /// No commit was recorded, there is no git, or the history is cut off.
+        Unknown = "unknown",
     }
 }
 

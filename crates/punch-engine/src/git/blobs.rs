@@ -46,14 +46,14 @@ impl Git {
         let answer = self.ask(&["hash-object", "--stdin-paths"], Some(input), ANSWER).unwrap_or_default();
         let names = String::from_utf8_lossy(&answer);
         let names: Vec<&str> = names.lines().collect();
-        // One that vanished meanwhile ends the answer: then nothing can be told apart.
+        // One that vanished meanwhile ends the answer: then nothing can be distinguished.
         if names.len() != paths.len() {
             return Blobs::new();
         }
         paths.iter().zip(names).map(|(path, name)| ((*path).to_owned(), name.to_owned())).collect()
     }
 
-    /// Whether what these files held is gone: taken back, or in no commit behind the head. What was built further is
+    /// Whether what these files held is gone: reverted, or in no commit behind the head. What was built further is
     /// not. `None` if git cannot say.
     pub fn lost(&self, then: &Blobs) -> Option<bool> {
         if then.is_empty() {
@@ -115,7 +115,7 @@ impl Git {
 }
 
 /// `states` are what a file was before and after each commit, newest first. Lost is what never came into this history,
-/// and what was taken back to something it had been before.
+/// and what was reverted to something it had been before.
 fn is_lost(blob: &str, now: Option<&str>, states: &[(String, String)]) -> bool {
     let Some(came) = states.iter().rposition(|(_, new)| new == blob) else {
         // It may be older than the history that was looked at.

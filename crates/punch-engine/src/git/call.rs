@@ -44,8 +44,12 @@ pub struct GitCall<T> {
 /// environment says; with recorded git folders, on those.
 pub fn program(folder: &Path, recorded: Option<&GitFolders>) -> Command {
     let mut git = Command::new("git");
-    // A monitor is a program named by the configuration; an index must not be written while others work.
-    git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]);
+    // A monitor and a verifier of signatures are programs named by the configuration; an index must not be written while
+    // others work.
+    git.arg("--no-optional-locks");
+    for setting in ["core.fsmonitor=false", "core.quotePath=false", "log.showSignature=false"] {
+        git.args(["-c", setting]);
+    }
     git.current_dir(folder).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
     for variable in ELSEWHERE {
         git.env_remove(variable);

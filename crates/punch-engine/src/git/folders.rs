@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::locate;
 
-/// Larger files are no links of git.
+/// Larger files are not links of git.
 const LINK: u64 = 1 << 16;
 
 /// Where git keeps what belongs to a linked worktree, and what all worktrees of its repository share.

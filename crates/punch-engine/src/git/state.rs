@@ -64,6 +64,6 @@ impl Git {
     fn patch(&self) -> std::io::Result<String> {
         let form = ["--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"];
         let answer = self.ask(&[&["diff", "--binary"], &form[..], &["HEAD"]].concat(), None, PATCH)?;
-        String::from_utf8(answer).map_err(|_| std::io::Error::other("it holds bytes that are no UTF-8"))
+        String::from_utf8(answer).map_err(|_| std::io::Error::other("it holds bytes that are not UTF-8"))
     }
 }

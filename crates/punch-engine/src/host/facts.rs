@@ -2,16 +2,16 @@
 //! Only when nothing of that can be worked on is more looked at, to name what stands in the way.
 
 use punch_core::drive::{Cover, Facts, Offers, Roots, Selected, UNPROVEN, Unproven, roots, select, survey};
+use punch_core::view::Progress;
 use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid, VerifyMode};
-use punch_store::{ReadyMark, Snapshot, Which};
+use punch_store::{Snapshot, Which};
 
 use super::listen::{Listener, PlanSession, RUNNING};
 use crate::call::is_mirrored;
-use crate::{EngineError, offers};
+use crate::{EngineError, OfferedElsewhere, ReadyQuery, offers};
 
-/// Ready todos looked at in one step, and steps.
+/// Ready todos looked at.
 const PAGE: usize = 20;
-const PAGES: usize = 10;
 /// Open todos from which blocks are looked for.
 const STARTS: usize = 2_000;
 /// Todos looked at to find them.
@@ -91,10 +91,10 @@ impl FactQuery<'_> {
             0 => Vec::new(),
             _ => self.running(row.counts.in_progress)?,
         };
-        let offers = offers::load(self.snapshot, self.snapshot.info()?.id)?;
+        let offers = offers::load(self.snapshot)?;
         let mut slice = Plan::slice(row.clone());
         let (counts, selected) = match self.cover {
-            Cover::Plan => (row.counts, self.select(&running, &offers)?),
+            Cover::Plan => (row.counts, self.select(&running)?),
             Cover::List(uids) => {
                 let todos = uids.iter().copied().collect();
                 self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut slice)?;
@@ -106,7 +106,8 @@ impl FactQuery<'_> {
         let mut facts = Facts {
             revision: row.revision,
             open: counts.open(),
-            total: counts.total(),
+            total: Progress::of_counts(&counts).total,
+            failed: counts.failed,
             next: selected.next,
             conflicts: selected.conflicts,
             unproven: selected.failing.into_iter().collect(),
@@ -130,23 +131,12 @@ impl FactQuery<'_> {
         Ok(running)
     }
 
-    /// The head of what is ready is nearly always enough; blank todos and conflicts may make it longer.
-    fn select(&self, running: &[Todo], offers: &Offers) -> Result<Selected, EngineError> {
-        let (mut ready, mut running, mut mark): (Vec<Todo>, _, _) = (Vec::new(), running.to_vec(), None);
-        for _ in 0..PAGES {
-            let page = self.snapshot.ready(self.now, mark, PAGE)?;
-            let last = page.len() < PAGE;
-            mark = page.last().map(ReadyMark::of);
-            let offered = page.into_iter().map(|todo| self.as_offered(todo, offers));
-            let (free, elsewhere): (Vec<Todo>, Vec<Todo>) = offered.partition(|todo| todo.is_ready(self.now));
-            ready.extend(free);
-            running.extend(elsewhere);
-            let selected = select(&running, &ready, Some(self.owner), self.skip_optional, self.now);
-            if selected.next.is_some() || last {
-                return Ok(selected);
-            }
-        }
-        Ok(Selected::default())
+    /// The best todo that can be started is nearly always enough; a few more show what conflicts with it.
+    fn select(&self, running: &[Todo]) -> Result<Selected, EngineError> {
+        let query =
+            ReadyQuery { owner: Some(self.owner), scope: None, offered: OfferedElsewhere::LeftOut, now: self.now };
+        let ready = query.ready(self.snapshot, PAGE)?;
+        Ok(select(running, &ready, Some(self.owner), self.skip_optional, self.now))
     }
 
     /// A todo that another session was sent to is that session's for now.

@@ -3,19 +3,23 @@
 use std::cell::OnceCell;
 
 use punch_core::drive::{
-    Before, Cover, Decision, Effect, HostEvent, Named, Nudge, Start, ToolKind, Vocabulary, advice, due, explain, nudge,
+    Before, Cover, Decision, Effect, Facts, HostEvent, Named, Nudge, Start, ToolKind, ToolUse, Vocabulary, advice, due,
+    explain, nudge, quote,
 };
-use punch_core::{Dialect, Status, Todo, Uid, WorkerId};
+use punch_core::{Status, Todo, Uid, WorkerId};
 use punch_store::{PlanInfo, SessionKey, Snapshot, Spent, Which};
 use serde_json::json;
 
 use super::meter::Mark;
 use super::metering::Measured;
+use super::stop::in_its_names;
 use super::{HostReport, owner_of};
-use crate::call::Notes;
+use crate::call::names::Names;
+use crate::call::{Notes, parallel};
 use crate::config::Settings;
 use crate::link::own_name;
-use crate::{EngineError, Role, SessionState, expected_call, session};
+use crate::user_changes::{Informing, Notice};
+use crate::{EngineError, ReadyQuery, Role, SessionState, expected_call, one_line, session};
 
 /// Running todos that are looked at.
 pub(super) const RUNNING: usize = 256;
@@ -65,6 +69,16 @@ pub(super) struct ReportOutcome {
     pub expects: Option<SessionKey>,
     /// The state of the main agent, if that of a subagent's report changes it.
     pub main: Option<SessionState>,
+    /// The agent begins to ask the user something, about this todo if it has one.
+    pub asks: Option<Option<Uid>>,
+    /// The question that the agent no longer asks.
+    pub no_longer_asks: Option<u64>,
+    /// The id of the todo in progress, where a failure is recorded.
+    pub at_todo: Option<String>,
+    /// The session was never stored before.
+    pub is_new: bool,
+    /// What the session is informed of.
+    pub notice: Option<Notice>,
 }
 
 impl ReportOutcome {
@@ -78,6 +92,8 @@ pub(super) struct PlanSession {
     pub state: SessionState,
     pub owner: String,
     pub foreign: bool,
+    /// It was never stored before.
+    pub is_new: bool,
 }
 
 impl PlanSession {
@@ -85,25 +101,14 @@ impl PlanSession {
         !self.foreign && self.state.bound
     }
 
-    /// Which todos it answers for: those who think in lists for their list, workers for what they were given.
+    /// Which todos it answers for.
     pub fn cover(&self) -> Cover {
-        match self.thinks_in_lists() || self.state.role == Role::Worker {
-            true => {
-                let scope = &self.state.scope;
-                let beyond = self.state.beyond.iter().filter(|uid| !scope.contains(uid));
-                Cover::List(scope.iter().chain(beyond).copied().collect())
-            }
-            false => Cover::Plan,
-        }
+        self.state.cover()
     }
 
     /// What its tools can say about a todo.
     pub fn words(&self) -> Vocabulary {
-        if self.thinks_in_lists() { Vocabulary::StatusOnly } else { Vocabulary::Full }
-    }
-
-    fn thinks_in_lists(&self) -> bool {
-        matches!(self.state.dialect, Some(Dialect::Cursor | Dialect::Phases | Dialect::Todowrite))
+        if self.state.thinks_in_lists() { Vocabulary::StatusOnly } else { Vocabulary::Full }
     }
 }
 
@@ -118,22 +123,37 @@ impl Listener<'_> {
     ) -> Result<ReportOutcome, EngineError> {
         let differs = known.is_some();
         let mut who = match known {
-            Some(state) => PlanSession { state, owner: owner_of(&self.report.key, self.settings), foreign: false },
+            Some(state) => {
+                PlanSession { state, owner: owner_of(&self.report.key, self.settings), foreign: false, is_new: false }
+            }
             None => self.who()?,
         };
         let before = who.state.clone();
-        let mut outcome = ReportOutcome::default();
+        let mut outcome = ReportOutcome { is_new: who.is_new, ..ReportOutcome::default() };
         if who.foreign {
             if matches!(self.report.event, HostEvent::Stopping { .. }) {
                 self.stop(&mut who, &mut outcome)?;
             }
             return Ok(outcome);
         }
+        let compacting = who.state.drive.compacting.is_some();
         who.state.drive.observe(&self.report.event, self.now);
+        match (&self.report.event, self.report.context) {
+            (HostEvent::SessionStarted { .. }, _) => who.state.context = None,
+            (_, Some(context)) => who.state.context = Some(context),
+            (_, None) => {}
+        }
         let mut context: Vec<String> = Vec::new();
+        let mut looked_until = None;
+        if compacting && who.bound() && self.shows_end_of_compaction() {
+            context.extend(self.put_back(&mut who, &mut outcome)?);
+        }
         match &self.report.event {
-            HostEvent::SessionStarted { how } => context.extend(self.started(*how, &mut who)?),
-            HostEvent::Prompted { by_person: true } => context.extend(self.prompted(&mut who)?),
+            HostEvent::SessionStarted { how } => {
+                context.extend(self.started(*how, &mut who, &mut outcome)?);
+                outcome.effect.tell = self.start_line(*how, &who)?;
+            }
+            HostEvent::Prompted { by_person: true } => context.extend(self.prompted(&mut who, &mut outcome)?),
             HostEvent::Prompted { by_person: false } | HostEvent::Asked => {}
             HostEvent::ToolStarting { tool } => {
                 self.renew(&who, &mut outcome)?;
@@ -143,17 +163,28 @@ impl Listener<'_> {
                     outcome.expects = self.expects(&who, outcome.effect.refuse.is_some())?;
                 }
             }
-            HostEvent::ToolEnded { .. } => {
+            HostEvent::ToolEnded { tool } => {
+                if let Some(receipt) = tool.receipt {
+                    let before = receipt.saturating_sub(1);
+                    who.state.drive.begin_first_turn(self.report.turn.as_deref(), before, self.now);
+                }
                 self.renew(&who, &mut outcome)?;
                 context.extend(self.wound_back(&mut who)?);
+                looked_until = self.inform(&mut who, &notes.listed, &mut outcome)?;
+                context.extend(outcome.notice.as_ref().map(|notice| notice.text.clone()));
                 context.extend(self.explain_copy(notes)?);
+                context.extend(self.parallel_work(tool, &who)?);
                 context.extend(self.remind(&mut who, &before)?);
                 self.count_work(&mut who)?;
             }
             HostEvent::ToolFailed { tool, error, interrupted } => {
                 self.count_work(&mut who)?;
                 context.extend(self.tool_failed(&tool.name, tool.kind, *interrupted, &mut who)?);
+                if matches!(tool.kind, ToolKind::Ours | ToolKind::HostTodo) && !interrupted {
+                    outcome.effect.tell = Some(format!("punch: todo update failed: {}", one_line(error)));
+                }
                 outcome.record = self.noted("tool_failed", Some(error), &who)?;
+                outcome.at_todo = self.current(&who)?.map(|todo| todo.id.clone());
             }
             HostEvent::Stopping { .. } => self.stop(&mut who, &mut outcome)?,
             HostEvent::TurnFailed { error } => outcome.record = self.noted("turn_failed", Some(error), &who)?,
@@ -165,6 +196,7 @@ impl Listener<'_> {
                 outcome.sent = outcome.record.is_some().then(|| (who.owner.clone(), None));
             }
         }
+        self.asking(&before, &mut who, &mut outcome)?;
         match measured {
             Some(measured) => self.enter(measured, &mut who, &mut outcome)?,
             None if self.reads => outcome.unread = self.due(&who)?,
@@ -174,7 +206,14 @@ impl Listener<'_> {
             outcome.effect.context = Some(context.join("\n"));
         }
         if differs || who.state != before {
+            if let Some(revision) = looked_until {
+                (who.state.drive.told, who.state.taken_up) = (revision, revision);
+            }
             who.state.agent.get_or_insert_with(|| self.report.agent.clone());
+            let begins = matches!(self.report.event, HostEvent::SessionStarted { .. });
+            if begins || who.state.process.is_none() {
+                who.state.process = (self.report.agent_process)();
+            }
             outcome.state = Some(who.state);
         }
         Ok(outcome)
@@ -195,16 +234,22 @@ impl Listener<'_> {
         let foreign = found.as_ref().and_then(|session| session.plan).is_some_and(|plan| plan != self.plan.id);
         let state =
             if foreign { SessionState::default() } else { found.as_ref().map(session::read).unwrap_or_default() };
-        Ok(PlanSession { state, owner: owner_of(&self.report.key, self.settings), foreign })
+        let is_new = found.is_none();
+        Ok(PlanSession { state, owner: owner_of(&self.report.key, self.settings), foreign, is_new })
     }
 
-    fn started(&self, how: Start, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
+    fn started(
+        &self,
+        how: Start,
+        who: &mut PlanSession,
+        outcome: &mut ReportOutcome,
+    ) -> Result<Option<String>, EngineError> {
         who.state.restart(how);
         if self.report.key.subagent().is_some() && who.state.role != Role::Worker {
             return Ok(None);
         }
         if how == Start::Clear {
-            // A person emptied the conversation on purpose: the plan stays, this session no longer answers for it.
+            // The user emptied the conversation on purpose: the plan stays, this session no longer answers for it.
             (who.state.bound, who.state.shown) = (false, 0);
             who.state.drive.told = self.snapshot.row()?.revision;
             who.state.scope.clear();
@@ -215,7 +260,7 @@ impl Listener<'_> {
             who.state.unproven.clear();
         }
         match who.bound() {
-            true => self.put_back(who),
+            true => self.put_back(who, outcome),
             // It was offered when the conversation began.
             false if how == Start::Compact => Ok(None),
             false if how == Start::Fork => self.branched(),
@@ -223,8 +268,29 @@ impl Listener<'_> {
         }
     }
 
-    /// A message of a person: a turn begins, and what happened meanwhile is told.
-    fn prompted(&self, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
+    /// Some hosts announce a compaction and never report its end; it is over once the work continues.
+    const fn shows_end_of_compaction(&self) -> bool {
+        matches!(self.report.event, HostEvent::ToolEnded { .. } | HostEvent::Prompted { by_person: true })
+    }
+
+    /// A line for the user when a conversation begins in which work is open.
+    fn start_line(&self, how: Start, who: &PlanSession) -> Result<Option<String>, EngineError> {
+        let own = self.report.key.subagent().is_none() && who.state.role != Role::Worker && !self.is_driven(who);
+        if how == Start::Compact || !own {
+            return Ok(None);
+        }
+        let counts = self.snapshot.row()?.counts;
+        if counts.open() == 0 {
+            return Ok(None);
+        }
+        let mut facts = Facts { open: counts.open(), total: counts.active(), ..self.facts(who, false)? };
+        in_its_names(&mut facts, who);
+        let next = facts.next.as_ref().map(|next| format!(", next {}", quote(&next.id, 60))).unwrap_or_default();
+        Ok(Some(format!("punch: plan {}, {}{next}", quote(&self.plan.name, 60), facts.open_of_total())))
+    }
+
+    /// A message of the user: a turn begins, and the model learns what happened since the last turn.
+    fn prompted(&self, who: &mut PlanSession, outcome: &mut ReportOutcome) -> Result<Option<String>, EngineError> {
         let revision = self.snapshot.row()?.revision;
         who.state.drive.begin_turn(self.report.turn.as_deref(), revision, self.now);
         if !who.bound() {
@@ -235,7 +301,36 @@ impl Listener<'_> {
         if let Some(text) = self.wound_back(who)? {
             return Ok(Some(text));
         }
-        self.report_user_changes(who)
+        outcome.notice = self.informing().inform(&mut who.state)?;
+        Ok(outcome.notice.as_ref().map(|notice| notice.text.clone()))
+    }
+
+    /// The session as one that may have to be informed of what the user changed.
+    pub(super) fn informing(&self) -> Informing<'_> {
+        let user = self.settings.owner.value.as_deref();
+        Informing { snapshot: self.snapshot, session: &self.report.key, user, now: self.now }
+    }
+
+    /// Informs the agent of what the user changed, after a tool. Returns up to where there was nothing to say: that alone is
+    /// not worth a write.
+    fn inform(
+        &self,
+        who: &mut PlanSession,
+        listed: &[Uid],
+        outcome: &mut ReportOutcome,
+    ) -> Result<Option<u64>, EngineError> {
+        if !who.bound() {
+            return Ok(None);
+        }
+        let (told, taken_up) = (who.state.drive.told, who.state.taken_up);
+        let since = who.state.informed();
+        outcome.notice = self.informing().inform_since(&mut who.state, since, listed)?;
+        if outcome.notice.is_some() {
+            return Ok(None);
+        }
+        let until = std::mem::replace(&mut who.state.drive.told, told);
+        who.state.taken_up = taken_up;
+        Ok(Some(until))
     }
 
     /// What a conversation does not know any more that was wound back.
@@ -245,7 +340,7 @@ impl Listener<'_> {
             return Ok(None);
         }
         let Some(since) = who.state.drive.place(self.before) else { return Ok(None) };
-        self.take_up_user_todos(who)?;
+        self.informing().take_up_new(&mut who.state)?;
         who.state.drive.told = self.snapshot.row()?.revision;
         self.since_rewind(who, since)
     }
@@ -306,7 +401,7 @@ impl Listener<'_> {
         let counters = &mut who.state.drive;
         let Some(due) = due(counters, &self.report.event, bound, rules) else { return Ok(None) };
         let facts = match due {
-            Nudge::FirstUse | Nudge::FailedWrite => punch_core::drive::Facts::default(),
+            Nudge::FirstUse | Nudge::FailedWrite => Facts::default(),
             Nudge::Quiet | Nudge::AfterEdits => self.facts(who, false)?,
         };
         Ok(nudge(due, &facts, &mut who.state.drive, rules))
@@ -339,6 +434,22 @@ impl Listener<'_> {
         Ok((!out.is_empty()).then(|| out.join("\n")))
     }
 
+    /// What the agent should hand out to subagents after it wrote its own list, if the user wants that. Our own tools
+    /// say it in their answers.
+    fn parallel_work(&self, tool: &ToolUse, who: &PlanSession) -> Result<Option<String>, EngineError> {
+        let own_list = tool.kind == ToolKind::HostTodo && tool.writes_todos() && who.bound();
+        if !own_list || self.report.key.subagent().is_some() || who.state.role == Role::Worker {
+            return Ok(None);
+        }
+        let scope = match who.cover() {
+            Cover::List(scope) => Some(scope),
+            Cover::Plan => None,
+        };
+        let names = Names::of(&who.state);
+        let query = ReadyQuery::for_owner(Some(&who.owner), scope.as_deref(), self.now);
+        Ok(parallel(self.snapshot, Some(self.settings), &query, |todo| names.label(&todo.id))?)
+    }
+
     fn tool_failed(
         &self,
         tool: &str,
@@ -347,13 +458,16 @@ impl Listener<'_> {
         who: &mut PlanSession,
     ) -> Result<Option<String>, EngineError> {
         let rules = self.settings.reminding();
-        if interrupted || !who.bound() {
+        if interrupted {
             return Ok(None);
         }
-        if kind == ToolKind::Ours {
-            let due = due(&who.state.drive, &self.report.event, true, rules);
-            let facts = punch_core::drive::Facts::default();
+        if matches!(kind, ToolKind::Ours | ToolKind::HostTodo) {
+            let due = due(&who.state.drive, &self.report.event, who.bound(), rules);
+            let facts = Facts::default();
             return Ok(due.and_then(|due| nudge(due, &facts, &mut who.state.drive, rules)));
+        }
+        if !who.bound() {
+            return Ok(None);
         }
         let Some(todo) = self.current(who)? else { return Ok(None) };
         let times = who.state.drive.tool_failed(&todo.id, tool);

@@ -1,56 +1,91 @@
 //! The list put back into a conversation that lost it, and plans offered to a new one.
 
 use punch_core::drive::{self, Cover};
-use punch_core::{Footprint, Kind, Plan, Todo, Uid};
-use punch_store::Which;
+use punch_core::reason::Reader;
+use punch_core::view::Progress;
+use punch_core::{Footprint, Plan, Todo, Uid};
+use punch_store::{ListMark, Which};
 
-use super::listen::{Listener, PlanSession};
+use super::listen::{Listener, PlanSession, ReportOutcome};
+use crate::call::is_mirrored;
 use crate::call::names::Names;
-use crate::{EngineError, offers};
+use crate::{EngineError, OfferedElsewhere, ReadyQuery, load_reasons};
 
 /// Open todos that could ever fit into a text.
 const LINES: usize = 120;
 
+/// Pages of open todos that are read at most, where many are parked.
+const PAGES: usize = 10;
+
 impl Listener<'_> {
     /// The session's open todos; from now on they are what it was shown (rules 8, 9).
-    pub(super) fn put_back(&self, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
+    pub(super) fn put_back(
+        &self,
+        who: &mut PlanSession,
+        outcome: &mut ReportOutcome,
+    ) -> Result<Option<String>, EngineError> {
         let row = self.snapshot.row()?;
-        let changes = self.take_up_user_todos(who)?;
+        let informing = self.informing();
+        let found = informing.uninformed(&who.state, who.state.informed())?;
+        informing.take_up(&mut who.state, &found)?;
+        who.state.drive.told = row.revision;
+        // The list shows what was added; the rest has to be said.
+        outcome.notice = if found.is_in_list() { None } else { found.notice() };
+        let notice = outcome.notice.as_ref().map(|notice| notice.text.clone());
         let cover = who.cover();
-        let mut beyond: Vec<Uid> = Vec::new();
+        let (mut beyond, mut closed): (Vec<Uid>, Vec<Uid>) = (Vec::new(), Vec::new());
         let (todos, open) = match &cover {
-            Cover::Plan => (self.snapshot.list(Which::Open, None, LINES)?, row.counts.open()),
+            Cover::Plan => (self.work()?, row.counts.open()),
             Cover::List(uids) => {
                 let mut slice = Plan::slice(row.clone());
                 let todos = uids.iter().copied().collect();
                 self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut slice)?;
-                let mut open: Vec<Todo> = slice.live().into_iter().filter(|t| t.status.is_open()).cloned().collect();
-                let count = open.len() as u64;
+                let mut open: Vec<Todo> =
+                    slice.live().into_iter().filter(|t| t.status.is_open() && !t.is_parked()).cloned().collect();
+                let count = open.iter().filter(|todo| todo.is_open_work()).count() as u64;
+                if is_mirrored(&who.state) {
+                    // They still say how far the work is. A copy of a host's list leaves them alone.
+                    closed.extend(slice.live().into_iter().filter(|t| !t.status.is_open()).map(|t| t.uid));
+                }
                 beyond = open.split_off(open.len().min(LINES)).iter().map(|t| t.uid).collect();
                 (open, count)
             }
         };
         if open == 0 {
-            return Ok(None);
+            return Ok(notice);
         }
         let names = Names::of(&who.state);
         let current = self.current(who)?.map(|todo| names.labelled(todo));
         let todos: Vec<Todo> = todos.into_iter().map(|todo| names.labelled(todo)).collect();
-        let (text, shown) = drive::put_back(&self.plan.name, &todos, open, current.as_ref(), self.now);
+        let part = self.around(&todos)?;
+        let reader = Reader::new(&part, self.now);
+        let (text, shown) = drive::put_back(&self.plan.name, reader, &todos, open, current.as_ref());
         let worker = who.state.role == crate::Role::Worker;
         let writer = &mut who.state;
         if let (Cover::List(_), false) = (&cover, worker) {
             // What is not in the text must not be archived by being left out of the next list.
-            writer.scope = todos.iter().take(shown).map(|t| t.uid).collect();
+            writer.scope = closed.into_iter().chain(todos.iter().take(shown).map(|t| t.uid)).collect();
             writer.beyond = todos.iter().skip(shown).map(|t| t.uid).chain(beyond).collect();
             crate::call::left_out(writer);
         }
         writer.shown = row.revision;
-        if changes.values().flatten().all(|kind| *kind == Kind::Added) {
-            // The list shows them; what was removed or changed is reported with the next message of the user.
-            who.state.drive.told = row.revision;
+        Ok(Some(notice.map_or_else(|| text.clone(), |notice| format!("{text}\n{notice}"))))
+    }
+
+    /// The first open todos that are not parked, in list order.
+    fn work(&self) -> Result<Vec<Todo>, EngineError> {
+        let (mut todos, mut after) = (Vec::new(), None);
+        for _ in 0..PAGES {
+            let page = self.snapshot.list(Which::Open, after, LINES)?;
+            let is_last = page.len() < LINES;
+            after = page.last().map(ListMark::of);
+            todos.extend(page.into_iter().filter(|todo| !todo.is_parked()));
+            if is_last || todos.len() >= LINES {
+                break;
+            }
         }
-        Ok(Some(text))
+        todos.truncate(LINES);
+        Ok(todos)
     }
 
     /// The open todos for a conversation that was branched off another one: told, not shown (rule 8), because what it
@@ -60,8 +95,18 @@ impl Listener<'_> {
         if open == 0 {
             return self.offer();
         }
-        let todos = self.snapshot.list(Which::Open, None, LINES)?;
-        Ok(Some(drive::branched(&self.plan.name, &todos, open, self.now)))
+        let todos = self.work()?;
+        let part = self.around(&todos)?;
+        Ok(Some(drive::branched(&self.plan.name, Reader::new(&part, self.now), &todos, open)))
+    }
+
+    /// The todos with what it takes to judge whether they can be started.
+    fn around(&self, todos: &[Todo]) -> Result<Plan, EngineError> {
+        let mut part = Plan::slice(self.snapshot.row()?);
+        let uids: Vec<Uid> = todos.iter().map(|todo| todo.uid).collect();
+        todos.iter().for_each(|todo| part.put(todo.clone()));
+        load_reasons(self.snapshot, &mut part, &uids)?;
+        Ok(part)
     }
 
     /// Open plans, for a session that has none: offered, not shown.
@@ -69,13 +114,15 @@ impl Listener<'_> {
         let row = self.snapshot.row()?;
         let mut plans = Vec::new();
         if row.counts.open() > 0 {
-            plans.push((self.plan.name.clone(), row.counts.open(), row.counts.total()));
+            plans.push((self.plan.name.clone(), row.counts.open(), Progress::of_counts(&row.counts).total));
         }
         plans.extend_from_slice(self.others);
         if plans.is_empty() {
             return Ok(None);
         }
-        let next = offers::best_free(self.snapshot, None, self.now)?;
+        let next = ReadyQuery { offered: OfferedElsewhere::LeftOut, ..ReadyQuery::of_plan(self.now) }
+            .ready(self.snapshot, 1)?
+            .pop();
         Ok(Some(drive::offer(&plans, next.as_ref())))
     }
 }

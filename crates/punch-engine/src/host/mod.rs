@@ -1,7 +1,7 @@
 //! What an agent's host reports, taken into the plan's sessions: counters, decisions, reminders. Most reports only
 //! read; what is written is chatter and written as such.
 
-mod changes;
+mod asking;
 mod earlier;
 mod facts;
 mod lease;
@@ -10,6 +10,7 @@ mod listing;
 mod meter;
 mod metering;
 mod record;
+mod rewind;
 mod sessions;
 mod stop;
 mod switch;
@@ -18,6 +19,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use punch_core::drive::{ContextUse, Decision, Effect, HostEvent, Start};
+use punch_core::view::Progress;
 use punch_core::{Actor, Op, Ref};
 use punch_store::{Durability, PlanInfo, SessionKey, Tx};
 
@@ -25,6 +27,7 @@ use crate::call::{Made, Notes, TodoUse};
 use crate::config::{Plans, Settings, Source};
 use crate::engine::meant;
 use crate::link::own_name;
+use crate::process::ProcessId;
 use crate::submit::apply_in_transaction;
 use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, offers, session};
 pub use earlier::{Earlier, Find};
@@ -50,7 +53,7 @@ pub struct HostReport {
     pub choice: Choice,
     /// What happened.
     pub event: HostEvent,
-    /// How full the model's context is, where anybody knows.
+    /// How full the model's context is, where anyone knows.
     pub context: Option<ContextUse>,
     /// The host's own limit of continuations in a row that must not be reached.
     pub host_cap: Option<u32>,
@@ -64,6 +67,8 @@ pub struct HostReport {
     pub by_runner: bool,
     /// The call of one of our tools that this report announces, where the host tells our server no session.
     pub upcoming: Option<UpcomingCall>,
+    /// Finds the process of the agent. Called only where something is stored.
+    pub agent_process: fn() -> Option<ProcessId>,
 }
 
 impl HostReport {
@@ -126,7 +131,9 @@ impl Engine {
         }
         // Each for itself: what one of them stumbles over takes nothing from the other.
         let copied = self.about(report, true).and_then(|found| match found {
-            Some((plan, _)) => self.mirror(plan.id, used),
+            Some((plan, _)) => self.mirror(plan.id, used).inspect_err(|error| {
+                self.record_failed_write(plan.id, &report.key, &report.agent, error);
+            }),
             None => Ok(None),
         });
         let effect = self.observe_reading(report, settings, read)?;
@@ -153,14 +160,14 @@ impl Engine {
         if resumes && !state.given_back.is_empty() {
             self.resume_work(plan.id, &report.key, &report.request(settings))?;
         }
-        // What people wrote into the plan file is part of what is told.
+        // What people wrote into the plan file is part of what is reported.
         let may_report =
             matches!(report.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if may_report {
             let (settings, tree) = (Some(settings), report.tree.as_deref());
             self.read_back(plan.id, &Request { settings, tree, ..Request::of(Actor::user()) });
         }
-        // Only a conversation that begins is told of other plans.
+        // Only a new conversation learns of other plans.
         let others = match report.event {
             HostEvent::SessionStarted { .. } if report.choice.plans == Plans::Shared => self.others(&plan)?,
             _ => Vec::new(),
@@ -177,7 +184,7 @@ impl Engine {
         } else {
             // Everything else is looked at first without taking a turn at the store.
             let outcome = self.read(plan.id, |snapshot| {
-                let now = self.now().max(snapshot.row()?.last_time);
+                let now = self.now();
                 Listener { snapshot, plan, others, report, settings, reads, before, now, running: OnceCell::new() }
                     .listen(None, None, &Notes::default())
             })?;
@@ -187,7 +194,6 @@ impl Engine {
             measured = outcome.unread.map(measure).or(measured);
         }
         let listen = |tx: &mut dyn Tx, now: i64, known: Option<SessionState>, notes: &Notes| {
-            let now = now.max(tx.row()?.last_time);
             let running = OnceCell::new();
             let listener = Listener { snapshot: tx, plan, others, report, settings, reads, before, now, running };
             let outcome = listener.listen(measured.as_ref(), known, notes)?;
@@ -199,9 +205,11 @@ impl Engine {
             Some(used) => {
                 let request = used.request();
                 self.write_for(plan.id, &request, |tx, now| {
-                    let Some(Made { list, state, revision, notes }) = used.put(tx, now, plan.id, &request)? else {
+                    let before = tx.row()?.revision;
+                    let Some(Made { list, mut state, revision, notes }) = used.put(tx, now, plan.id, &request)? else {
                         return listen(tx, now, None, &Notes::default());
                     };
+                    state.drive.begin_first_turn(report.turn.as_deref(), before, now);
                     let copied = revision.is_some();
                     if list == report.key {
                         return Ok(ReportOutcome { copied, ..listen(tx, now, Some(state), &notes)? });
@@ -217,7 +225,6 @@ impl Engine {
         if let Some(from) = outcome.unread.take() {
             let measured = measure(from);
             self.write(plan.id, Durability::Relaxed, |tx, now| {
-                let now = now.max(tx.row()?.last_time);
                 let running = OnceCell::new();
                 let listener = Listener { snapshot: tx, plan, others, report, settings, reads, before, now, running };
                 let entered = listener.only_enter(&measured)?;
@@ -248,7 +255,7 @@ impl Engine {
     fn others(&self, than: &PlanInfo) -> Result<Vec<(String, u64, u64)>, EngineError> {
         let entries = self.plan_entries()?.into_iter();
         let open = entries.filter(|e| e.info.archived.is_none() && e.info.id != than.id && e.counts.open() > 0);
-        Ok(open.map(|e| (e.info.name, e.counts.open(), e.counts.total())).collect())
+        Ok(open.map(|e| (e.info.name, e.counts.open(), Progress::of_counts(&e.counts).total)).collect())
     }
 }
 
@@ -259,8 +266,14 @@ fn put(
     report: &HostReport,
     now: i64,
 ) -> Result<(), EngineError> {
+    let asking = asking::record(tx, outcome, report, now)?;
     if let Some(state) = &outcome.state {
+        let asks = asking.map(|id| SessionState { asking: Some(id), ..state.clone() });
+        let state = asks.as_ref().unwrap_or(state);
         session::keep(tx, &report.key, state.bound.then_some(plan.id), state, now)?;
+    }
+    if let Some(notice) = &outcome.notice {
+        notice.record(tx, &report.key, &report.agent, now)?;
     }
     if let Some(main) = &outcome.main {
         session::keep(tx, &SessionKey::new(report.key.session_id(), None), Some(plan.id), main, now)?;
@@ -275,7 +288,7 @@ fn put(
         tx.put_decision(&report.key, body, now)?;
     }
     if let Some((owner, uid)) = &outcome.sent {
-        offers::record(tx, plan.id, owner, *uid, now)?;
+        offers::record(tx, owner, *uid, now)?;
     }
     for uid in &outcome.renew {
         let until = now.saturating_add(outcome.lease);

@@ -1,6 +1,7 @@
 //! Questions about sessions: which one is meant, which are kept going, where their turn began, what they cost.
 
 use punch_core::Uid;
+use punch_core::drive::Counters;
 use punch_store::{Durability, PlanId, Session, SessionKey, Snapshot};
 
 use crate::{Engine, EngineError, Role, history, session};
@@ -18,8 +19,8 @@ pub struct Going {
     pub key: SessionKey,
     /// The agent program.
     pub agent: String,
-    /// Continuations since the last progress.
-    pub continuation: u32,
+    /// What is counted for it.
+    pub counters: Counters,
 }
 
 /// Where the current turn of a session began (rule 41).
@@ -49,7 +50,7 @@ pub struct Spent {
 }
 
 impl Engine {
-    /// The session that a person means: its id, `ID/SUBAGENT`, or the beginning of only one.
+    /// The session that the user means: its id, `ID/SUBAGENT`, or the beginning of only one.
     pub fn find_session(&self, given: &str) -> Result<Option<SessionKey>, EngineError> {
         let mut keys: Vec<SessionKey> = self.browse(|catalogue| {
             let sessions = catalogue.sessions()?.into_iter().map(|session| session.key);
@@ -88,7 +89,7 @@ impl Engine {
             .map(|(session, state)| Going {
                 key: session.key.clone(),
                 agent: state.agent.unwrap_or_default(),
-                continuation: state.drive.continuations,
+                counters: state.drive,
             })
             .collect())
     }

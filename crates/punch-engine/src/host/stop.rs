@@ -16,7 +16,7 @@ impl Listener<'_> {
             return Ok(());
         }
         if let Some(again) = self.recent()? {
-            outcome.effect = effect(&again.decision, &again.input);
+            outcome.effect = effect(&again.decision, &again.input, who);
             outcome.decision = Some(again.decision);
             return Ok(());
         }
@@ -42,14 +42,14 @@ impl Listener<'_> {
             now: self.now,
         };
         if early(&input).is_none() {
-            self.take_up_user_todos(who)?;
+            self.informing().take_up_new(&mut who.state)?;
             input.facts = self.facts(who, true)?;
             in_its_names(&mut input.facts, who);
             self.forget_proven(who)?;
         }
         let decision = decide(&input);
         who.state.drive.decided(&decision, &input.facts);
-        outcome.effect = effect(&decision, &input);
+        outcome.effect = effect(&decision, &input, who);
         outcome.decision = Some(decision.clone());
         let next =
             input.facts.next.as_ref().filter(|next| matches!(decision, Decision::Continue { .. }) && !next.running);
@@ -89,7 +89,7 @@ impl Listener<'_> {
 }
 
 /// The todo to continue with, as the conversation calls it.
-fn in_its_names(facts: &mut Facts, who: &PlanSession) {
+pub(super) fn in_its_names(facts: &mut Facts, who: &PlanSession) {
     if who.state.names.is_empty() {
         return;
     }
@@ -100,17 +100,14 @@ fn in_its_names(facts: &mut Facts, who: &PlanSession) {
     }
 }
 
-fn effect(decision: &Decision, input: &Input) -> Effect {
+/// What the host is asked to do. Agents show the text of a continuation themselves, so that the user needs no second
+/// line about it.
+fn effect(decision: &Decision, input: &Input, who: &mut PlanSession) -> Effect {
     match decision {
-        Decision::Continue { text, n, of } => Effect {
-            go_on: Some(text.clone()),
-            tell: Some(format!(
-                "punch: continuation {n}/{of}, {} of {} todos open",
-                input.facts.open, input.facts.total
-            )),
-            ..Effect::default()
-        },
-        Decision::Allow { reason } => Effect { tell: reason.tell(&input.facts), ..Effect::default() },
+        Decision::Continue { text, .. } => Effect { go_on: Some(text.clone()), ..Effect::default() },
+        Decision::Allow { reason } => {
+            Effect { tell: who.state.drive.unless_shown(reason.tell(&input.facts)), ..Effect::default() }
+        }
     }
 }
 

@@ -1,12 +1,11 @@
-//! `punch keep-going`: what a person said about all sessions, or about one. It counts at the next stop.
+//! `punch keep-going`: what the user said about all sessions, or about one. It counts at the next stop.
 
+use punch_core::Actor;
 use punch_core::drive::Switch;
-use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError};
+use punch_store::{Catalogue, Control, ControlScope, Durability, PlanId, SessionKey, StoreError, Wanted};
 
+use crate::activity::{self, ActivityKind, one_line};
 use crate::{Engine, EngineError};
-
-/// The name under which it is kept for all.
-const ALL: &str = "keep-going";
 
 /// What was said, and about whom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,19 +28,25 @@ impl Switches {
 }
 
 impl Engine {
-    /// What a person said about keep-going.
+    /// What the user said about keep-going.
     pub fn switches(&self, of: Option<&SessionKey>) -> Result<Switches, EngineError> {
         self.browse(|catalogue| switches(catalogue, of))
     }
 
     /// Says something about all sessions, or about one. Switching on for all forgets what was said about all.
     pub fn switch(&self, plan: PlanId, of: Option<&SessionKey>, to: Switch) -> Result<(), EngineError> {
-        let value = match to {
-            Switch::On => None,
-            Switch::Paused => Some("paused"),
-            Switch::Off => Some("off"),
+        let wanted = match to {
+            Switch::On => Wanted::Go,
+            Switch::Paused => Wanted::Pause,
+            Switch::Off => Wanted::Stop,
         };
-        self.write(plan, Durability::Full, |tx, _| Ok(tx.put_setting(&name(of), value)?))
+        self.write(plan, Durability::Full, |tx, now| {
+            let by = Actor::user().by().to_owned();
+            tx.put_control(&Control { scope: scope(of), wanted, by: by.clone(), at: now })?;
+            let name = of.map_or_else(|| "all sessions".to_owned(), |key| format!("session {}", key.session_id()));
+            let kind = ActivityKind::Control { scope: one_line(&name), wanted: wanted.as_str().to_owned(), by };
+            Ok(activity::record(tx, of.map(SessionKey::session_id), None, &kind, now)?)
+        })
     }
 }
 
@@ -51,20 +56,17 @@ pub(super) fn of(catalogue: &dyn Catalogue, key: &SessionKey) -> Result<Switch, 
 
 fn switches(catalogue: &dyn Catalogue, of: Option<&SessionKey>) -> Result<Switches, StoreError> {
     let read = |of: Option<&SessionKey>| -> Result<Switch, StoreError> {
-        Ok(match catalogue.setting(&name(of))?.as_deref() {
-            Some("off") => Switch::Off,
-            Some("paused") => Switch::Paused,
-            _ => Switch::On,
+        Ok(match catalogue.control(&scope(of))?.map(|control| control.wanted) {
+            Some(Wanted::Stop) => Switch::Off,
+            Some(Wanted::Pause) => Switch::Paused,
+            Some(Wanted::Go) | None => Switch::On,
         })
     };
     let session = of.map_or(Ok(Switch::On), |key| read(Some(key)))?;
     Ok(Switches { all: read(None)?, session })
 }
 
-fn name(of: Option<&SessionKey>) -> String {
-    match of {
-        None => ALL.to_owned(),
-        // A subagent is stopped with its session.
-        Some(key) => format!("{ALL}:{}", key.session_id()),
-    }
+fn scope(of: Option<&SessionKey>) -> ControlScope {
+    // A subagent is stopped with its session.
+    of.map_or(ControlScope::Sessions, |key| ControlScope::Session(key.session_id().to_owned()))
 }

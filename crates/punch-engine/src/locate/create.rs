@@ -1,7 +1,6 @@
 //! Making the folder of a store, which only a write asks for, and telling beforehand whether one could.
 
 use std::{
-    fs::OpenOptions,
     io::{self, ErrorKind, Write},
     path::Path,
 };
@@ -18,7 +17,10 @@ impl Location {
         builder.recursive(self.kind == Kind::Given);
         match builder.create(&self.dir) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(self.read_only(&error)),
-            _ => {}
+            // Without this, power loss could take the folder and every acknowledged write with it. Not every file system
+            // can sync a folder; that is no failure.
+            Ok(()) => drop(platform::sync_folder(platform::folder_of(&self.dir))),
+            Err(_) => {}
         }
         if self.kind != Kind::Given {
             usable(&self.dir)?;
@@ -55,7 +57,7 @@ impl Location {
 }
 
 fn ignore_itself(dir: &Path) -> io::Result<()> {
-    match OpenOptions::new().write(true).create_new(true).open(dir.join(".gitignore")) {
+    match platform::create_private(&dir.join(".gitignore")) {
         Ok(mut file) => file.write_all(b"*\n"),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),

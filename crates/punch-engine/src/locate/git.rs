@@ -31,8 +31,8 @@ impl Repository {
         self.top.as_deref().unwrap_or(&self.common)
     }
 
-    /// Where a store beside the code may lie, nearest first: from `cwd` to the top, then the top of the main work
-    /// tree, so that linked worktrees share a store there as they share one in the git folder.
+    /// Where a store beside the code may lie, nearest first: from `cwd` to the top, then the top of the main
+    /// worktree, so that linked worktrees share a store there as they share one in the git folder.
     pub fn folders(&self, cwd: &Path) -> Vec<PathBuf> {
         let Some(top) = &self.top else { return Vec::new() };
         let mut out: Vec<PathBuf> = Vec::new();
@@ -92,7 +92,7 @@ fn named(cwd: &Path, given: &Path) -> Result<Repository, LocateError> {
     let path = cwd.join(given);
     let git_dir = if path.is_file() { read_git_file(&path)? } else { path.clone() };
     if !is_git_dir(&git_dir) {
-        return Err(broken(&path, "it is no git folder"));
+        return Err(broken(&path, "it is not a git folder"));
     }
     repository(&git_dir, None)
 }
@@ -177,7 +177,7 @@ fn read_git_file(file: &Path) -> Result<PathBuf, LocateError> {
     if is_git_dir(&git_dir) {
         return Ok(git_dir);
     }
-    Err(broken(file, &format!("`{}` is no git folder", git_dir.display())))
+    Err(broken(file, &format!("`{}` is not a git folder", git_dir.display())))
 }
 
 /// Where a repository's parts are; `top` is known if it was found by its `.git`.

@@ -47,30 +47,21 @@ pub struct Surroundings {
     pub git_ceilings: Vec<PathBuf>,
 }
 
-/// Which rule chose the place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// In the common git folder, shared by all worktrees.
-    Git,
-    /// Beside the code of a git repository.
-    InTree,
-    /// Outside git.
-    Outside,
-    /// By flag or environment.
-    Given,
+punch_core::words! {
+    /// Which rule chose the place.
+    pub enum Kind {
+        /// In the common git folder, shared by all worktrees.
+        Git = "git",
+        /// Beside the code of a git repository.
+        InTree = "in-tree",
+        /// Outside git.
+        Outside = "outside",
+        /// By flag or environment.
+        Given = "given",
+    }
 }
 
 impl Kind {
-    /// The name that programs match on.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Git => "git",
-            Self::InTree => "in-tree",
-            Self::Outside => "outside",
-            Self::Given => "given",
-        }
-    }
-
     /// Why the store lies there and what follows from it, in a sentence.
     pub const fn why(self) -> &'static str {
         match self {
@@ -147,7 +138,7 @@ fn given(around: &Surroundings) -> Result<Option<Location>, LocateError> {
     if dir.file_name().is_some_and(|name| name == DATABASE) {
         dir.pop();
     }
-    // Chosen by the user, so a link is followed and the owner is no question here; one spelling for one store keeps
+    // Chosen by the user, so a link is followed and the owner does not matter here; one spelling for one store keeps
     // its copy findable.
     let dir = dir.canonicalize().unwrap_or(dir);
     if dir.exists() && !dir.is_dir() {

@@ -1,4 +1,4 @@
-//! Behind every write: the statuses that changed go into the plan file, and nothing else. What a person changed there
+//! Behind every write: the statuses that changed go into the plan file, and nothing else. What the user changed there
 //! and was not read yet stays as it is.
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,7 +14,7 @@ use crate::{Engine, EngineError};
 const ATTEMPTS: usize = 3;
 
 impl Engine {
-    /// Writes what changed, where there is a file; trouble is told and fails nothing.
+    /// Writes what changed, where there is a file; problems are reported and fail nothing.
     pub(crate) fn tell_file(&self, plan: PlanId, linked: Option<&str>) {
         let Some(link) = linked.map(Link::read) else { return };
         let tell = || -> Result<(), EngineError> {
@@ -65,7 +65,7 @@ impl Engine {
                     told.push((*base, at, *status));
                 }
             }
-            let unclear = |refusal| FileError::Unclear(link.path.clone(), refusal);
+            let unclear = |what| FileError::Unclear { path: link.path.clone(), what };
             let after = file.write(&writes).map_err(unclear)?;
             if after != before && !disk::replace(&link.path, &before, &after)? {
                 continue;
@@ -85,6 +85,6 @@ impl Engine {
             }
             return Ok(());
         }
-        Err(FileError::Busy(link.path).into())
+        Err(FileError::Busy { path: link.path }.into())
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use punch_core::Uid;
 use punch_core::plan_file::{AgreedTodo, Conflict, Merged, PlanFile, items_of, merge};
-use punch_store::{Durability, PlanId};
+use punch_store::{Catalogue, Durability, PlanId, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::{Engine, EngineError, Request};
@@ -61,9 +61,9 @@ pub struct PlanFileStatus {
     pub todos: usize,
 }
 
-/// The name under which the link of a plan is kept.
-pub(crate) fn kept_as(plan: PlanId) -> String {
-    format!("plan-file:{}", plan.0)
+/// The plan file of a plan, at one moment of the store.
+pub(crate) fn link_of(catalogue: &(impl Catalogue + ?Sized), plan: PlanId) -> Result<Option<Link>, StoreError> {
+    Ok(catalogue.plan_file(plan)?.map(|body| Link::read(&body)))
 }
 
 impl Link {
@@ -90,8 +90,7 @@ impl Link {
 impl Engine {
     /// The plan file of a plan.
     pub fn plan_file(&self, plan: PlanId) -> Result<Option<Link>, EngineError> {
-        let body = self.browse(|catalogue| catalogue.setting(&kept_as(plan)))?;
-        Ok(body.map(|body| Link::read(&body)))
+        self.browse(|catalogue| link_of(catalogue, plan))
     }
 
     /// Links a plan to a file and brings both together: what the file has and the plan lacks comes in.
@@ -103,11 +102,11 @@ impl Engine {
         how: SyncOptions,
     ) -> Result<Synced, EngineError> {
         if let Some(link) = self.plan_file(plan)?.filter(|link| link.path != path) {
-            return Err(FileError::Linked(link.path).into());
+            return Err(FileError::Linked { path: link.path }.into());
         }
         for other in self.plans()?.into_iter().filter(|other| other.id != plan) {
             if self.plan_file(other.id)?.is_some_and(|link| link.path == path) {
-                return Err(FileError::Taken(path.to_owned(), other.name).into());
+                return Err(FileError::Taken { path: path.to_owned(), plan: other.name }.into());
             }
         }
         // Before anything is kept: a file that cannot be used is not linked.
@@ -162,11 +161,10 @@ impl Engine {
     /// Keeps the link without going the way of a write: nothing in the plan changes.
     fn keep_link(&self, plan: PlanId, link: Option<&Link>) -> Result<(), EngineError> {
         let body = link.map(|link| serde_json::to_string(link).unwrap_or_default());
-        let name = kept_as(plan);
-        Ok(self.store.write(plan, Durability::Relaxed, &mut |tx| tx.put_setting(&name, body.as_deref()))?)
+        Ok(self.store.write(plan, Durability::Relaxed, &mut |tx| tx.put_plan_file(body.as_deref()))?)
     }
 }
 
 fn understood<'a>(path: &Path, text: &'a str) -> Result<PlanFile<'a>, FileError> {
-    PlanFile::read(text).map_err(|refusal| FileError::Unclear(path.to_owned(), refusal))
+    PlanFile::read(text).map_err(|what| FileError::Unclear { path: path.to_owned(), what })
 }

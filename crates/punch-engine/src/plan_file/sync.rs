@@ -104,10 +104,10 @@ impl Engine {
                 return Ok(out);
             }
         }
-        Err(FileError::Busy(path).into())
+        Err(FileError::Busy { path }.into())
     }
 
-    /// Reads what people changed in the file, if it looks changed; for the moments when an agent is told of it.
+    /// Reads what people changed in the file, if it looks changed; used before a hook tells the agent what changed.
     pub(crate) fn read_back(&self, plan: PlanId, request: &Request<'_>) {
         let back = || -> Result<(), EngineError> {
             let Some(link) = self.plan_file(plan)? else { return Ok(()) };
@@ -137,7 +137,7 @@ impl Engine {
         if how.add {
             writes.extend(rest.absent.iter().cloned().map(Write::Add));
         }
-        let after = file.write(&writes).map_err(|refusal| FileError::Unclear(link.path.clone(), refusal))?;
+        let after = file.write(&writes).map_err(|what| FileError::Unclear { path: link.path.clone(), what })?;
         let changed = after != before;
         if changed && !disk::replace(&link.path, before, &after)? {
             return Ok(false);

@@ -146,7 +146,7 @@ impl TakenChanges {
 /// What stays with a todo when one of two words counts.
 fn note(conflict: &Conflict) -> String {
     let what = match conflict.field {
-        Field::Content => "words",
+        Field::Content => "text",
         Field::Status => "status",
         Field::Dependencies => "dependencies",
         Field::Presence if conflict.file.is_empty() => {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use punch_store::platform;
+use punch_store::update_own;
 
 /// Stands at the beginning of a log that was cut.
 const CUT: &[u8] = b"[older output was left out]\n";
@@ -20,7 +20,7 @@ pub struct Log {
 impl Log {
     /// Opens or makes the file, which only its owner may read. What is there already stays, within the limit.
     pub fn open(path: &Path, limit: u64) -> io::Result<Self> {
-        let mut file = platform::options(0o600).read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut file = update_own(path)?;
         let size = file.seek(SeekFrom::End(0))?;
         Ok(Self { file, limit: limit.max(64), size })
     }

@@ -13,7 +13,31 @@ pub(crate) fn mark() -> String {
 /// The name of the variable that marks everything a process starts. The value says nothing; one inside another has
 /// both names. It must not look like a setting.
 pub(crate) fn variable(mark: &str) -> String {
-    format!("_PUNCH_STARTED_{mark}")
+    format!("{STARTED_PREFIX}{mark}")
+}
+
+/// What the names of variables begin with that mark everything started here.
+pub(crate) const STARTED_PREFIX: &str = "_PUNCH_STARTED_";
+
+/// Returns the name of this machine; empty if it has none.
+pub fn host_name() -> String {
+    let name = host_name_of_system();
+    punch_core::text::clip(&punch_core::text::neutral(name.trim()), 100).into_owned()
+}
+
+#[cfg(target_os = "linux")]
+fn host_name_of_system() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default()
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn host_name_of_system() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn host_name_of_system() -> String {
+    String::new()
 }
 
 /// A line for the shell of the system.

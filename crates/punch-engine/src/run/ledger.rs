@@ -1,12 +1,12 @@
 //! The ledger of a run: what its agents spent on todos.
 
-use punch_store::{Durability, PlanId, Spent};
-use serde::Serialize;
+use punch_store::{PlanId, Spent};
+use serde::{Deserialize, Serialize};
 
 use crate::{Engine, EngineError};
 
 /// A sum of entries of the ledger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sum {
     /// Tokens read and written. Where an agent reported none, the estimate of the todo counts.
@@ -47,20 +47,13 @@ impl Sum {
     }
 }
 
-impl Engine {
-    /// Adds entries to the ledger, with the current time.
-    pub fn spend(&self, plan: PlanId, entries: &[Spent]) -> Result<(), EngineError> {
-        if entries.is_empty() {
-            return Ok(());
-        }
-        self.write(plan, Durability::Full, |tx, now| {
-            for spent in entries {
-                tx.spend(&Spent { at: now, ..spent.clone() })?;
-            }
-            Ok(())
-        })
-    }
+/// Formats millionths of a dollar, rounded up to cents.
+pub fn dollars(micros: u64) -> String {
+    let cents = micros.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
 
+impl Engine {
     /// Returns the entries of a run.
     pub fn ledger(&self, plan: PlanId, run: u64) -> Result<Vec<Spent>, EngineError> {
         self.read(plan, |snapshot| Ok(snapshot.ledger(run)?))

@@ -1,12 +1,25 @@
-//! Runs of a plan in the store: records, ledger, claims of workers. The crate `punch-run` drives the agents; workers
+//! Runs of a plan in the store: records, events, seats, controls, ledger, claims of workers. The crate `punch-run` drives the agents; workers
 //! are named by [`punch_core::WorkerId`].
 
+mod controls;
+mod event;
 mod events;
+mod lease;
 mod ledger;
 mod record;
+mod seats;
 mod session_file;
+mod turns;
+mod view;
 mod worker_claims;
 
-pub use ledger::Sum;
+pub use controls::{Controlled, RunControls};
+pub use event::RunEvent;
+pub use lease::RunHolder;
+pub use ledger::{Sum, dollars};
+pub(crate) use record::read as read_run;
 pub use record::{Begin, Ended, RunBody, RunOutcome, RunRecord};
+pub use seats::{SeatStage, SeatStatus};
 pub use session_file::SessionFile;
+pub use turns::OpenTurn;
+pub use view::{RunRow, RunStep, RunView, SeatRow, TodoCost};

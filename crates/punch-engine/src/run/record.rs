@@ -1,11 +1,12 @@
 //! The record of a run: when it began, how often it was resumed, how it ended.
 
 use punch_core::{Status, Todo, WorkerId};
-use punch_store::{Durability, PlanId, Run, Which};
+use punch_store::{Durability, PlanId, Run, Snapshot, Tx, Which};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Engine, EngineError};
+use super::turns::{self, OpenTurn};
+use crate::{Engine, EngineError, question};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +59,9 @@ pub struct RunBody {
     /// Details of the outcome, one line each: the limit that was reached, what blocks the open todos.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
+    /// Turns that have begun and not ended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_turns: Vec<OpenTurn>,
 }
 
 /// The record of a run.
@@ -121,10 +125,13 @@ impl Engine {
                 }
             };
             if run.body.epoch > 0 {
-                // A run that was killed ran at least until its last entry in the ledger.
-                let last = run.ended_at.or_else(|| tx.ledger(run.id).ok()?.last().map(|spent| spent.at));
-                let went_on = last.unwrap_or(run.body.taken_up).saturating_sub(run.body.taken_up);
+                let last = match run.ended_at {
+                    Some(ended) => ended,
+                    None => last_trace(tx, &run)?,
+                };
+                let went_on = last.saturating_sub(run.body.taken_up);
                 run.body.wall = run.body.wall.saturating_add(u64::try_from(went_on).unwrap_or(0));
+                turns::charge_open(tx, &mut run, now)?;
             }
             run.body.taken_up = now;
             run.ended_at = None;
@@ -133,6 +140,8 @@ impl Engine {
             run.body.epoch += 1;
             (run.body.outcome, run.body.to) = (None, None);
             run.body.because.clear();
+            // Ends an earlier part that was killed, with its seats and what was wanted of it: the user asks for work now.
+            tx.put_run(&written(&RunRecord { ended_at: Some(now), ..run.clone() }))?;
             tx.put_run(&written(&run))?;
             Ok(run)
         })
@@ -142,11 +151,13 @@ impl Engine {
     pub fn end_run(&self, plan: PlanId, id: u64, ended: &Ended) -> Result<(), EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let Some(mut run) = tx.run(id)?.as_ref().map(read) else { return Ok(()) };
+            turns::charge_open(tx, &mut run, now)?;
             run.ended_at = Some(now);
             run.body.to = Some(tx.row()?.revision);
             run.body.outcome = Some(ended.outcome);
             run.body.because.clone_from(&ended.because);
-            Ok(tx.put_run(&written(&run))?)
+            tx.put_run(&written(&run))?;
+            question::close_all(tx, id, now)
         })
     }
 
@@ -161,7 +172,7 @@ impl Engine {
     }
 
     /// Returns the todos that workers of runs have in progress, even if the lease has run out. Only for a runner that
-    /// holds the lock of the plan: then these workers are dead.
+    /// holds the lease of the plan: then these workers are dead.
     pub fn todos_of_workers(&self, plan: PlanId) -> Result<Vec<Todo>, EngineError> {
         self.read(plan, |snapshot| {
             let mut out = snapshot.list(Which::Running, None, usize::MAX)?;
@@ -174,12 +185,27 @@ impl Engine {
 }
 
 /// Reads a record. A body that another version wrote is read as far as possible.
-fn read(run: &Run) -> RunRecord {
+pub(crate) fn read(run: &Run) -> RunRecord {
     let body = serde_json::from_str(&run.body).unwrap_or_default();
     RunRecord { id: run.id, started_at: run.started_at, ended_at: run.ended_at, body }
 }
 
-fn written(run: &RunRecord) -> Run {
+pub(super) fn written(run: &RunRecord) -> Run {
     let body = serde_json::to_string(&run.body).unwrap_or_default();
     Run { id: run.id, started_at: run.started_at, ended_at: run.ended_at, body }
+}
+
+/// Returns until when a run that was killed ran at least: the latest time that it left in the store.
+fn last_trace(tx: &dyn Tx, run: &RunRecord) -> Result<i64, EngineError> {
+    let charged = tx.ledger(run.id)?.last().map(|spent| spent.at);
+    let seats = tx.seats(run.id)?.into_iter().map(|seat| seat.at);
+    let turns = run.body.open_turns.iter().map(|turn| turn.began);
+    Ok(seats.chain(turns).chain(charged).max().unwrap_or(run.body.taken_up))
+}
+
+/// Returns true if a runner works on the run now.
+pub(super) fn is_running(snapshot: &dyn Snapshot, run: &RunRecord, now: i64) -> Result<bool, EngineError> {
+    let lease = snapshot.run_lease()?;
+    let held = lease.is_none_or(|lease| lease.until.is_some_and(|until| now < until));
+    Ok(held && run.ended_at.is_none())
 }

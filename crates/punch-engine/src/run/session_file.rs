@@ -1,11 +1,10 @@
 //! The file that the runner, the server and the hooks of one agent share: the agent's owner and todos. Passed by path,
 //! because agents do not pass their environment on everywhere.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
-use punch_store::replace_file;
+use punch_store::{read_own, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::Role;
@@ -36,12 +35,7 @@ pub struct SessionFile {
 impl SessionFile {
     /// Reads a session file, refusing one that is too large or has invalid names.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let mut text = String::new();
-        File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > LARGEST {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is too large for a session file"));
-        }
-        let found: Self = serde_json::from_str(&text)?;
+        let found: Self = serde_json::from_slice(&read_own(path, LARGEST)?)?;
         let named = [&found.session, &found.plan, &found.owner];
         if named.iter().any(|name| name.is_empty() || name.len() > 500 || name.chars().any(char::is_control)) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its names are none"));

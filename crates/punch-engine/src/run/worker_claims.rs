@@ -19,7 +19,6 @@ impl Engine {
         lease: i64,
     ) -> Result<Todo, EngineError> {
         self.write(plan, request.durability, |tx, now| {
-            let now = now.max(tx.row()?.last_time);
             let claimed = claim(tx, now, request, uid, lease)?;
             let revision = claimed.changed.outcome.plan.revision;
             let linked = link::linked(tx, session)?;
@@ -36,7 +35,6 @@ impl Engine {
     pub fn reopen_unreported(&self, plan: PlanId, run: u64, todo: &Todo) -> Result<bool, EngineError> {
         let (uid, fence) = (todo.uid, todo.fence);
         self.write(plan, Durability::Full, |tx, now| {
-            let now = now.max(tx.row()?.last_time);
             let mut part = Plan::slice(tx.row()?);
             let first = Footprint { todos: [uid].into(), ..Footprint::default() };
             tx.load(&first, &mut part)?;

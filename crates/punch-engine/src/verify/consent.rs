@@ -3,19 +3,19 @@
 //! cannot give one. Each counts for one store, one repository and one text (decision 0020). What a script contains that
 //! an approved command names is not looked at.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use punch_core::Verify;
-use punch_store::{name_of, platform, replace_file};
+use punch_store::{create_own_folder, name_of, platform, replace_file};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::output::hex;
 use crate::locate;
 
-/// Longer files are no approvals: commands are far shorter.
+/// Longer files are not approvals: commands are far shorter.
 const LONGEST: u64 = 1 << 20;
 
 /// The approvals for one store, in one repository.
@@ -80,7 +80,7 @@ impl Consents {
             return Ok(false);
         }
         let (file, words) = self.record(what)?;
-        platform::create_private_folders(&self.folder())?;
+        create_own_folder(&self.folder())?;
         replace_file(&file, words.as_bytes(), 0o600).map(|()| true)
     }
 
@@ -114,12 +114,10 @@ impl Consents {
 /// Reads a regular file of this user; a link or a pipe of that name does not count.
 fn read_own(file: &Path) -> io::Result<Vec<u8>> {
     let found = fs::symlink_metadata(file)?;
-    if !found.is_file() || !platform::is_own(&found) || found.len() > LONGEST {
+    if !platform::is_own(&found) {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let mut bytes = Vec::new();
-    File::open(file)?.take(LONGEST).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    punch_store::read_own(file, LONGEST)
 }
 
 #[cfg(test)]

@@ -120,7 +120,7 @@ impl VerifyError {
             // The last line is always shown, if only its end.
             let shown = lines.iter().rev().take(most).take_while(fits).count().max(1);
             let (more, last) = lines.split_at(lines.len().saturating_sub(shown));
-            let more = (!more.is_empty()).then(|| format!("\n… {} lines before", more.len()));
+            let more = (!more.is_empty()).then(|| format!("\n… {} earlier lines", more.len()));
             let end = |line: &str| {
                 let from = line.len().saturating_sub(bytes);
                 let from = (from..=line.len()).find(|at| line.is_char_boundary(*at)).unwrap_or_default();
@@ -131,20 +131,20 @@ impl VerifyError {
         };
         let id = clip(self.id(), 80);
         match self {
-            Self::NoCommand { .. } => format!("`{id}` has no verify command"),
+            Self::NoCommand { .. } => format!("`{id}` has no check command"),
             Self::Consent { command, outdated, .. } => {
-                let why = if *outdated { "; approvals from before this version no longer count" } else { "" };
-                format!("`{}`, which checks `{id}`, needs the user's approval to run here{why}", line(command))
+                let why = if *outdated { "; approvals given to an earlier version no longer count" } else { "" };
+                format!("the check `{}` of `{id}` has not been approved yet{why}", line(command))
             }
             Self::Failed { command, exit, tail, .. } => {
-                format!("`{id}` is not done: `{}` ended with exit code {exit}{}", line(command), below(tail))
+                format!("the check of `{id}` failed (exit code {exit}): `{}`{}", line(command), below(tail))
             }
             Self::Timeout { command, limit, tail, .. } => {
                 let limit = print_duration(*limit);
-                format!("`{id}` is not done: `{}` was ended after {limit}{}", line(command), below(tail))
+                format!("the check of `{id}` was stopped after {limit}: `{}`{}", line(command), below(tail))
             }
             Self::NotStarted { command, why, .. } => {
-                format!("`{id}` is not done: `{}` does not start: {}", line(command), clip(why, 300))
+                format!("the check of `{id}` cannot be started: `{}`: {}", line(command), clip(why, 300))
             }
             Self::Stopped { .. } => format!("the check of `{id}` was stopped"),
         }
@@ -154,16 +154,18 @@ impl VerifyError {
     pub fn hint(&self) -> String {
         let id = text::shell(self.id());
         match self {
-            Self::NoCommand { .. } => format!("give it one with `punch edit {id} --verify COMMAND`"),
+            Self::NoCommand { .. } => format!("add one with `punch edit {id} --verify COMMAND`"),
             Self::Consent { .. } => {
-                format!("the user reads the command and, if it may run here, types `punch verify --allow {id}`")
+                format!("review the command, then run `punch verify --allow {id}` in your own terminal")
             }
-            Self::Failed { .. } => format!("repair what it found, then `punch verify {id}`"),
+            Self::Failed { .. } => format!("fix the problem, then run `punch verify {id}`"),
             Self::Timeout { .. } => {
-                format!("run `punch verify {id}` in a shell; `punch config set verify.timeout 30m` gives more time")
+                format!(
+                    "run `punch verify {id}` in a shell, or allow more time with `punch config set verify.timeout 30m`"
+                )
             }
-            Self::NotStarted { .. } => format!("correct it with `punch edit {id} --verify COMMAND`"),
-            Self::Stopped { .. } => format!("`punch verify {id}` runs it again"),
+            Self::NotStarted { .. } => format!("fix it with `punch edit {id} --verify COMMAND`"),
+            Self::Stopped { .. } => format!("run `punch verify {id}` again"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Proof of completion: runs the verify commands of todos outside any transaction, under the person's consent, and
+//! Proof of completion: runs the verify commands of todos outside any transaction, under the user's consent, and
 //! hands what came of it to the rules as evidence (rule 34; decision 0012).
 
 mod consent;
@@ -23,7 +23,7 @@ pub use run::{End, Ran};
 use crate::git::GitFolders;
 use crate::locate;
 
-/// The worktree of a project, and what the person agreed to run there.
+/// The worktree of a project, and what the user agreed to run there.
 #[derive(Clone, Debug)]
 pub struct WorkTree {
     /// Its top.
@@ -61,7 +61,7 @@ pub struct Checker<'a> {
     pub git: Option<GitFolders>,
     /// How long one may take.
     pub limit: Duration,
-    /// Which commands the person agreed to; without a place for consents nothing runs.
+    /// Which commands the user agreed to; without a place for consents nothing runs.
     pub consents: Option<Consents>,
     /// Looked at while a check runs: true ends it.
     pub stopped: &'a (dyn Fn() -> bool + Sync),

@@ -34,7 +34,7 @@ impl Output {
         let cut = self.total > bytes.len() as u64;
         let skip = if cut { bytes.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count() } else { 0 };
         let mut text = String::from_utf8_lossy(&bytes[skip..]).into_owned();
-        // Bytes that are no text grow when they are replaced.
+        // Bytes that are not text grow when they are replaced.
         if text.len() > TAIL {
             let from = (text.len() - TAIL..text.len()).find(|at| text.is_char_boundary(*at));
             text.drain(..from.unwrap_or_default());

@@ -73,8 +73,8 @@ impl Engine {
     }
 }
 
-/// The last check of its command passed, at this commit, and nothing spoke against it since. Without git the commit is
-/// no question.
+/// The last check of its command passed, at this commit, and no later check contradicts it. Without git the commit does
+/// not matter.
 fn vouched(todo: &Todo, commit: Option<&str>) -> bool {
     let last =
         todo.evidence.iter().rev().find(|evidence| evidence.command.is_some() && evidence.command == todo.verify);

@@ -55,12 +55,12 @@ fn todos(items: &[(&str, &str)]) -> Value {
 #[test]
 fn a_first_replacement_archives_nothing_of_a_plan_that_was_only_there() {
     let world = world();
-    world.write("a", Dialect::Native, json!({"ops": [{"op": "add", "content": "of somebody else"}]}));
+    world.write("a", Dialect::Native, json!({"ops": [{"op": "add", "content": "of someone else"}]}));
     let answer = world.write("b", Dialect::Todowrite, todos(&[("mine", "in_progress")]));
     assert_eq!(answer.text, "[>] mine <- mine\n\n(0/1 completed)");
     assert_eq!(
         world.statuses(),
-        [("of somebody else".to_owned(), Status::Pending), ("mine".to_owned(), Status::InProgress)]
+        [("of someone else".to_owned(), Status::Pending), ("mine".to_owned(), Status::InProgress)]
     );
 }
 
@@ -68,7 +68,7 @@ fn a_first_replacement_archives_nothing_of_a_plan_that_was_only_there() {
 fn two_sessions_that_replace_at_once_keep_each_others_changes() {
     let world = world();
     world.write("a", Dialect::Todowrite, todos(&[("one", "pending"), ("two", "pending")]));
-    // A person finishes one of them; the session does not know.
+    // The user finishes one of them; the session does not know.
     let plan = world.engine.whole(world.plan).unwrap();
     let one = plan.live()[0].id.clone();
     let done = [punch_core::Op::Done { target: punch_core::Ref::Id(one), evidence: None, fence: None }];

@@ -15,7 +15,7 @@ struct World {
     _folder: tempfile::TempDir,
 }
 
-/// A plan that somebody else made, in each kind of store.
+/// A plan that someone else made, in each kind of store.
 fn worlds() -> [World; 2] {
     let folder = || tempfile::tempdir().unwrap();
     let on_disk = folder();
@@ -127,7 +127,11 @@ fn extended_replaces_only_what_it_was_shown() {
             {"id": "n100", "status": "completed"}, {"id": "x", "title": "new", "dependsOn": ["n101"]},
         ]});
         let answer = world.write("e", Dialect::Extended, patch);
-        assert!(answer.text.contains("[x] n100") && answer.text.contains("[.] x new (P3, group 2)"), "{}", answer.text);
+        assert!(
+            answer.text.contains("[x] n100") && answer.text.contains("[.] x new (waiting for plan:n101) (P3, group 2)"),
+            "{}",
+            answer.text
+        );
         assert!(answer.text.contains(" and more"), "{}", answer.text);
         world.write("e", Dialect::Extended, json!({"mode": "replace", "todos": [{"id": "x", "title": "new"}]}));
         assert_eq!((world.status("n100"), world.count()), (None, TODOS as u64));

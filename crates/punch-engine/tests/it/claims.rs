@@ -1,7 +1,7 @@
 //! Several agents on one plan: a claim protects over every dialect, and no two sessions are sent to the same todo.
 
 use proptest::prelude::*;
-use punch_core::{Actor, ActorKind, Add, Edit, Keep, Op, Outcome, Status, Warning};
+use punch_core::{Actor, ActorKind, Add, Edit, Hold, HoldKind, Keep, Op, Outcome, Status, Warning};
 use punch_engine::Request;
 use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Source, Sourced};
@@ -132,7 +132,7 @@ fn lists_leave_out_what_others_have_claimed_and_say_so() {
         assert!(native(&world, "other", "start", &ids[0]).0);
         let answer = world.write("list", dialect, second);
         assert!(
-            !answer.is_error && answer.text.contains("is claimed by `other` and stays as it is"),
+            !answer.is_error && answer.text.contains("is claimed by `other`, so it was left unchanged"),
             "{}",
             answer.text
         );
@@ -192,9 +192,28 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
         }
     }
     let file = rusqlite::Connection::open(&path).unwrap();
-    let back_to_2_2 =
-        "ALTER TABLE event DROP COLUMN undoes; ALTER TABLE event DROP COLUMN owner; PRAGMA user_version = 2002";
+    let added_by_3_0 = [
+        "activity",
+        "question",
+        "control",
+        "seat",
+        "reader",
+        "runner",
+        "worktree_plan",
+        "plan_file",
+        "batch",
+        "mirrored",
+        "completed_files",
+        "offer",
+        "expected_call",
+        "commit_counter",
+    ];
+    let back_to_2_2 = "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID; \
+                       INSERT INTO setting SELECT 'store.commits', commits || ' ' || store FROM commit_counter; \
+                       ALTER TABLE event DROP COLUMN undoes; ALTER TABLE event DROP COLUMN owner; \
+                       PRAGMA user_version = 2002";
     file.execute_batch(back_to_2_2).unwrap();
+    added_by_3_0.iter().for_each(|table| file.execute_batch(&format!("DROP TABLE {table}")).unwrap());
     drop(file);
     let world = open(OpenMode::Existing);
     let plan = world.engine.whole(world.plan).unwrap();
@@ -315,4 +334,39 @@ proptest! {
             prop_assert!(sent[0].is_none() || sent[0] != sent[1], "both are sent to {:?}", sent[0]);
         }
     }
+}
+
+const YEARS: i64 = 50 * 365 * 24 * 3_600_000;
+
+#[test]
+fn a_write_with_a_clock_far_ahead_keeps_no_claim_and_no_timer_from_ending() {
+    let world = three();
+    world.pass(YEARS);
+    // Written while the clock was wrong: a claim, its renewal, and the last time of the plan.
+    assert!(native(&world, "ahead", "start", "T-3").0);
+    world.pass(-YEARS);
+    assert!(native(&world, "one", "start", "T-1").0);
+    let hold = Hold {
+        kind: HoldKind::Timer,
+        reason: "later".into(),
+        until: Some(world.engine.now() + 60_000),
+        by: String::new(),
+        at: 0,
+    };
+    world.by_hand(&[Op::Hold(id("T-2"), hold)]);
+    assert!(!native(&world, "two", "start", "T-1").0, "a live claim protects as always");
+    assert!(native(&world, "two", "start", "T-3").0, "a claim that ends in decades was made by a wrong clock");
+    world.pass(16 * 60_000);
+    assert!(native(&world, "three", "start", "T-1").0, "the claim has expired by the current clock");
+    assert!(native(&world, "four", "start", "T-2").0, "the timer has ended by the current clock");
+    let found = world.engine.check_plan(world.plan, false).unwrap();
+    let clock = found.iter().find(|finding| finding.what == "clock").expect("doctor reports the date");
+    assert!(clock.detail.starts_with("the last change is dated "), "{}", clock.detail);
+}
+
+#[test]
+fn a_plan_whose_last_change_is_not_in_the_future_gets_no_remark_about_clocks() {
+    let world = three();
+    let found = world.engine.check_plan(world.plan, false).unwrap();
+    assert!(found.iter().all(|finding| finding.what != "clock"), "{found:?}");
 }

@@ -212,7 +212,7 @@ proptest! {
     #[test]
     fn a_change_is_one_piece_and_comes_back(text in files(), key in 0..KEYS.len()) {
         let key = &KEYS[key];
-        let given = if key.default.is_empty() { "somebody" } else { key.default };
+        let given = if key.default.is_empty() { "someone" } else { key.default };
         let sandbox = Sandbox::new();
         let path = sandbox.file("config.toml", &text);
         let had = unset(&path, Scope::Project, key.name).unwrap();

@@ -22,26 +22,29 @@ fn load(path: &std::path::Path) -> Result<Config, ConfigError> {
 #[test]
 fn unknown_names_are_refused_with_the_nearest_known_one() {
     let table = [
-        ("# c\n\nleese = \"1m\"\n", "`FILE` line 3: no setting `leese` (nearest: `lease`)"),
-        ("[view]\nasci = true\n", "`FILE` line 2: no setting `view.asci` (nearest: `view.ascii`)"),
-        ("[veiw]\nascii = true\n", "`FILE` line 2: no setting `veiw.ascii` (nearest: `view.ascii`)"),
+        ("# c\n\nleese = \"1m\"\n", "`FILE` line 3: unknown setting `leese` (did you mean `lease`?)"),
+        ("[view]\nasci = true\n", "`FILE` line 2: unknown setting `view.asci` (did you mean `view.ascii`?)"),
+        ("[veiw]\nascii = true\n", "`FILE` line 2: unknown setting `veiw.ascii` (did you mean `view.ascii`?)"),
         (
             "max_continuations = 1\n",
-            "`FILE` line 1: no setting `max_continuations` (nearest: `keep_going.max_continuations`)",
+            "`FILE` line 1: unknown setting `max_continuations` (did you mean `keep_going.max_continuations`?)",
         ),
-        ("\n[nothing]\n", "`FILE` line 2: no setting `nothing`"),
-        ("\"view.ascii\" = true\n", "`FILE` line 1: no setting `\"view.ascii\"` (nearest: `view.ascii`)"),
+        ("\n[nothing]\n", "`FILE` line 2: unknown setting `nothing`"),
+        ("\"view.ascii\" = true\n", "`FILE` line 1: unknown setting `\"view.ascii\"` (did you mean `view.ascii`?)"),
         (
             "agents.Claude.keep_going.enabled = true\n",
-            "`FILE` line 1: no setting `agents.Claude.keep_going.enabled` (nearest: `agents.claude.keep_going.enabled`)",
+            "`FILE` line 1: unknown setting `agents.Claude.keep_going.enabled` (did you mean `agents.claude.keep_going.enabled`?)",
         ),
-        ("[agents.claude]\nlease = \"1m\"\n", "`FILE` line 2: no setting `agents.claude.lease` (nearest: `lease`)"),
-        ("lease.a.b.c.d.e = 1\n", "`FILE` line 1: no setting `lease.a.b.c`"),
         (
-            "view = { ascii = true, colour = \"never\" }\n",
-            "`FILE` line 1: no setting `view.colour` (nearest: `view.color`)",
+            "[agents.claude]\nlease = \"1m\"\n",
+            "`FILE` line 2: unknown setting `agents.claude.lease` (did you mean `lease`?)",
         ),
-        ("\"\\u001b[31m\" = 1\n", "`FILE` line 1: no setting `␛[31m`"),
+        ("lease.a.b.c.d.e = 1\n", "`FILE` line 1: unknown setting `lease.a.b.c`"),
+        (
+            "view = { ascii = true, colr = \"never\" }\n",
+            "`FILE` line 1: unknown setting `view.colr` (did you mean `view.color`?)",
+        ),
+        ("\"\\u001b[31m\" = 1\n", "`FILE` line 1: unknown setting `␛[31m`"),
     ];
     for (text, expected) in table {
         assert_eq!(message(text), expected, "{text}");
@@ -86,11 +89,11 @@ fn wrong_values_are_refused_with_what_was_expected() {
 
 #[test]
 fn what_is_no_toml_or_no_text_is_named_with_its_line() {
-    assert!(message("lease = \"1m\"\nview\n").starts_with("`FILE` line 2: no TOML: "));
-    assert!(message("plan = main\n").starts_with("`FILE` line 1: no TOML: "));
-    assert!(message("plan = \"a\"\nplan = \"b\"\n").starts_with("`FILE` line 2: no TOML: duplicate key"));
-    assert!(message("\u{0}").starts_with("`FILE` line 1: no TOML: "));
-    assert_eq!(message(b"# a\n# \xff\n"), "`FILE` line 2: not UTF-8");
+    assert!(message("lease = \"1m\"\nview\n").starts_with("`FILE` line 2: invalid TOML: "));
+    assert!(message("plan = main\n").starts_with("`FILE` line 1: invalid TOML: "));
+    assert!(message("plan = \"a\"\nplan = \"b\"\n").starts_with("`FILE` line 2: invalid TOML: duplicate key"));
+    assert!(message("\u{0}").starts_with("`FILE` line 1: invalid TOML: "));
+    assert_eq!(message(b"# a\n# \xff\n"), "`FILE` line 2 is not UTF-8 text");
     assert_eq!(message("#".repeat(300_000)), "cannot read `FILE`: it has more than 262144 bytes");
 }
 
@@ -103,7 +106,7 @@ fn deep_nesting_is_refused_in_a_small_stack() {
             format!("a = {}1{}\n", "[".repeat(100_000), "]".repeat(100_000)),
             format!("a = {}b = 1{}\n", "{ a = ".repeat(20_000), "}".repeat(20_000)),
         ] {
-            assert!(message(text).starts_with("`FILE` line 1: no "));
+            assert!(message(text).starts_with("`FILE` line 1: invalid TOML: "));
         }
     };
     std::thread::Builder::new().stack_size(512 * 1024).spawn(run).unwrap().join().unwrap();
@@ -131,7 +134,7 @@ fn what_is_no_file_is_named() {
         let _listener = UnixListener::bind(&socket).unwrap();
         assert_eq!(
             load(&socket).unwrap_err().message(),
-            format!("cannot read `{}`: it is no ordinary file", socket.display())
+            format!("cannot read `{}`: it is not a regular file", socket.display())
         );
         load(std::path::Path::new("/dev/null")).unwrap();
         assert_eq!(load(std::path::Path::new("/dev/zero")).unwrap_err().code(), "config_unreadable");

@@ -68,7 +68,7 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         "run.context" => [("1024", "1024"), ("2048", "2048"), ("4096", "4096"), ("8192", "8192")],
         "run.agent" | "run.allow" => [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")],
         "run.max_cost" | "run.todo_cost" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
-        "run.max_time" | "run.todo_time" | "run.idle" | "run.grace" | "run.backoff" => {
+        "run.max_time" | "run.todo_time" | "run.idle" | "run.grace" | "run.backoff" | "run.ask_wait" => {
             [("1s", "\"1s\""), ("2s", "\"2s\""), ("3s", "\"3s\""), ("4s", "\"4s\"")]
         }
         "run.permission" => [("deny", "\"deny\""), ("allow", "\"allow\""), ("ask", "\"ask\""), ("deny", "\"deny\"")],
@@ -208,8 +208,8 @@ fn wrong_flags_and_variables_name_themselves() {
     );
     assert_eq!(
         flag("keep_going", "off").message(),
-        "command line: no setting `keep_going` (nearest: `keep_going.enabled`, `keep_going.max_continuations`, \
-         `keep_going.check_interval_ms`)"
+        "command line: unknown setting `keep_going` (did you mean `keep_going.enabled` or \
+         `keep_going.max_continuations` or `keep_going.check_interval_ms`?)"
     );
     assert_eq!(
         flag("lease", "15").message(),
@@ -222,7 +222,7 @@ fn wrong_flags_and_variables_name_themselves() {
         "variable `PUNCH_MAX_CONTINUATIONS`: `keep_going.max_continuations` is `many␛[31m`, expected a whole number \
          from 0 to 1000"
     );
-    assert_eq!(error.hint(), "correct it, or `unset PUNCH_MAX_CONTINUATIONS`");
+    assert_eq!(error.hint(), "fix it, or run `unset PUNCH_MAX_CONTINUATIONS`");
     #[cfg(unix)]
     {
         use std::{ffi::OsString, os::unix::ffi::OsStringExt};

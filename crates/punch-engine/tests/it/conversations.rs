@@ -108,7 +108,7 @@ fn a_row_without_a_text_of_its_own_means_the_todo_that_it_names() {
     world.write("b", Dialect::Cursor, cursor(true, &[("x", "", "completed"), ("y", "two", "in_progress")]));
     assert_eq!(world.lines(), ["completed one", "in_progress two"], "told elsewhere, continued here");
     world.write("c", Dialect::Cursor, cursor(true, &[("y", "two", "pending")]));
-    assert_eq!(world.lines()[2..], ["pending two"], "what somebody else is working on is not taken up");
+    assert_eq!(world.lines()[2..], ["pending two"], "what someone else is working on is not taken up");
     world.write("d", Dialect::Cursor, cursor(true, &[("x", "one", "pending")]));
     assert_eq!(world.lines()[3..], ["pending one"], "and what is done is not opened again");
 }
@@ -140,7 +140,13 @@ fn extended_replacements_of_two_conversations_with_the_same_ids_stay_apart() {
     let b = json!({"mode": "replace", "todos": [
         {"id": "T-1", "title": "b one"}, {"id": "T-2", "title": "b two", "dependsOn": ["T-1"]}]});
     let answer = world.write("b", Dialect::Extended, b.clone());
-    assert!(answer.text.starts_with("[ ] T-1 b one (P3, group 1)\n[.] T-2 b two (P3, group 2)\nReady: T-1\n"));
+    assert!(
+        answer
+            .text
+            .starts_with("[ ] T-1 b one (P3, group 1)\n[.] T-2 b two (waiting for T-1) (P3, group 2)\nReady: T-1\n"),
+        "{}",
+        answer.text
+    );
     let all = ["completed a one", "in_progress a two", "pending b one", "pending b two"];
     assert_eq!(world.lines(), all);
     let ids: Vec<&Value> = answer.structured["todos"].as_array().unwrap().iter().map(|row| &row["id"]).collect();
@@ -156,7 +162,7 @@ fn extended_replacements_of_two_conversations_with_the_same_ids_stay_apart() {
     let read = world.call("b", Dialect::Extended, Tool::Read, &json!({"all": true}));
     assert!(read.text.contains("[x] plan:T-1 a one") && read.text.contains("[x] T-1 b one"), "{}", read.text);
     let read = world.call("b", Dialect::Extended, Tool::Read, &json!({"view": "todo", "id": "T-2"}));
-    assert_eq!(read.structured["todo"]["content"], "b two");
+    assert_eq!(read.structured["todo"]["title"], "b two");
     world.write("b", Dialect::Extended, extended("replace", &[("T-2", "b two", "completed")]));
     assert_eq!(world.lines(), ["completed a one", "in_progress a two", "completed b two"]);
 }
@@ -230,7 +236,7 @@ fn phases_without_a_target_mean_the_list_of_the_conversation() {
 fn a_removed_todo_that_is_sent_again_is_not_dropped_without_a_word() {
     let rm = |world: &World, content: &str| {
         let op = punch_core::Op::Rm(punch_core::Ref::Id(world.id(content)));
-        world.engine.submit(world.plan, &punch_engine::Request::by("user", None), &[op]).unwrap();
+        world.engine.submit(world.plan, &punch_engine::Request::by("codex", Some("other")), &[op]).unwrap();
     };
     let note = "Note: \"two\" was removed from the plan by someone else and stays removed.\n";
     let list = |status: &str| {

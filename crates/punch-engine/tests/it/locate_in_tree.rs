@@ -90,7 +90,7 @@ fn two_stores_are_an_error_until_one_is_chosen() {
     let git = sandbox.locate("p").unwrap();
     let in_tree = init(&sandbox, "p");
     git.create().unwrap();
-    assert_eq!(sandbox.locate("p"), Ok(in_tree.clone()), "an empty folder is no store");
+    assert_eq!(sandbox.locate("p"), Ok(in_tree.clone()), "an empty folder is not a store");
     fs::write(&git.database, "").unwrap();
     let error = LocateError::TwoStores { in_tree: in_tree.dir.clone(), git: git.dir.clone() };
     assert_eq!(sandbox.locate("p"), Err(error.clone()));

@@ -1,4 +1,4 @@
-//! Stores outside git, and stores that somebody chose.
+//! Stores outside git, and stores that someone chose.
 
 use std::{
     fs,
@@ -89,7 +89,7 @@ fn a_chosen_store_may_be_anywhere_and_named_by_its_database() {
     assert_eq!(chosen("x/y"), Ok(there.clone()));
     assert_eq!(chosen("x/y/store.db"), Ok(there.clone()));
     there.create().unwrap();
-    assert_eq!(fs::read_dir(&there.dir).unwrap().count(), 0, "nothing is put into a folder somebody chose");
+    assert_eq!(fs::read_dir(&there.dir).unwrap().count(), 0, "nothing is put into a folder someone chose");
     fs::write(&there.database, "").unwrap();
     let there = Location { exists: true, ..there };
     assert_eq!(chosen("x/../x/y/store.db"), Ok(there));

@@ -31,7 +31,7 @@ fn a_read_only_git_folder_is_told_before_and_at_the_write() {
         let error = answer.unwrap_err();
         assert_eq!(error.code(), "store_read_only");
         assert!(matches!(&error, LocateError::ReadOnly { path, .. } if *path == location.dir), "{error}");
-        assert!(error.hint().contains("PUNCH_STORE") && error.hint().contains("punch mcp"), "{}", error.hint());
+        assert!(error.hint().contains("PUNCH_STORE") && error.hint().contains("MCP tools"), "{}", error.hint());
     }
     location.create().unwrap();
     fs::write(&location.database, "").unwrap();
@@ -51,7 +51,7 @@ fn a_store_of_another_user_is_refused() {
     std::os::unix::fs::chown(&location.dir, Some(NOBODY), None).unwrap();
     let error = sandbox.locate("p").unwrap_err();
     assert_eq!(error, LocateError::OtherOwner { path: location.dir.clone(), owner: NOBODY, user: 0 });
-    assert!(error.hint().contains("chown"), "{}", error.hint());
+    assert!(error.hint().contains("delete it"), "{}", error.hint());
 }
 
 /// The test binary may lie where only root can go, so nobody gets a copy.

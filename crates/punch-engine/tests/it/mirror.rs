@@ -268,6 +268,27 @@ fn a_subagent_removes_nothing_from_the_list_it_shares_and_makes_no_list_of_its_o
 }
 
 #[test]
+fn what_a_subagent_deletes_keeps_its_place() {
+    let world = world();
+    for (key, content) in [("1", "a"), ("2", "b"), ("3", "c")] {
+        world.told("s", TASKS, &task(key, content));
+    }
+    let sub = caller("s", Some("sub"));
+    let tell = |told: &HostListUpdate| {
+        world.engine.mirror(world.plan, &TodoUse { caller: &sub, family: TASKS, told, key: None }).unwrap()
+    };
+    for key in ["1", "2"] {
+        tell(&HostListUpdate::Change(Change { deleted: true, ..change(key) }));
+        tell(&HostListUpdate::Change(Change { status: Some(Completed), ..change("3") }));
+        let order: Vec<String> = world.todos().into_iter().map(|(content, _)| content).collect();
+        assert_eq!(order, ["a", "b", "c"], "{key}");
+    }
+    tell(&task("4", "d"));
+    let order: Vec<String> = world.todos().into_iter().map(|(content, _)| content).collect();
+    assert_eq!(order, ["a", "b", "c", "d"]);
+}
+
+#[test]
 fn what_the_rules_refuse_is_left_out_and_the_rest_happens() {
     let world = world();
     world.told("s", LIST, &list(&[("a", Pending), ("b", Pending)]));

@@ -130,11 +130,11 @@ fn a_run_that_was_cut_short_is_taken_up_and_its_meter_goes_on() {
     };
     let run = engine.begin_run(plan, &begin).unwrap();
     assert_eq!((run.id, run.body.epoch, run.body.from), (1, 1, 2));
-    engine.spend(plan, &[spent(1, 10)]).unwrap();
+    engine.end_turn(plan, 1, 1, Some(&spent(1, 10))).unwrap();
     // Killed: nobody ended it.
     let run = engine.begin_run(plan, &begin).unwrap();
     assert_eq!((run.id, run.body.epoch), (1, 2));
-    engine.spend(plan, &[spent(1, 100)]).unwrap();
+    engine.end_turn(plan, 1, 1, Some(&spent(1, 100))).unwrap();
     for outcome in [RunOutcome::Budget, RunOutcome::Interrupted] {
         engine.end_run(plan, 1, &Ended { outcome, because: vec!["tokens".into()] }).unwrap();
         let kept = engine.run(plan, 1).unwrap().unwrap();

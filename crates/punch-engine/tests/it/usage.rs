@@ -92,7 +92,7 @@ fn what_a_context_held_already_is_spent_but_teaches_nothing() {
         estimated: false,
         at: 0,
     };
-    engine.spend(plan, &[spent]).unwrap();
+    engine.end_turn(plan, 1, 1, Some(&spent)).unwrap();
     done(&engine, plan, "T-1");
     assert_eq!(engine.usage_report(plan).unwrap().todos[0].actual, 8_000);
     assert_eq!(engine.calibration().unwrap(), 1.0, "it took what it was estimated at");

@@ -79,7 +79,7 @@ fn begin(mut command: std::process::Command, prompt: &str, log: &Path, sink: Sin
 fn feed(input: Option<ChildStdin>, prompt: String) -> io::Result<()> {
     let Some(mut input) = input else { return Ok(()) };
     thread::Builder::new().name("agent-input".into()).spawn(move || {
-        // One that ends without reading is no error.
+        // One that ends without reading is not an error.
         let _ = input.write_all(prompt.as_bytes());
     })?;
     Ok(())
@@ -119,6 +119,10 @@ impl Running for Started {
 
     fn printed(&self) -> Instant {
         self.printed.printed()
+    }
+
+    fn pid(&self) -> u32 {
+        self.kept().id()
     }
 }
 

@@ -13,7 +13,7 @@ use punch_engine::process::GuardedChild;
 
 use super::{Assignment, Event, Lines, Out, Running, Sink};
 
-/// Lines that may wait until the host reads them. One that reads none of so many is not listening.
+/// Lines that may wait until the host reads them. One that reads none of `n` is not listening.
 const WAITING: usize = 256;
 /// After the end of the host, what it printed is awaited for so long: a process that cannot be ended may hold the pipe.
 const GRACE: Duration = Duration::from_secs(2);
@@ -30,7 +30,7 @@ struct Host {
 /// The way to the host's input; empty once that is closed.
 type Input = Arc<Mutex<Option<SyncSender<String>>>>;
 
-/// A program with arguments of ours. Words that a person gave come first, as a shell reads them.
+/// A program with arguments of ours. Words that the user gave come first, as a shell reads them.
 pub(super) fn program(name: &str, given: &str, arguments: &[String]) -> Command {
     let mut command = match given {
         "" => Command::new(name),
@@ -169,6 +169,10 @@ impl Running for Held {
 
     fn printed(&self) -> Instant {
         self.0.out.printed()
+    }
+
+    fn pid(&self) -> u32 {
+        lock(&self.0.kept).id()
     }
 }
 

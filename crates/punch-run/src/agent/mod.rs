@@ -22,7 +22,7 @@ pub use stream::{LINE, LOG_LIMIT, Lines, Out};
 /// What an agent is started on.
 #[derive(Clone, Debug)]
 pub struct Assignment {
-    /// What it is told. The first line names the ids of its todos.
+    /// The prompt. The first line names the ids of its todos.
     pub prompt: String,
     /// Where it works.
     pub folder: PathBuf,
@@ -78,6 +78,9 @@ pub trait Running: Send {
 
     /// When it last printed something: a sign of life, also where it is only half a line or nobody had time to hear it.
     fn printed(&self) -> Instant;
+
+    /// The number of its process.
+    fn pid(&self) -> u32;
 }
 
 /// The agent that a spec names.

@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use punch_agents::{AGENTS, Adapter};
-use punch_core::text;
 
 /// What kind of agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,36 +26,21 @@ pub struct Spec {
     pub command: String,
 }
 
-/// Why a spec names no agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SpecError {
-    /// There is no such kind.
-    Unknown {
-        /// What was given.
-        given: String,
-    },
-    /// The kind needs a command.
-    NoCommand {
-        /// What was given.
-        given: String,
-    },
+punch_core::errors! {
+    /// Why a spec does not name an agent.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum SpecError {
+        /// There is no such kind.
+        Unknown { given: String }: "no_agent", ("unknown agent `{given}`"), ("{}", forms());
+        /// The kind needs a command.
+        NoCommand { given: String }: "no_agent", ("`{given}` needs a command"), ("{}", forms());
+    }
 }
 
-impl SpecError {
-    /// What is wrong with which value.
-    pub fn message(&self) -> String {
-        let clip = |given: &str| text::clip(&text::neutral(given), 100).into_owned();
-        match self {
-            Self::Unknown { given } => format!("`{}` names no agent", clip(given)),
-            Self::NoCommand { given } => format!("`{}` says no command", clip(given)),
-        }
-    }
-
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        let names: Vec<String> = headless().map(|agent| format!("`{}`", agent.name)).collect();
-        format!("agents are `exec:COMMAND`, {} and `acp:COMMAND`", names.join(", "))
-    }
+/// The ways to name an agent.
+fn forms() -> String {
+    let names: Vec<String> = headless().map(|agent| format!("`{}`", agent.name)).collect();
+    format!("use {}, `exec:COMMAND` or `acp:COMMAND`", names.join(", "))
 }
 
 impl FromStr for Spec {
@@ -128,8 +112,8 @@ mod tests {
 
     #[test]
     fn what_names_no_agent_says_what_would() {
-        assert_eq!("gpt".parse::<Spec>().unwrap_err().message(), "`gpt` names no agent");
-        assert_eq!("exec: ".parse::<Spec>().unwrap_err().message(), "`exec: ` says no command");
+        assert_eq!("gpt".parse::<Spec>().unwrap_err().message(), "unknown agent `gpt`");
+        assert_eq!("exec: ".parse::<Spec>().unwrap_err().message(), "`exec: ` needs a command");
         assert!("acp".parse::<Spec>().unwrap_err().hint().contains("acp:COMMAND"));
     }
 }

@@ -49,7 +49,7 @@ impl Out {
     }
 }
 
-/// The lines of a stream, bytes that are no text replaced. Everything is written down on the way.
+/// The lines of a stream, bytes that are not text replaced. Everything is written down on the way.
 #[derive(Debug)]
 pub struct Lines<R> {
     from: R,

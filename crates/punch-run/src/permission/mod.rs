@@ -69,7 +69,7 @@ mod tests {
             ("once".to_owned(), "Allow".to_owned(), true),
             ("always".to_owned(), "Always".to_owned(), true),
         ];
-        Permission { id: "1".into(), what: what.into(), tool: Some(tool.into()), options }
+        Permission { id: "1".into(), what: what.into(), detail: what.into(), tool: Some(tool.into()), options }
     }
 
     fn policy(allowed: &[&str], otherwise: Otherwise) -> Policy {

@@ -110,14 +110,14 @@ impl fmt::Display for Rule {
 impl RuleError {
     /// Returns what a valid rule looks like.
     pub const fn hint(&self) -> &'static str {
-        "rules are tools or a tool and its use, such as `Read`, `mcp__punch__*` or `Bash(git *)`"
+        "a rule is a tool with an optional pattern, such as `Read`, `mcp__punch__*` or `Bash(git *)`"
     }
 }
 
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given = punch_core::text::neutral(&self.given);
-        write!(f, "`{}` is no rule about tools", punch_core::text::clip(&given, 100))
+        write!(f, "invalid permission rule `{}`", punch_core::text::clip(&given, 100))
     }
 }
 
@@ -130,7 +130,13 @@ mod tests {
     use super::*;
 
     fn allows(rule: &str, tool: &str, what: &str) -> bool {
-        let request = Permission { id: "1".into(), what: what.into(), tool: Some(tool.into()), options: Vec::new() };
+        let request = Permission {
+            id: "1".into(),
+            what: what.into(),
+            detail: what.into(),
+            tool: Some(tool.into()),
+            options: Vec::new(),
+        };
         rule.parse::<Rule>().unwrap().allows(&request)
     }
 
@@ -163,7 +169,7 @@ mod tests {
         for more in hidden {
             assert!(!allows("Bash(git *)", "Bash", &format!("git log{more}")), "{more:?}");
         }
-        assert!(!allows("Bash(git *)", "Bash", "git log …"), "nobody knows how it goes on");
+        assert!(!allows("Bash(git *)", "Bash", "git log …"), "nobody knows how it continues");
         assert!(allows("Bash(git log | head)", "Bash", "git log | head"), "named to the letter");
     }
 
@@ -171,7 +177,7 @@ mod tests {
     fn a_list_has_commas_between_its_rules() {
         assert_eq!(listed("Read, Bash(git log a, b) ,,mcp__punch__*"), ["Read", "Bash(git log a, b)", "mcp__punch__*"]);
         assert_eq!(listed(" , "), [""; 0]);
-        assert_eq!(listed("Bash(a, b"), ["Bash(a, b"], "which is no rule, and said to be none");
+        assert_eq!(listed("Bash(a, b"), ["Bash(a, b"], "which is not a rule, and said to be none");
     }
 
     #[test]
@@ -182,7 +188,7 @@ mod tests {
         for given in ["Bash", "Bash(git *)", "*", "Bash(echo (x))"] {
             assert_eq!(given.parse::<Rule>().unwrap().to_string(), given);
         }
-        assert_eq!("Bash(".parse::<Rule>().unwrap_err().to_string(), "`Bash(` is no rule about tools");
+        assert_eq!("Bash(".parse::<Rule>().unwrap_err().to_string(), "invalid permission rule `Bash(`");
     }
 
     /// Matches by trying every way to split the text.

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use punch_core::drive::is_blank;
 use punch_core::schedule::{Ask, Order, budget, estimate};
-use punch_core::{Dep, Todo, Uid};
+use punch_core::{Dep, HoldKind, Todo, Uid};
 
 use super::seat::{Seat, SeatEvent};
 use super::{Runner, Stop};
@@ -14,7 +13,7 @@ impl Runner<'_, '_> {
     /// Assigns everything that can be started now.
     pub(super) fn assign(&mut self) -> Result<(), RunError> {
         let mut refused: HashSet<Uid> = HashSet::new();
-        while self.stop.is_none() && self.seats.iter().any(Seat::is_free) {
+        while self.stop.is_none() && !self.paused && self.seats.iter().any(Seat::is_free) {
             let Some(uid) = self.best(&refused)? else { break };
             if let Some(why) = self.meter.stops_run() {
                 self.stop = Some(Stop::Budget(why));
@@ -30,12 +29,12 @@ impl Runner<'_, '_> {
     /// Returns the todo to start next.
     pub(super) fn best(&mut self, refused: &HashSet<Uid>) -> Result<Option<Uid>, RunError> {
         let (context, calibration) = (self.world.settings.run_context.value, self.rules.calibration);
-        let ask =
-            Ask { order: Order::List, agents: 1, context, calibration, skip_optional: self.options.skip_optional };
+        let (skip_optional, oversize) = (self.options.skip_optional, self.options.oversize);
+        let ask = Ask { order: Order::List, agents: 1, context, calibration, skip_optional, oversize };
         let now = self.world.engine.now();
         let busy: Vec<Uid> = self.seats.iter().filter_map(|seat| seat.state.todo()).collect();
         self.refresh_cache()?;
-        Ok(self.cache.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid) && !is_blank(todo)))
+        Ok(self.cache.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid)))
     }
 
     /// Starts a todo; false if that was not possible after all.
@@ -45,7 +44,7 @@ impl Runner<'_, '_> {
             return self.adopt(&todo);
         }
         if let Some(why) = self.meter.stops_todo(uid) {
-            self.hold(0, &todo, None, &format!("its limit is reached: {why}"))?;
+            self.hold(0, &todo, None, (HoldKind::Human, &format!("its limit is reached: {why}")))?;
             return Ok(false);
         }
         let Some((at, fresh)) = self.seat_for(&todo) else { return Ok(false) };

@@ -1,26 +1,28 @@
-//! The beginning of a run: the lock, approvals of checks, the record, and todos left over by dead runners.
+//! The beginning of a run: the lease of the plan, approvals of checks, the record, and todos left over by dead runners.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use punch_core::{Op, Ref, Status, Todo, Verify, WorkerId};
 use punch_engine::process::end_marked_processes;
-use punch_engine::{Begin, Ended, EngineError, Request, RunOutcome, RunRecord};
+use punch_engine::{Begin, Ended, EngineError, Request, RunControls, RunHolder, RunOutcome, RunRecord};
 use serde_json::json;
 
+use super::journal::Journal;
 use super::plan_cache::PlanCache;
 use super::seat::{Rules, Seat, SeatEvent};
 use super::{Message, Runner, World};
 use crate::agent::{self, Kind, Spec};
-use crate::error::RunError;
+use crate::error::{MissingApprovals, RunError};
 use crate::folder::{self, Folder};
 use crate::interrupt::Interrupt;
 use crate::lock::{Lock, LockError};
 use crate::meter::Meter;
+use crate::observer::{RunEvent, line};
 use crate::options::Options;
-use crate::run_event::{RunEvent, RunObserver, line};
+use crate::worktree::lanes_name;
 use crate::worktree::{Lanes, WorktreeError};
 
 /// Capacity of the channel for messages.
@@ -29,22 +31,45 @@ const WAITING: usize = 256;
 /// Number of todos named in the error about missing approvals.
 const NAMED: usize = 10;
 
-/// What a run holds from its beginning to its end: the lock, its record, its lanes.
-pub(super) struct Begun {
+/// The right to run a plan, given up when dropped: the lease in the store counts for all machines, the lock file tells on
+/// this one whether the holder is alive.
+struct PlanLease<'e> {
+    world: &'e World<'e>,
     _lock: Lock,
+}
+
+impl<'e> PlanLease<'e> {
+    fn take(world: &'e World<'e>) -> Result<Self, RunError> {
+        let runs = folder::runs(&world.store);
+        let lock = Lock::take(&runs, world.plan).map_err(|error| match error {
+            LockError::Taken { by } => RunError::Engine(EngineError::RunTaken { by }),
+            LockError::Failed(error) => RunError::File(error),
+        })?;
+        world.engine.take_run(world.plan, &RunHolder::this_process(&runs))?;
+        Ok(Self { world, _lock: lock })
+    }
+}
+
+impl Drop for PlanLease<'_> {
+    fn drop(&mut self) {
+        // A lease that cannot be given up runs out, and counts as released on this machine.
+        let _ = self.world.engine.release_run(self.world.plan);
+    }
+}
+
+/// What a run holds from its beginning to its end: the lease, its record, its lanes.
+pub(super) struct Begun<'e> {
+    _lease: PlanLease<'e>,
     record: RunRecord,
     pub lanes: Option<Lanes>,
 }
 
-/// Takes the lock and begins or resumes the run.
-pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObserver) -> Result<Begun, RunError> {
+/// Takes the lease and begins or resumes the run.
+pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journal<'_>) -> Result<Begun<'e>, RunError> {
     options.specs.iter().try_for_each(|spec| agent::agent(spec).map(drop))?;
-    options.permissions.rules().map_err(RunError::Rule)?;
-    let lock = Lock::take(&folder::runs(&world.store), world.plan).map_err(|error| match error {
-        LockError::Taken { by } => RunError::Taken { by },
-        LockError::Failed(error) => RunError::File(error),
-    })?;
-    // The holder of the lock is the only runner. Agents of dead runners that are still alive would keep working on
+    options.permissions.rules()?;
+    let lease = PlanLease::take(world)?;
+    // The holder of the lease is the only runner. Agents of dead runners that are still alive would keep working on
     // files that other agents get now.
     end_marked_processes("PUNCH_SESSION_FILE", &folder::prefix(&world.store, world.plan));
     require_approvals(world)?;
@@ -61,12 +86,12 @@ pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObse
     };
     let record = world.engine.begin_run(world.plan, &begin)?;
     let resumed = record.body.epoch > 1;
-    observer.on_event(&RunEvent::Begun { run: record.id, resumed, agents: options.seats });
+    journal.report(&RunEvent::Begun { run: record.id, resumed, agents: options.seats });
     if worktrees && !options.worktrees {
-        let what = "it goes on in work trees, where its work is; `--fresh` begins a new one without them";
-        observer.on_event(&RunEvent::Remark { what: what.into() });
+        let what = "it continues in worktrees, where its work is; `--fresh` starts a new run without them";
+        journal.report(&RunEvent::Remark { what: what.into() });
     }
-    let lanes = match worktrees.then(|| lanes(world, &record, observer)).transpose() {
+    let lanes = match worktrees.then(|| lanes(world, &record, journal)).transpose() {
         Ok(lanes) => lanes,
         Err(error) => {
             // The run never began, so the next one must not resume it.
@@ -75,32 +100,23 @@ pub(super) fn begin(world: &World<'_>, options: &Options, observer: &dyn RunObse
             return Err(error.into());
         }
     };
-    Ok(Begun { _lock: lock, record, lanes })
+    Ok(Begun { _lease: lease, record, lanes })
 }
 
-fn lanes(world: &World<'_>, record: &RunRecord, observer: &dyn RunObserver) -> Result<Lanes, WorktreeError> {
+fn lanes(world: &World<'_>, record: &RunRecord, journal: &Journal<'_>) -> Result<Lanes, WorktreeError> {
     // Not among the files of the run: those are deleted one day, and agents avoid changing anything below `.git`.
     let beside = || folder::runs(&world.store).with_file_name("trees");
     let place = world.trees.clone().unwrap_or_else(beside);
     let (lanes, remarks) = Lanes::begin(&world.root, &place, &lanes_name(&world.plan_name, record))?;
-    remarks.iter().for_each(|remark| observer.on_event(&RunEvent::Remark { what: remark.to_string() }));
+    remarks.iter().for_each(|remark| journal.report(&RunEvent::Remark { what: remark.to_string() }));
     Ok(lanes)
-}
-
-/// Returns the name of a run in its branches. It contains the time because a new store counts its runs from 1 again and
-/// must not use the branches of the old one.
-fn lanes_name(plan: &str, record: &RunRecord) -> String {
-    let digit = |n: i64| char::from_digit(u32::try_from(n.rem_euclid(36)).unwrap_or_default(), 36).unwrap_or('0');
-    let seconds = record.started_at / 1000;
-    let tag: String = [46_656, 1_296, 36, 1].map(|unit| digit(seconds / unit)).iter().collect();
-    format!("{plan}-{}-{tag}", record.id)
 }
 
 /// Refuses to begin while a check is not approved: the work would be paid for and could not be completed.
 fn require_approvals(world: &World<'_>) -> Result<(), RunError> {
     let plan = world.engine.whole(world.plan)?;
     let allowed = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.has(command));
-    let open = plan.live().into_iter().filter(|todo| todo.status.is_open());
+    let open = plan.live().into_iter().filter(|todo| todo.status.is_open() && !todo.is_parked());
     let before = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.is_outdated(command));
     let mut outdated = false;
     let missing: Vec<(String, String)> = open
@@ -114,7 +130,7 @@ fn require_approvals(world: &World<'_>) -> Result<(), RunError> {
         return Ok(());
     }
     let total = missing.len();
-    Err(RunError::Consent { todos: missing.into_iter().take(NAMED).collect(), total, outdated })
+    Err(MissingApprovals { todos: missing.into_iter().take(NAMED).collect(), total, outdated }.into())
 }
 
 /// Returns the runner and the receiving end of its channel.
@@ -122,10 +138,10 @@ pub(super) fn runner<'s, 'e>(
     scope: &'s Scope<'s, 'e>,
     world: &'e World<'e>,
     options: &'e Options,
-    observer: &'e dyn RunObserver,
+    journal: &'e Journal<'e>,
     interrupt: &'e Interrupt,
     lanes: Option<&'e Lanes>,
-    begun: &Begun,
+    begun: &Begun<'_>,
 ) -> Result<(Runner<'s, 'e>, Receiver<Message>), RunError> {
     let (send, receive) = sync_channel(WAITING);
     let run = begun.record.clone();
@@ -140,14 +156,14 @@ pub(super) fn runner<'s, 'e>(
             run.id,
             lanes.is_some(),
             world.engine.calibration()?,
-            options.permissions.rules().map_err(RunError::Rule)?,
+            options.permissions.rules()?,
         ),
         seats: (0..options.seats.max(1)).filter_map(|n| seat(n, &options.specs)).collect(),
         processes: HashMap::new(),
         agents,
         world,
         options,
-        observer,
+        journal,
         interrupt,
         lanes,
         scope,
@@ -159,14 +175,20 @@ pub(super) fn runner<'s, 'e>(
         cache: PlanCache::default(),
         compared: None,
         waiting: false,
+        questions: HashMap::new(),
+        controls: RunControls::default(),
+        paused: false,
+        published: HashMap::new(),
+        renewed: Instant::now(),
     };
     Ok((runner, receive))
 }
 
 impl Runner<'_, '_> {
-    /// Handles the todos of dead workers: checks those that were reported as done and opens the others again. The lock
+    /// Handles the todos of dead workers: checks those that were reported as done and opens the others again. The lease
     /// guarantees that none of these workers is alive.
     pub(super) fn recover_leftovers(&mut self) -> Result<(), RunError> {
+        self.release_unanswered()?;
         let now = self.world.engine.now();
         for todo in self.persist(|engine| engine.todos_of_workers(self.world.plan))? {
             let mine = todo.status_at(now) == Status::InProgress;
@@ -203,7 +225,7 @@ impl Runner<'_, '_> {
             Ok(_) => {
                 let id = line(&todo.id);
                 self.remark(format!(
-                    "{id} was reported in the work trees of another run; `punch runs` names its branch"
+                    "{id} was reported in the worktrees of another run; `punch runs` names its branch"
                 ));
             }
             Err(EngineError::Refused(_)) => {}

@@ -7,6 +7,7 @@ use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proofs, Request, VerifyE
 use super::seat::Verdict;
 use super::store_retry::StoreRetry;
 use super::{Message, Runner};
+use crate::observer::{RunEvent, line};
 use crate::worktree::{Lane, Lanes, Published, Settled, WorktreeError};
 
 /// Number of checks before giving up on a result branch or a todo that keeps changing.
@@ -25,7 +26,7 @@ impl Runner<'_, '_> {
             let uid = todo.uid;
             let verdict = match lane {
                 Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane) }.run(),
-                Err(error) => Ok(Verdict::Hold(format!("its work tree cannot be had: {error}"))),
+                Err(error) => Ok(Verdict::Hold(format!("its worktree cannot be had: {error}"))),
             };
             // The receiver is gone if the run has ended: the todo stays reported.
             let _ = send.send(Message::Checked(uid, verdict));
@@ -67,15 +68,25 @@ impl Check<'_> {
     fn round(&self) -> Result<Option<Verdict>, EngineError> {
         let world = self.store.world;
         let Some(todo) = self.claimed_todo()? else {
-            return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
+            return Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
         };
+        let mut is_unchanged = false;
         let (root, git, commit) = match &self.lane {
             None => (world.root.clone(), None, None),
             Some((lanes, lane)) => {
-                let message = format!("{}: {}", self.todo.id, self.todo.content);
+                // On one line: what follows could be read as trailers.
+                let message = format!("{}: {}", line(&self.todo.id), punch_core::text::one_line(&self.todo.content));
                 match lanes.settle(lane, &message) {
-                    Ok(Settled::Held(held)) => return Ok(Some(Verdict::Hold(held.reason()))),
-                    Ok(Settled::Ready { commit, .. } | Settled::Nothing { commit }) => {
+                    Ok(Settled::Held(held)) => {
+                        let reason = held.reason();
+                        return Ok(Some(match held.is_conflict() {
+                            true => Verdict::Conflict(reason),
+                            false => Verdict::Hold(reason),
+                        }));
+                    }
+                    Ok(Settled::Ready { commit, .. }) => (lane.path.clone(), lanes.folders(lane), Some(commit)),
+                    Ok(Settled::Nothing { commit }) => {
+                        is_unchanged = true;
                         (lane.path.clone(), lanes.folders(lane), Some(commit))
                     }
                     // Another attempt would fail for the same reason: the user has to look at it.
@@ -99,7 +110,7 @@ impl Check<'_> {
         if let (Some((lanes, lane)), Some(commit)) = (&self.lane, &commit) {
             // The result branch never moves back, so work without a valid claim must not get there.
             if self.claimed_todo()?.is_none() {
-                return Ok(Some(Verdict::Lost("it is somebody else's by now".to_owned())));
+                return Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
             }
             match lanes.publish(lane, commit) {
                 Ok(Published::Now) => {}
@@ -127,7 +138,13 @@ impl Check<'_> {
         };
         let done = Op::Done { target: Ref::Uid(self.todo.uid), evidence: None, fence: Some(self.todo.fence) };
         match self.store.persist(|engine| engine.submit(plan, &request, std::slice::from_ref(&done))) {
-            Ok(_) => Ok(Some(Verdict::Done)),
+            Ok(_) => {
+                if is_unchanged && todo.verify.is_none() {
+                    let what = format!("{} is done without a check, and no file was changed for it", line(&todo.id));
+                    self.store.journal.report(&RunEvent::Remark { what });
+                }
+                Ok(Some(Verdict::Done))
+            }
             Err(EngineError::Refused(refusals))
                 if refusals.iter().any(|refusal| matches!(refusal, Refusal::NeedsVerification { .. })) =>
             {

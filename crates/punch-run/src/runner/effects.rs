@@ -4,17 +4,18 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use punch_core::drive::{Finish, HostEvent};
+use punch_core::schedule::estimate;
 use punch_core::{Actor, Evidence, Footprint, Hold, HoldKind, Op, Ref, Refusal, Status, Todo, Uid, WorkerId};
 use punch_engine::config::{Source, Sourced};
-use punch_engine::{Choice, EngineError, HostReport, Request, assignment_key};
+use punch_engine::{Answer, Choice, EngineError, HostReport, OpenTurn, Request, assignment_key};
 use punch_store::{Durability, SessionKey, Spent};
 
 use super::seat::{Conditions, Effect, SeatEvent, Worker};
-use super::{Message, Runner, Stop};
+use super::{Runner, Stop};
 use crate::agent::{Event, Permission, Report};
 use crate::error::RunError;
+use crate::observer::{RunEvent, line};
 use crate::permission;
-use crate::run_event::{RunEvent, line};
 
 impl Runner<'_, '_> {
     /// Lets something happen to a seat, with all that follows from it.
@@ -55,9 +56,21 @@ impl Runner<'_, '_> {
         match effect {
             Effect::Claim { uid, worker } => return self.claim(uid, worker).map(Some),
             Effect::Launch { worker, todo, resume } => {
-                return Ok(Some(self.launch(at, worker, &todo, resume).unwrap_or_else(SeatEvent::NotLaunched)));
+                self.begin_turn(at, &todo)?;
+                let launched = self.launch(at, worker, &todo, resume).unwrap_or_else(SeatEvent::NotLaunched);
+                if let SeatEvent::NotLaunched(_) = launched {
+                    self.end_turn(at, None)?;
+                }
+                return Ok(Some(launched));
             }
-            Effect::Prompt { start, todo, text } => return self.prompt(at, start, &todo, text).map(Some),
+            Effect::Prompt { start, todo, text } => {
+                self.begin_turn(at, &todo)?;
+                let prompted = self.prompt(at, start, &todo, text)?;
+                if let SeatEvent::NotPrompted(_) = prompted {
+                    self.end_turn(at, None)?;
+                }
+                return Ok(Some(prompted));
+            }
             Effect::Inspect(uid) => return Ok(Some(SeatEvent::Inspected(self.inspect(uid)?))),
             Effect::DecideContinuation { key, owner } => {
                 return Ok(Some(SeatEvent::Continuation(self.decide_continuation(at, key, owner)?)));
@@ -65,17 +78,15 @@ impl Runner<'_, '_> {
             Effect::Fail { todo, owner, why } => {
                 return Ok(Some(SeatEvent::AttemptFailed(self.fail(at, &todo, &owner, &why)?)));
             }
-            Effect::Answer { start, request, allowed } => self.answer(start, &request, allowed),
-            Effect::AskUser { start, todo, request } => {
-                let (observer, send) = (self.observer, self.send.clone());
-                self.scope.spawn(move || {
-                    let allowed = observer.ask(&todo, &request);
-                    let _ = send.send(Message::Answered { start, request: request.id, allowed });
-                });
-            }
+            Effect::Answer { start, request, answer } => self.answer(start, &request, &answer),
+            Effect::AskUser { start, todo, request } => return self.ask_user(at, start, &todo, request),
             Effect::Cancel(start) => self.processes.get_mut(&start).into_iter().for_each(|agent| agent.cancel()),
             Effect::Kill(start) => self.processes.get_mut(&start).into_iter().for_each(|agent| agent.kill()),
-            Effect::EndAgent(start) => drop(self.processes.remove(&start)),
+            Effect::EndAgent(start) => {
+                drop(self.processes.remove(&start));
+                // Open only if the agent failed before it got the prompt.
+                self.end_turn(at, None)?;
+            }
             Effect::ReportDone { todo, owner, evidence } => {
                 let request = Request::of(Actor::worker(self.actor(None).by(), &owner));
                 let evidence = Some(Evidence { text: Some(evidence.to_owned()), ..Evidence::default() });
@@ -88,7 +99,9 @@ impl Runner<'_, '_> {
                 let (agent, spent) = (self.seats[at].number, self.meter.of(todo.uid));
                 self.report(&RunEvent::Completed { agent, todo: line(&todo.id), spent });
             }
-            Effect::Hold { todo, owner, why } => self.hold(self.seats[at].number, &todo, Some(&owner), &why)?,
+            Effect::Hold { todo, owner, kind, why } => {
+                self.hold(self.seats[at].number, &todo, Some(&owner), (kind, &why))?;
+            }
             Effect::Release { uid, owner } => {
                 self.submit_if_allowed(&Request::of(self.actor(Some(&owner))), Op::Release(Ref::Uid(uid)))?;
             }
@@ -98,12 +111,12 @@ impl Runner<'_, '_> {
                 let request = Request { durability: Durability::Relaxed, ..Request::of(self.actor(Some(&owner))) };
                 self.submit_if_allowed(&request, Op::Renew(Ref::Uid(uid), until))?;
             }
-            Effect::Charge(spent) => self.charge(&spent)?,
+            Effect::Charge(spent) => self.end_turn(at, Some(&spent))?,
             Effect::CloseLane(lane) => {
                 if let Some(lanes) = self.lanes
                     && let Err(error) = lanes.close(&lane, "Work that was not taken in\n")
                 {
-                    self.remark(format!("a work tree stays: {error}"));
+                    self.remark(format!("a worktree stays: {error}"));
                 }
             }
             Effect::Checkpoint(notes) => self.checkpoint(notes),
@@ -116,7 +129,7 @@ impl Runner<'_, '_> {
     }
 
     /// Submits an op of which a refusal needs no answer: what became of the todo is read later.
-    fn submit_if_allowed(&self, request: &Request<'_>, op: Op) -> Result<(), RunError> {
+    pub(super) fn submit_if_allowed(&self, request: &Request<'_>, op: Op) -> Result<(), RunError> {
         match self.persist(|engine| engine.submit(self.world.plan, request, std::slice::from_ref(&op))) {
             Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
             Err(error) => Err(error.into()),
@@ -159,7 +172,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn inspect(&self, uid: Uid) -> Result<Option<Todo>, RunError> {
+    pub(super) fn inspect(&self, uid: Uid) -> Result<Option<Todo>, RunError> {
         let part = Footprint { todos: [uid].into(), ..Footprint::default() };
         let part = self.persist(|engine| engine.slice(self.world.plan, &part))?;
         Ok(part.get(uid).cloned())
@@ -180,6 +193,7 @@ impl Runner<'_, '_> {
             earlier: Default::default(),
             by_runner: true,
             upcoming: None,
+            agent_process: || None,
         };
         Ok(self.persist(|engine| engine.observe(&report, &settings))?.go_on)
     }
@@ -207,14 +221,20 @@ impl Runner<'_, '_> {
         self.report(&match &failed {
             Some(failed) if failed.status == Status::Failed => RunEvent::Failed { agent, todo, why },
             Some(_) => RunEvent::Retrying { agent, todo, why },
-            None => RunEvent::Released { agent, todo, why: "it is somebody else's by now".to_owned() },
+            None => RunEvent::Released { agent, todo, why: "someone else has it now".to_owned() },
         });
         Ok(failed)
     }
 
     /// Puts a todo on hold for the user.
-    pub(super) fn hold(&self, agent: usize, todo: &Todo, owner: Option<&str>, why: &str) -> Result<(), RunError> {
-        let hold = Hold { kind: HoldKind::Human, reason: line(why), until: None, by: String::new(), at: 0 };
+    pub(super) fn hold(
+        &self,
+        agent: usize,
+        todo: &Todo,
+        owner: Option<&str>,
+        (kind, why): (HoldKind, &str),
+    ) -> Result<(), RunError> {
+        let hold = Hold { kind, reason: line(why), until: None, by: String::new(), at: 0 };
         let request = Request::of(self.actor(owner));
         let ops = [Op::Hold(Ref::Uid(todo.uid), hold)];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
@@ -234,16 +254,39 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    fn charge(&mut self, spent: &Spent) -> Result<(), RunError> {
-        self.persist(|engine| engine.spend(self.world.plan, std::slice::from_ref(spent)))?;
-        self.meter.add(spent);
+    /// Stores that a turn begins before the agent gets the prompt: if this runner is killed, the next one charges it.
+    fn begin_turn(&mut self, at: usize, todo: &Todo) -> Result<(), RunError> {
+        let seat = &self.seats[at];
+        let turn = OpenTurn {
+            seat: seat.number,
+            uid: todo.uid,
+            attempt: todo.attempts + 1,
+            agent: seat.name.clone(),
+            estimate: estimate(todo, self.rules.calibration).tokens,
+            began: 0,
+        };
+        self.persist(|engine| engine.begin_turn(self.world.plan, self.run.id, &turn))?;
+        self.meter.begin_turn(turn.seat);
         Ok(())
     }
 
-    fn answer(&mut self, start: u64, request: &Permission, allowed: bool) {
+    /// Ends the turn of a seat and charges what it took. Without `spent`, the agent never got the prompt.
+    fn end_turn(&mut self, at: usize, spent: Option<&Spent>) -> Result<(), RunError> {
+        let seat = self.seats[at].number;
+        if self.meter.end_turn(seat) || spent.is_some() {
+            self.persist(|engine| engine.end_turn(self.world.plan, self.run.id, seat, spent))?;
+        }
+        spent.into_iter().for_each(|spent| self.meter.add(spent));
+        Ok(())
+    }
+
+    fn answer(&mut self, start: u64, request: &Permission, answer: &Answer) {
         let Some(agent) = self.processes.get_mut(&start) else { return };
-        let refusing = || request.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str());
-        let option = if allowed { permission::allowing(request) } else { refusing() };
+        let option = match answer {
+            Answer::Allow => permission::allowing(request),
+            Answer::Refuse => request.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str()),
+            Answer::Option(id) => Some(id.as_str()),
+        };
         if let Err(error) = agent.answer(&request.id, option) {
             self.remark(format!("an answer did not reach the agent: {error}"));
         }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use punch_core::drive::roots;
+use punch_core::reason::is_optional;
+use punch_core::schedule::{budget, estimate};
 use punch_core::{Plan, Status, Todo, Uid};
 use punch_engine::{CheckpointReason, Code, Ended, RunOutcome, Saving, WorkTree};
 
@@ -10,7 +12,7 @@ use super::plan_cache::PlanCache;
 use super::seat::Seat;
 use super::{Finished, Runner, Stop};
 use crate::error::RunError;
-use crate::run_event::{RunEvent, line};
+use crate::observer::{RunEvent, line};
 use crate::worktree::ResultState;
 
 /// Number of lines about what blocks open todos.
@@ -28,6 +30,14 @@ impl Runner<'_, '_> {
         if self.stop.is_some() {
             return Ok(true);
         }
+        if self.seats.iter().all(Seat::is_stopped) && self.seats.iter().any(|seat| seat.stop_requested) {
+            self.stop = Some(Stop::Interrupted);
+            return Ok(true);
+        }
+        if self.is_paused() && self.plan()?.row.counts.open() > 0 {
+            self.report_waiting("the run is paused; `punch run resume` continues it");
+            return Ok(false);
+        }
         let broken = self.seats.iter().all(Seat::is_broken);
         // A todo waits for a resting seat, or could not be started just now and is tried again.
         if !broken && self.best(&HashSet::new())?.is_some() {
@@ -36,13 +46,21 @@ impl Runner<'_, '_> {
         if broken || !self.may_wait()? {
             return Ok(true);
         }
+        self.report_waiting("nothing can start now; the run waits for a timer or another worker");
+        Ok(false)
+    }
+
+    /// Returns true if the user paused the run, or every seat that could work.
+    fn is_paused(&self) -> bool {
+        let waits = |seat: &Seat| seat.paused || seat.is_stopped();
+        self.paused || (self.seats.iter().all(waits) && self.seats.iter().any(|seat| seat.paused))
+    }
+
+    fn report_waiting(&mut self, what: &str) {
         if !self.waiting {
             self.waiting = true;
-            self.report(&RunEvent::Waiting {
-                what: "nothing can be started now; time or somebody else will change that".into(),
-            });
+            self.report(&RunEvent::Waiting { what: what.into() });
         }
-        Ok(false)
     }
 
     /// Returns true if time alone will make a todo ready soon: a timer ends, or another owner's lease runs out.
@@ -60,15 +78,19 @@ impl Runner<'_, '_> {
         let now = self.world.engine.now();
         let broken = self.seats.iter().find(|seat| seat.is_broken()).map(|seat| seat.start_error.clone());
         self.cache = PlanCache::default();
+        let (window, calibration) = (budget(self.world.settings.run_context.value), self.rules.calibration);
+        let takes_oversize = self.options.oversize;
+        let is_oversize = |todo: &Todo| !takes_oversize && estimate(todo, calibration).tokens > window;
         let plan = self.plan()?;
         let failed = plan.row.counts.failed;
         let (outcome, mut because) = match stop {
             Some(Stop::Interrupted) => (RunOutcome::Interrupted, Vec::new()),
             Some(Stop::Budget(why)) => (RunOutcome::Budget, vec![why]),
             None => {
-                let found = unfinished(plan, skip, now);
-                let done = found.is_empty();
-                (if done { RunOutcome::Done } else { RunOutcome::Stalled }, found)
+                let mut found = unfinished(plan, skip, is_oversize, now);
+                let outcome = if found.is_empty() { RunOutcome::Done } else { RunOutcome::Stalled };
+                found.extend(if skip { optional(plan) } else { None });
+                (outcome, found)
             }
         };
         if outcome == RunOutcome::Stalled {
@@ -81,9 +103,10 @@ impl Runner<'_, '_> {
             self.close_lanes(lanes, &mut because)?;
         }
         let ended = Ended { outcome, because: because.clone() };
-        self.persist(|engine| engine.end_run(self.world.plan, self.run.id, &ended))?;
         let (completed, spent) = (self.completed, self.meter.sum());
         self.report(&RunEvent::Ended { outcome, because: because.clone(), completed, failed, spent });
+        self.publish();
+        self.persist(|engine| engine.end_run(self.world.plan, self.run.id, &ended))?;
         Ok(Finished { run: self.run.id, outcome, because, completed, spent })
     }
 
@@ -115,15 +138,14 @@ impl Runner<'_, '_> {
 }
 
 /// Returns what failed and what blocks the open todos, one line each; nothing if everything is done.
-fn unfinished(plan: &Plan, skip_optional: bool, now: i64) -> Vec<String> {
-    let now = now.max(plan.row.last_time);
+fn unfinished(plan: &Plan, skip_optional: bool, is_oversize: impl Fn(&Todo) -> bool, now: i64) -> Vec<String> {
     let live = plan.live();
     let failed = live.iter().filter(|todo| todo.status == Status::Failed).map(|todo| {
         let why = todo.last_error.as_deref().map(|why| format!(": {}", line(why))).unwrap_or_default();
         line(&format!("{} failed{why}", todo.id))
     });
     let mut out: Vec<String> = failed.collect();
-    let wanted = |todo: &&&Todo| todo.status.is_open() && !(skip_optional && todo.effective_priority() >= 5);
+    let wanted = |todo: &&&Todo| todo.is_open_work() && !(skip_optional && is_optional(todo));
     let open: Vec<Uid> = live.iter().filter(wanted).map(|todo| todo.uid).collect();
     if !open.is_empty() {
         let found = roots(plan, &open, None, now, VISITS).unwrap_or_default();
@@ -132,8 +154,15 @@ fn unfinished(plan: &Plan, skip_optional: bool, now: i64) -> Vec<String> {
         out.extend(
             found.named.iter().filter(|block| !ids.contains(&block.id.as_str())).map(|block| line(&block.text())),
         );
+        let oversize = live.iter().filter(wanted).filter(|todo| todo.is_ready(now) && is_oversize(todo));
+        out.extend(oversize.map(|todo| {
+            line(&format!("{} is larger than a context window: split it, or run with `--oversize`", todo.id))
+        }));
         if out.is_empty() {
-            out.push(format!("{} todos are open, and none can be started", open.len()));
+            out.push(match open.len() {
+                1 => "1 todo is open, and it cannot be started".to_owned(),
+                open => format!("{open} todos are open, and none can be started"),
+            });
         }
     }
     let more = out.len().saturating_sub(NAMED);
@@ -142,4 +171,15 @@ fn unfinished(plan: &Plan, skip_optional: bool, now: i64) -> Vec<String> {
         out.push(format!("… and {more} more"));
     }
     out
+}
+
+/// Names the optional todos that a run without them leaves open.
+fn optional(plan: &Plan) -> Option<String> {
+    let live = plan.live();
+    let left = live.iter().filter(|todo| todo.is_open_work() && is_optional(todo));
+    let mut ids: Vec<String> = left.map(|todo| line(&todo.id)).collect();
+    let more = ids.len().saturating_sub(NAMED);
+    ids.truncate(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!ids.is_empty()).then(|| format!("optional, so left open: {}{more}", ids.join(", ")))
 }

@@ -1,14 +1,34 @@
-//! What the runner looks at again and again: requests to stop, changes of the plan by others, and time.
+//! What the runner looks at again and again: requests to stop, answers, changes of the plan by others, and time.
+
+use std::time::{Duration, Instant};
 
 use super::seat::SeatEvent;
 use super::{Runner, Stop};
 use crate::error::RunError;
 
+/// How often the lease of the plan is renewed: a third of what it lasts.
+const RENEWAL: Duration = Duration::from_secs(10);
+
 impl Runner<'_, '_> {
     pub(super) fn housekeeping(&mut self) -> Result<(), RunError> {
-        self.apply_stop_requests()?;
+        self.renew_lease()?;
         self.compare_with_plan()?;
-        self.tick()
+        self.apply_stop_requests()?;
+        self.check_questions()?;
+        self.tick()?;
+        self.publish();
+        Ok(())
+    }
+
+    /// Renews the lease of the plan. If another runner has it, this one ends at once and writes nothing more.
+    fn renew_lease(&mut self) -> Result<(), RunError> {
+        if self.renewed.elapsed() >= RENEWAL {
+            // The lease counts from a time before it was asked for.
+            let asked = Instant::now();
+            self.persist(|engine| engine.renew_run(self.world.plan))?;
+            self.renewed = asked;
+        }
+        Ok(())
     }
 
     /// Asks agents to end if the user wants the run to stop, or its time is over.
@@ -30,12 +50,13 @@ impl Runner<'_, '_> {
 
     /// Passes on what others did to todos that agents work on.
     fn compare_with_plan(&mut self) -> Result<(), RunError> {
-        let stamp = self.persist(|engine| Ok(engine.store().stamp()?))?;
+        let stamp = self.persist(|engine| Ok(engine.store().stamp(Some(self.world.plan))?))?;
         // Not the stamp of the plan cache: assigning reads the plan too, and would see a change first.
         if self.compared.is_some() && self.compared == stamp {
             return Ok(());
         }
         self.compared = stamp;
+        self.apply_controls()?;
         for at in 0..self.seats.len() {
             let Some(uid) = self.seats[at].state.job_in_work().map(|job| job.todo.uid) else { continue };
             if let Some(todo) = self.plan()?.get(uid).cloned() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use punch_core::drive::{Reporting, brief};
+use punch_core::drive::{Reporting, Workplace, brief};
 use punch_core::{Dep, Footprint, Todo, Uid};
 use punch_engine::{EngineError, GIT_ELSEWHERE, Role, SessionFile};
 
@@ -83,7 +83,8 @@ impl Runner<'_, '_> {
         let footprint = Footprint { todos, ..Footprint::default() };
         let part = self.persist(|engine| engine.slice(self.world.plan, &footprint))?;
         let reporting = if self.seats[at].exit_reports_done { Reporting::Exit } else { Reporting::Tools };
-        Ok(brief(&part, todo.uid, reporting))
+        let workplace = if self.lanes.is_some() { Workplace::Lane } else { Workplace::Project };
+        Ok(brief(&part, todo.uid, reporting, workplace))
     }
 
     /// Tells the server and the hooks of a conversation which todo it is on.

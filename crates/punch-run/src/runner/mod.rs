@@ -4,11 +4,15 @@
 mod assign;
 mod begin;
 mod check;
+mod controls;
 mod effects;
 mod end;
 mod housekeeping;
+mod journal;
 mod launch;
 mod plan_cache;
+mod publish;
+mod questions;
 mod seat;
 mod store_retry;
 
@@ -16,11 +20,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{self, Scope};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use punch_core::{Actor, Plan, Uid};
 use punch_engine::config::Settings;
-use punch_engine::{Consents, Engine, EngineError, RunOutcome, RunRecord, Sum};
+use punch_engine::{Consents, Engine, EngineError, RunControls, RunOutcome, RunRecord, Sum};
 use punch_store::{PlanId, StoreError};
 
 use crate::agent::{Agent, Report, Running};
@@ -28,10 +32,13 @@ use crate::error::RunError;
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::meter::Meter;
+use crate::observer::{RunEvent, RunObserver};
 use crate::options::Options;
-use crate::run_event::{RunEvent, RunObserver};
 use crate::worktree::Lanes;
+use journal::Journal;
 use plan_cache::PlanCache;
+use publish::Published;
+use questions::PendingQuestion;
 use seat::{Rules, Seat, SeatEvent, SeatState, Verdict};
 use store_retry::StoreRetry;
 
@@ -87,8 +94,6 @@ enum Message {
     Agent(Report),
     /// The check of a todo is over.
     Checked(Uid, Result<Verdict, EngineError>),
-    /// The user was asked about a permission request of the agent with this start number.
-    Answered { start: u64, request: String, allowed: Option<bool> },
 }
 
 /// Why the run starts nothing more.
@@ -104,7 +109,7 @@ enum Stop {
 struct Runner<'s, 'e> {
     world: &'e World<'e>,
     options: &'e Options,
-    observer: &'e dyn RunObserver,
+    journal: &'e Journal<'e>,
     interrupt: &'e Interrupt,
     lanes: Option<&'e Lanes>,
     scope: &'s Scope<'s, 'e>,
@@ -128,6 +133,16 @@ struct Runner<'s, 'e> {
     compared: Option<u64>,
     /// The user was told that the run waits. Reset by the next message.
     waiting: bool,
+    /// Questions that agents wait for, by number.
+    questions: HashMap<u64, PendingQuestion>,
+    /// What the user wants of the run, as last read.
+    controls: RunControls,
+    /// Nothing new is started until the user resumes the run.
+    paused: bool,
+    /// Where the seats stood when that was last stored, by number.
+    published: HashMap<usize, Published>,
+    /// When the lease of the plan was last renewed.
+    renewed: Instant,
 }
 
 /// Works through the plan until nothing more can be done, a limit is reached, or the user stops the run.
@@ -137,11 +152,13 @@ pub fn run(
     observer: &dyn RunObserver,
     interrupt: &Interrupt,
 ) -> Result<Finished, RunError> {
-    let begun = begin::begin(world, options, observer)?;
+    let journal = Journal::new(observer);
+    let begun = begin::begin(world, options, &journal)?;
     let lanes = begun.lanes.as_ref();
     let done = thread::scope(|scope| {
-        let (mut runner, receive) = begin::runner(scope, world, options, observer, interrupt, lanes, &begun)?;
+        let (mut runner, receive) = begin::runner(scope, world, options, &journal, interrupt, lanes, &begun)?;
         let worked = runner.work(&receive);
+        runner.forget_questions();
         if worked.is_err() {
             // Stops the checks that are still running: the scope waits for each of them.
             interrupt.ask();
@@ -188,10 +205,6 @@ impl<'s, 'e> Runner<'s, 'e> {
                 self.seats.retain(|seat| seat.number > 0 || !seat.state.is_idle());
                 Ok(())
             }
-            Message::Answered { start, request, allowed } => match self.seat_of(start) {
-                Some(at) => self.dispatch(at, SeatEvent::Answered { request, allowed }),
-                None => Ok(()),
-            },
         }
     }
 
@@ -202,7 +215,7 @@ impl<'s, 'e> Runner<'s, 'e> {
     }
 
     fn report(&self, event: &RunEvent) {
-        self.observer.on_event(event);
+        self.journal.report(event);
     }
 
     fn remark(&self, what: impl Into<String>) {
@@ -215,7 +228,7 @@ impl<'s, 'e> Runner<'s, 'e> {
     }
 
     fn store_retry(&self) -> StoreRetry<'e> {
-        StoreRetry { world: self.world, observer: self.observer, interrupt: self.interrupt }
+        StoreRetry { world: self.world, journal: self.journal, interrupt: self.interrupt }
     }
 
     /// Uses the store, waiting for a store that does not answer.

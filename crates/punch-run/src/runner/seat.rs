@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use punch_core::{Todo, Uid};
+use punch_engine::Answer;
 use punch_store::SessionKey;
 
 use crate::agent::{Permission, Spending};
@@ -48,6 +49,8 @@ pub(super) struct Seat {
     pub start_error: String,
     /// The seat was told to stop and starts nothing more.
     pub stop_requested: bool,
+    /// The user paused the seat: it finishes its todo and gets no other.
+    pub paused: bool,
     /// What the seat is doing.
     pub state: SeatState,
 }
@@ -68,7 +71,7 @@ pub(super) enum SeatState {
     Working { conversation: Conversation, job: Job },
     /// The agent waits for permissions. The user is asked about the first question; `answer` is set while the todo is
     /// being claimed again after the answer.
-    Asking { conversation: Conversation, job: Job, questions: VecDeque<Permission>, answer: Option<bool> },
+    Asking { conversation: Conversation, job: Job, questions: VecDeque<Permission>, answer: Option<Answer> },
     /// Transient: the turn ended, and the plan decides what comes next. `can_check` is true if the todo has a check.
     Judging { conversation: Conversation, job: Job, can_check: bool },
     /// Transient: the agent exited; if it did not report its todo as done, the attempt failed because of `why`.
@@ -119,6 +122,8 @@ pub(super) struct Conversation {
     pub last_sign: Instant,
     /// When the current turn began.
     pub turn_began: Instant,
+    /// The current turn has not been charged yet.
+    pub turn_open: bool,
     /// Usage of the current turn.
     pub spending: Spending,
     /// When the agent was asked to end. It is killed after a grace period.
@@ -160,13 +165,19 @@ impl Seat {
             failed_starts: 0,
             start_error: String::new(),
             stop_requested: false,
+            paused: false,
             state: SeatState::Idle { conversation: None },
         }
     }
 
     /// Returns true if the seat can be given a todo now.
     pub const fn is_free(&self) -> bool {
-        matches!(self.state, SeatState::Idle { .. }) && self.number > 0 && !self.is_broken()
+        matches!(self.state, SeatState::Idle { .. }) && self.number > 0 && !self.paused && !self.is_stopped()
+    }
+
+    /// Returns true if the seat gets no more todos: it was told to stop, or its agent failed to start too often.
+    pub const fn is_stopped(&self) -> bool {
+        self.stop_requested || self.is_broken()
     }
 
     /// Returns true if the agent failed to start too often.
@@ -247,6 +258,7 @@ impl Conversation {
             done: Vec::new(),
             last_sign: now,
             turn_began: now,
+            turn_open: true,
             spending: Spending::default(),
             asked_to_end: None,
         }

@@ -4,11 +4,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use punch_engine::{Engine, EngineError};
-use punch_store::StoreError;
+use punch_store::{Reason, StoreError};
 
 use super::World;
+use super::journal::Journal;
 use crate::interrupt::Interrupt;
-use crate::run_event::{RunEvent, RunObserver, line};
+use crate::observer::{RunEvent, line};
 
 /// How long the runner waits for a store that does not answer.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -20,7 +21,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy)]
 pub(super) struct StoreRetry<'e> {
     pub world: &'e World<'e>,
-    pub observer: &'e dyn RunObserver,
+    pub journal: &'e Journal<'e>,
     pub interrupt: &'e Interrupt,
 }
 
@@ -29,12 +30,12 @@ impl StoreRetry<'_> {
         let (begun, mut pause, mut told) = (Instant::now(), Duration::from_millis(20), false);
         loop {
             match body(self.world.engine) {
-                Err(EngineError::Store(error @ StoreError::Unavailable { .. }))
-                    if begun.elapsed() < PATIENCE && !self.interrupt.is_urgent() =>
+                Err(EngineError::Store(error @ StoreError::Unavailable { reason, .. }))
+                    if reason != Reason::Unsure && begun.elapsed() < PATIENCE && !self.interrupt.is_urgent() =>
                 {
                     if !told {
                         let what = format!("the store does not answer, trying again: {}", line(&error.message()));
-                        self.observer.on_event(&RunEvent::Remark { what });
+                        self.journal.report(&RunEvent::Remark { what });
                         told = true;
                     }
                     thread::sleep(pause);

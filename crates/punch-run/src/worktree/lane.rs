@@ -57,7 +57,7 @@ pub(super) fn is_half_made(locked: &str) -> bool {
 
 /// Returns all worktrees of the repository.
 pub(super) fn registered(git: &Git) -> Result<Vec<Registered>, WorktreeError> {
-    Ok(read(&git.read("list its work trees", &["worktree", "list", "--porcelain", "-z"])?))
+    Ok(read(&git.read("list its worktrees", &["worktree", "list", "--porcelain", "-z"])?))
 }
 
 /// Returns the worktree in a folder. Paths are compared with links followed, as git writes them.

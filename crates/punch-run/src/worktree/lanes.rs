@@ -79,7 +79,7 @@ impl Lanes {
         // git stores paths with links followed.
         let folder = folder.canonicalize().unwrap_or(folder);
         let Some(name) = folder.to_str() else {
-            return Err(WorktreeError::Folder { path: folder, cause: "its name is no UTF-8".into() });
+            return Err(WorktreeError::Folder { path: folder, cause: "its name is not UTF-8".into() });
         };
         let git = git.working_for(name);
         git.outlast();
@@ -239,7 +239,7 @@ impl Lanes {
     pub(super) fn forget(&self, lane: &Lane) -> Result<(), WorktreeError> {
         self.records().remove(&lane.path);
         let path = lane.path.to_string_lossy();
-        self.git.read("forget a work tree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
+        self.git.read("forget a worktree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
     }
 
     /// Removes a worktree that git did not finish creating. No agent has worked in it.
@@ -270,7 +270,7 @@ impl Lanes {
         // The folder was deleted by hand; git still lists it, and the commits are on the branch.
         if lane::at(&self.git, &lane.path)?.is_some() && lane.path.symlink_metadata().is_err() {
             self.forget(lane)?;
-            return self.git.read("make a work tree", &add).map(drop);
+            return self.git.read("make a worktree", &add).map(drop);
         }
         if !exists {
             // An incomplete checkout, for example on a full disk, contains no work.
@@ -280,7 +280,7 @@ impl Lanes {
                 let _ = self.drop_branch(&lane.branch, made);
             }
         }
-        Err(failure(&answer, "make a work tree"))
+        Err(failure(&answer, "make a worktree"))
     }
 }
 
@@ -289,9 +289,9 @@ impl fmt::Display for Remark {
         let files = |n: usize| if n == 1 { "1 path differs".to_owned() } else { format!("{n} paths differ") };
         match self {
             Self::Uncommitted(n) => {
-                write!(f, "{} from the last commit; agents in work trees do not see that", files(*n))
+                write!(f, "{} from the last commit; agents in worktrees do not see that", files(*n))
             }
-            Self::Submodules(n) => write!(f, "the folders of {n} submodules are empty in the work trees of agents"),
+            Self::Submodules(n) => write!(f, "the folders of {n} submodules are empty in the worktrees of agents"),
         }
     }
 }
@@ -311,7 +311,7 @@ fn usable(git: &Git) -> Result<(), WorktreeError> {
 }
 
 fn remarks(git: &Git) -> Result<Vec<Remark>, WorktreeError> {
-    let status = git.read("look at the work tree", &["status", "--porcelain", "-z", "--no-renames"])?;
+    let status = git.read("look at the worktree", &["status", "--porcelain", "-z", "--no-renames"])?;
     let uncommitted = status.split('\0').filter(|entry| !entry.is_empty()).count();
     let modules = ["config", "--blob", "HEAD:.gitmodules", "--name-only", "--get-regexp", r"^submodule\..*\.path$"];
     let modules = git.run(&modules, None)?.out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();

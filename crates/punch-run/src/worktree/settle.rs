@@ -71,6 +71,14 @@ pub enum HeldReason {
 }
 
 impl Held {
+    /// Returns true if two versions of the same files have to be brought together.
+    pub const fn is_conflict(&self) -> bool {
+        match self.why {
+            HeldReason::Conflict | HeldReason::Unfinished => true,
+            HeldReason::Nested | HeldReason::Submodule | HeldReason::Unrelated => false,
+        }
+    }
+
     /// Returns the reason in one short line that is safe to print.
     pub fn reason(&self) -> String {
         let shown: Vec<String> = self.paths.iter().take(5).map(|path| plain(path, 80)).collect();
@@ -274,7 +282,8 @@ pub(super) fn paths(answer: &str) -> Vec<String> {
 }
 
 pub(super) fn capped(message: &str) -> String {
-    let text: String = message.chars().filter(|c| *c == '\n' || !c.is_control()).take(MESSAGE).collect();
+    let lines: Vec<_> = message.split('\n').map(punch_core::text::neutral).collect();
+    let text: String = lines.join("\n").chars().take(MESSAGE).collect();
     match text.trim() {
         "" => "Work of an agent\n".to_owned(),
         text => format!("{text}\n"),

@@ -72,7 +72,7 @@ impl Lanes {
             return Ok(Ok(None));
         }
         if let Some(why) = locked {
-            return Ok(Err(format!("the work tree is locked: {}", why.trim_end())));
+            return Ok(Err(format!("the worktree is locked: {}", why.trim_end())));
         }
         if !lane.path.is_dir() {
             return Ok(Ok(None));
@@ -116,7 +116,7 @@ pub fn left_behind(root: &Path, folder: &Path) -> Result<Vec<Leftover>, Worktree
         let Some(run) = branch.split('/').nth(1).map(str::to_owned) else { continue };
         let name = format!("refs/heads/{branch}");
         let tree = trees.iter().find(|tree| tree.branch.as_ref() == Some(&name) && tree.path.starts_with(&folder));
-        let reason = tree.and_then(|tree| tree.locked.as_ref().map(|why| format!("the work tree is locked: {why}")));
+        let reason = tree.and_then(|tree| tree.locked.as_ref().map(|why| format!("the worktree is locked: {why}")));
         let there = tree.filter(|tree| !tree.missing).map(|tree| tree.path.clone());
         let branch = git.commit(&name)?.map(|_| branch);
         out.push(Leftover { run, branch, folder: there, reason });

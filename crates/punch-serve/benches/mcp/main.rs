@@ -35,7 +35,7 @@ pub fn tokens(text: &str) -> usize {
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn offered(report: &mut Report) {
     let price = |offer: Offer| offer.tools.iter().map(|tool| tokens(&tool.priced())).sum::<usize>() as f64;
-    for dialect in Dialect::ALL {
+    for dialect in &Dialect::ALL {
         let limit = if *dialect == Dialect::Extended { 1_200.0 } else { 900.0 };
         report.row(&format!("tokens offered, {}", dialect.name()), price(Offer::new(*dialect, &[])), limit, "");
     }

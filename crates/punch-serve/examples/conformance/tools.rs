@@ -115,7 +115,7 @@ pub async fn call(
             json!([text("The client can sample.")])
         }
         "test_streaming_elicitation" => {
-            let question = question("Go on?", "ok", "boolean");
+            let question = question("Continue?", "ok", "boolean");
             return Ok(ask(json!({"confirm": question}), None)?.into());
         }
         "test_logging_tool" => {
@@ -171,7 +171,7 @@ fn required(
             ask(all, Some(inputs::seal("one")))
         }
         "multi_round" => match (round, answered("step1", "name"), answered("step2", "color")) {
-            (Some("two"), _, Some(color)) => return done(&json!([text(&format!("Your colour is {color}."))])),
+            (Some("two"), _, Some(color)) => return done(&json!([text(&format!("Your color is {color}."))])),
             (Some("one"), Some(_), _) => {
                 let next = question("Step 2: What is your favorite color?", "color", "string");
                 ask(json!({"step2": next}), Some(inputs::seal("two")))

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use punch_agents::hook::{HookReport, TodoUpdate, context_use, todo_update};
 use punch_agents::{Meaning, Naming};
-use punch_core::drive::{Effect, HostEvent, ToolKind};
+use punch_core::drive::{Effect, HostEvent, Start, ToolKind};
+use punch_core::view;
 use punch_engine::call::{Caller, Family, Task, TodoUse, Work};
-use punch_engine::config::Settings;
+use punch_engine::config::{Ignored, Settings};
 use punch_engine::{
-    Choice, Code, Earlier, Engine, EngineError, HostReport, Mark, Observed, UpcomingCall, WorkTree, locate,
+    Choice, Code, Consents, Earlier, Engine, EngineError, HostReport, InboxQuery, Mark, Observed, UpcomingCall,
+    WorkTree, locate,
 };
 use punch_store::SessionKey;
 
@@ -24,12 +26,16 @@ pub struct Hook<'a> {
     pub settings: &'a Settings,
     /// What tells worktrees that share a store apart.
     pub worktree: Option<String>,
-    /// The work tree, whose commit completions keep.
+    /// The worktree, whose commit completions keep.
     pub root: Option<PathBuf>,
     /// The host's own limit of continuations in a row.
     pub host_cap: Option<u32>,
     /// The assignment that the agent was started for.
     pub assigned: Option<SessionKey>,
+    /// What the user approved, for the inbox.
+    pub consents: Option<Consents>,
+    /// Settings that wait for approval, for the inbox.
+    pub ignored: &'a [Ignored],
 }
 
 /// What came of a report.
@@ -81,6 +87,7 @@ impl Hook<'_> {
             earlier: earlier(report),
             by_runner: false,
             upcoming: upcoming(report),
+            agent_process: punch_engine::process::starter,
         };
         if report.meaning == Meaning::TaskEnd {
             match self.veto(&engine, report, &moment.choice) {
@@ -117,7 +124,33 @@ impl Hook<'_> {
             }
             Err(error) => done.problems.push(error.into()),
         }
+        if self.begins(report) {
+            match self.inbox(&engine, &moment.choice) {
+                Ok(Some(waiting)) => {
+                    let line = done.effect.tell.take().map_or_else(|| "punch:".to_owned(), |line| format!("{line};"));
+                    done.effect.tell = Some(format!("{line} {waiting}"));
+                }
+                Ok(None) => {}
+                Err(error) => done.problems.push(error.into()),
+            }
+        }
         Ok(done)
+    }
+
+    /// Returns true for a conversation of the user's own that begins.
+    fn begins(&self, report: &HookReport) -> bool {
+        let begins =
+            matches!(report.event, HostEvent::SessionStarted { how: Start::Startup | Start::Resume | Start::Clear });
+        begins && report.subagent.is_none() && self.assigned.is_none()
+    }
+
+    /// How many things need the user, for the user; nothing if none do, or if the plan is too large.
+    fn inbox(&self, engine: &Engine, choice: &Choice) -> Result<Option<String>, EngineError> {
+        let Some(plan) = engine.choose(choice)? else { return Ok(None) };
+        let query =
+            InboxQuery { consents: self.consents.as_ref(), ignored: self.ignored, ..InboxQuery::new(self.settings) };
+        let waiting = engine.inbox_count(plan.id, &query)?.filter(|waiting| *waiting > 0);
+        Ok(waiting.map(view::inbox::count))
     }
 
     /// What the plan says to the end of a task of the host's own.

@@ -10,6 +10,7 @@ use rmcp::transport::Transport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio_util::sync::CancellationToken;
 
 use super::{Line, Lines};
 use crate::Log;
@@ -20,12 +21,20 @@ const WAITING: usize = 512;
 /// A connection over a pair of streams.
 pub struct Wire<R, W> {
     lines: Lines<R>,
-    out: Arc<AsyncMutex<Option<W>>>,
+    out: Arc<Output<W>>,
     open: Arc<Open>,
     limit: usize,
     log: Log,
     /// A request was seen: the client has begun to speak.
     begun: bool,
+}
+
+/// Where answers go.
+struct Output<W> {
+    /// Empty once the connection is closed.
+    writer: AsyncMutex<Option<W>>,
+    /// Cancelled when an answer could not be written: the client no longer reads them.
+    broken: CancellationToken,
 }
 
 /// Requests without an answer yet.
@@ -62,7 +71,7 @@ where
     pub fn new(read: R, write: W, limit: usize, log: Log) -> Self {
         Self {
             lines: Lines::new(read, limit),
-            out: Arc::new(AsyncMutex::new(Some(write))),
+            out: Arc::new(Output { writer: AsyncMutex::new(Some(write)), broken: CancellationToken::new() }),
             open: Arc::default(),
             limit,
             log,
@@ -113,6 +122,7 @@ where
             Ok(_) | Err(_) => {
                 let method = method.unwrap_or_default();
                 let method = punch_core::text::clip(&method, 80);
+                let method = punch_core::text::neutral(&method);
                 Err(failure(id, ErrorCode::INVALID_PARAMS, &format!("the params of `{method}` have a wrong type")))
             }
         }
@@ -136,7 +146,7 @@ where
     }
 }
 
-/// A known method whose params do not fit is read as a custom one; it is no unknown method.
+/// A known method whose params do not fit is read as a custom one; it is not an unknown method.
 fn fell_through(request: &rmcp::model::ClientRequest) -> bool {
     const KNOWN: &[&str] = &[
         "initialize",
@@ -162,12 +172,20 @@ fn failure(id: Option<Value>, code: ErrorCode, text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, text.to_owned(), None)})
 }
 
-async fn write<W: AsyncWrite + Unpin>(out: &AsyncMutex<Option<W>>, mut line: Vec<u8>) -> std::io::Result<()> {
-    line.push(b'\n');
-    let mut out = out.lock().await;
-    let Some(out) = out.as_mut() else { return Err(std::io::ErrorKind::NotConnected.into()) };
-    out.write_all(&line).await?;
-    out.flush().await
+impl<W: AsyncWrite + Unpin> Output<W> {
+    async fn write(&self, mut line: Vec<u8>) -> std::io::Result<()> {
+        line.push(b'\n');
+        let mut writer = self.writer.lock().await;
+        let Some(writer) = writer.as_mut() else { return Err(std::io::ErrorKind::NotConnected.into()) };
+        let written = match writer.write_all(&line).await {
+            Ok(()) => writer.flush().await,
+            Err(error) => Err(error),
+        };
+        if written.is_err() {
+            self.broken.cancel();
+        }
+        written
+    }
 }
 
 impl<R, W> Transport<RoleServer> for Wire<R, W>
@@ -186,14 +204,23 @@ where
         let out = self.out.clone();
         async move {
             let line = serde_json::to_vec(&item)?;
-            write(&out, line).await
+            out.write(line).await
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             self.open.room().await;
-            let line = match self.lines.next().await {
+            let next = tokio::select! {
+                biased;
+                // A client that does not read answers must not change the plan any further.
+                () = self.out.broken.cancelled() => {
+                    self.log.say("the client no longer reads answers; the server ends");
+                    return None;
+                }
+                next = self.lines.next() => next,
+            };
+            let line = match next {
                 Ok(line) => line?,
                 Err(error) => {
                     self.log.say(&format!("cannot read on: {error}"));
@@ -210,14 +237,14 @@ where
                 Err(answer) => {
                     let why = answer["error"]["message"].as_str().unwrap_or_default();
                     self.log.say(&format!("refused a message: {why}"));
-                    write(&self.out, answer.to_string().into_bytes()).await.ok()?;
+                    self.out.write(answer.to_string().into_bytes()).await.ok()?;
                 }
             }
         }
     }
 
     async fn close(&mut self) -> std::io::Result<()> {
-        drop(self.out.lock().await.take());
+        drop(self.out.writer.lock().await.take());
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The difference between two texts: shown to a person before anything is written, and kept so that the earlier text
+//! The difference between two texts: shown to the user before anything is written, and kept so that the earlier text
 //! can be had again from the later one, to the byte.
 
 use punch_core::hash::fnv1a;
@@ -8,7 +8,7 @@ use similar::{ChangeTag, TextDiff};
 /// How to get from a text back to the one before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
-    /// What the later text is recognised by.
+    /// What the later text is recognized by.
     after: String,
     /// Lines of the later text that are replaced: the first, how many, with what.
     hunks: Vec<(usize, usize, String)>,

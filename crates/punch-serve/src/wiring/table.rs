@@ -24,7 +24,7 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
     };
     let Some(table) = item.as_table_like() else {
         let at = item.span().map_or(0, |span| span.start);
-        return Err(Wrong::at(text, at, format!("`{}` is no table", name.join("."))));
+        return Err(Wrong::at(text, at, format!("`{}` is not a table", name.join("."))));
     };
     if !is_our_server(&values(item)) {
         let at = item.span().map_or(0, |span| span.start);

@@ -4,14 +4,15 @@ use punch_core::drive::{
     Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Scene, Unproven, decide, estimate, explain,
     offer, put_back,
 };
-use punch_core::{Evidence, Todo, Uid, Verify};
+use punch_core::reason::Reader;
+use punch_core::{Evidence, Plan, Todo, Uid, Verify};
 
-fn exact(text: &str) -> usize {
+pub fn exact(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
 
 /// Contents that tokenizers know well, and ones that they do not.
-fn contents() -> Vec<String> {
+pub fn contents() -> Vec<String> {
     let ordinary = "Read the settings from the file, check them against the table and report every mistake at once";
     vec![
         ordinary.into(),
@@ -39,7 +40,7 @@ fn ten_continuations_cost_at_most_4000_tokens() {
         let (mut counters, mut cost) = (Counters::default(), 0);
         for n in 1..=10 {
             let id = if n % 2 == 0 { format!("T-{n}") } else { content.chars().take(60).collect() };
-            let next = Some(Named { id, content: content.clone(), running: false, again: true });
+            let next = Some(Named { id, content: content.clone(), running: false, again: true, ..Named::default() });
             let conflict = serde_json::json!({"id": content, "files": false});
             let conflicts =
                 vec![serde_json::from_value(conflict.clone()).unwrap(), serde_json::from_value(conflict).unwrap()];
@@ -53,7 +54,7 @@ fn ten_continuations_cost_at_most_4000_tokens() {
             };
             let decision = decide(&input);
             counters.decided(&decision, &input.facts);
-            let Decision::Continue { text, .. } = decision else { panic!("it goes on") };
+            let Decision::Continue { text, .. } = decision else { panic!("it continues") };
             cost += exact(&text);
         }
         assert!(cost <= 4_000, "{cost} tokens: {}", &content.chars().take(20).collect::<String>());
@@ -65,7 +66,7 @@ fn a_list_that_is_put_back_costs_at_most_600_tokens_or_1200() {
     for content in contents() {
         for (n, most) in [(1, 600), (20, 600), (21, 1_200), (120, 1_200)] {
             let todos: Vec<Todo> = (1..=n).map(|n| todo(n, &content)).collect();
-            let (text, _) = put_back("main", &todos, n, todos.first(), 9);
+            let (text, _) = put_back("main", Reader::new(&Plan::default(), 9), &todos, n, todos.first());
             assert!(exact(&text) <= most, "{n} todos, {} tokens: {text}", exact(&text));
         }
         let text = offer(&[("main".into(), 3, 9)], Some(&todo(1, &content)));

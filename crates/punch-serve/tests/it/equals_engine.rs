@@ -67,8 +67,12 @@ impl Store for Handle {
         self.0.create_plan(name, now)
     }
 
-    fn stamp(&self) -> Result<Option<u64>, punch_store::StoreError> {
-        self.0.stamp()
+    fn identity(&self) -> Result<String, punch_store::StoreError> {
+        self.0.identity()
+    }
+
+    fn stamp(&self, plan: Option<punch_store::PlanId>) -> Result<Option<u64>, punch_store::StoreError> {
+        self.0.stamp(plan)
     }
 
     fn changes(&self) -> Box<dyn punch_store::Changes> {

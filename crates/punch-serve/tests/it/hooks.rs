@@ -15,7 +15,7 @@ use crate::agents::agent;
 fn effect() -> Effect {
     Effect {
         context: Some("CONTEXT\nof two lines".into()),
-        go_on: Some("GO ON".into()),
+        go_on: Some("CONTINUE".into()),
         refuse: Some("REFUSED".into()),
         tell: Some("TOLD".into()),
     }
@@ -45,7 +45,7 @@ fn every_report_is_heard_and_answered_as_written_down() {
             let said = heard.as_ref().map(|heard| answer(heard, &effect())).unwrap_or_default();
             case["answer"] = serde_json::from_str(&said).unwrap_or_default();
             if let Some(heard) = heard {
-                assert_eq!(answer(&heard, &Effect::default()), "", "no effect is no output");
+                assert_eq!(answer(&heard, &Effect::default()), "", "no effect means no output");
                 assert_form(&heard, &said);
             }
         }
@@ -110,7 +110,12 @@ fn assert_form(heard: &HookReport, said: &str) {
         "opencode" => only(out, &["context", "go_on", "refuse", "tell"]),
         "copilot" => {
             only(out, &["decision", "reason", "additionalContext", "hookSpecificOutput", "systemMessage"]);
-            assert_eq!(out.contains_key("hookSpecificOutput"), heard.meaning == Meaning::ToolStart);
+            // A text for the user alone needs neither of the two.
+            let wrong_place = match heard.meaning {
+                Meaning::ToolStart => "additionalContext",
+                _ => "hookSpecificOutput",
+            };
+            assert!(!out.contains_key(wrong_place), "{out:?}");
             assert!(out.get("decision").is_none_or(|word| word == "block" && out.contains_key("reason")));
         }
         other => panic!("what does {other} allow?"),

@@ -25,8 +25,16 @@ fn report(project: &dyn Project, host: &str, event: &str, report: &Value) -> Vec
     let config = Config::load(&Inputs::default()).unwrap();
     let settings = config.for_agent(host);
     let Some(heard) = HookReport::read(agent(host), event, report) else { return Vec::new() };
-    let hook =
-        Hook { project, settings, worktree: None, root: None, host_cap: agent(host).stop_cap(None), assigned: None };
+    let hook = Hook {
+        project,
+        settings,
+        worktree: None,
+        root: None,
+        host_cap: agent(host).stop_cap(None),
+        assigned: None,
+        consents: None,
+        ignored: &[],
+    };
     hook.run(&heard).unwrap().problems
 }
 

@@ -11,5 +11,6 @@ mod offers;
 mod own_plans;
 mod switching;
 mod transcripts;
+mod user_changes;
 mod wiring;
 mod wiring_history;

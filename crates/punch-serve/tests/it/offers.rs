@@ -1,7 +1,7 @@
 //! What models are offered, word by word, and what it costs them.
 
 use punch_agents::AGENTS;
-use punch_engine::call::Dialect;
+use punch_engine::call::{Dialect, Tool};
 use punch_serve::{Group, Offer, cost, guide};
 
 /// Tokens as a current tokenizer counts them.
@@ -23,7 +23,7 @@ fn offered(offer: &Offer) -> (usize, String) {
 
 #[test]
 fn every_surface_keeps_its_price() {
-    for dialect in Dialect::ALL {
+    for dialect in &Dialect::ALL {
         let (tokens, shown) = offered(&Offer::new(*dialect, &[]));
         let most = if *dialect == Dialect::Extended { 1_200 } else { 900 };
         assert!(tokens <= most, "{}: {tokens} tokens", dialect.name());
@@ -39,9 +39,27 @@ fn every_surface_keeps_its_price() {
 
 #[test]
 fn instructions_are_a_few_lines() {
-    for dialect in Dialect::ALL {
+    for dialect in &Dialect::ALL {
         let text = guide::instructions(*dialect);
         assert!(exact(&text) <= 120, "{}: {}", dialect.name(), exact(&text));
+    }
+}
+
+#[test]
+fn instructions_speak_only_of_tools_that_are_served() {
+    for dialect in &Dialect::ALL {
+        let (text, offer) = (guide::instructions(*dialect), Offer::new(*dialect, &[]));
+        let reads = offer.tools.iter().any(|tool| tool.tool == Tool::Read);
+        assert_eq!(text.contains("read the list"), reads, "{}: {text}", dialect.name());
+        assert_eq!(text.contains("`punch list` in a shell"), !reads, "{}: {text}", dialect.name());
+        let named =
+            text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.starts_with("todo_"));
+        for name in named {
+            assert!(offer.find(name).is_some(), "{}: {name}", dialect.name());
+        }
+        for purpose in ["your memory", "the user's view"] {
+            assert!(text.contains(purpose), "{}: {purpose}", dialect.name());
+        }
     }
 }
 
@@ -50,7 +68,7 @@ fn standing_advice_says_when_and_when_not_and_stays_short() {
     for host in std::iter::once(None).chain(AGENTS.into_iter().map(Some)) {
         let text = guide::standing(host);
         assert!(exact(&text) <= 220, "{host:?}: {}", exact(&text));
-        for said in ["three or more steps", "several things", "a question", "your memory", "shows the person"] {
+        for said in ["three or more steps", "several things", "a question", "your memory", "shows the user"] {
             assert!(text.contains(said), "{host:?}: {said}");
         }
         // One source: what the server says about when to use a list is in here word by word.
@@ -62,7 +80,7 @@ fn standing_advice_says_when_and_when_not_and_stays_short() {
 
 #[test]
 fn the_estimate_by_bytes_is_near_the_count() {
-    for dialect in Dialect::ALL {
+    for dialect in &Dialect::ALL {
         for tool in Offer::new(*dialect, &[Group::Claim]).tools {
             let (text, exact) = (tool.priced(), exact(&tool.priced()) as f64);
             let ratio = cost::tokens(&text) as f64 / exact;
@@ -73,7 +91,7 @@ fn the_estimate_by_bytes_is_near_the_count() {
 
 #[test]
 fn schemas_have_nothing_that_nobody_reads() {
-    for dialect in Dialect::ALL {
+    for dialect in &Dialect::ALL {
         for tool in Offer::new(*dialect, &[Group::Claim]).tools {
             let text = tool.priced();
             for waste in ["$schema", "\"title\":\"", "\"format\"", "\"default\"", "additionalProperties"] {

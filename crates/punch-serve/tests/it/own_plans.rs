@@ -50,7 +50,16 @@ impl World {
     fn report(&self, event: &str, report: &Value) -> Option<String> {
         let heard = HookReport::read(agent("claude"), event, report).unwrap();
         let (project, settings) = (&self.project, &self.settings);
-        let hook = Hook { project, settings, worktree: None, root: None, host_cap: None, assigned: None };
+        let hook = Hook {
+            project,
+            settings,
+            worktree: None,
+            root: None,
+            host_cap: None,
+            assigned: None,
+            consents: None,
+            ignored: &[],
+        };
         hook.run(&heard).unwrap().effect.context
     }
 

@@ -65,8 +65,16 @@ impl Told {
         let config = Config::load(&Inputs::default()).unwrap();
         let settings = config.for_agent(self.host);
         let heard = HookReport::read(agent(self.host), event, &report).unwrap();
-        let hook =
-            Hook { project: &self.project, settings, worktree: None, root: None, host_cap: None, assigned: None };
+        let hook = Hook {
+            project: &self.project,
+            settings,
+            worktree: None,
+            root: None,
+            host_cap: None,
+            assigned: None,
+            consents: None,
+            ignored: &[],
+        };
         assert_eq!(hook.run(&heard).unwrap().problems.len(), 0);
     }
 

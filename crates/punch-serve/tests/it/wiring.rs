@@ -37,7 +37,7 @@ fn json_contents() -> Vec<Content> {
     all.flatten().filter_map(json).collect()
 }
 
-/// How a person writes JSON.
+/// How the user writes JSON.
 #[derive(Clone, Debug)]
 pub struct Hand {
     indent: String,

@@ -1,11 +1,13 @@
 //! A store that lives as long as the process: for tests and for plans that are thrown away. The plainest possible
 //! version of every promise, so that other backends can be compared with it. A write works on a copy.
 
+mod hand_out;
+mod live;
 mod read;
 mod write;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::hash::BuildHasher;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -13,13 +15,14 @@ use punch_core::{Event, Plan};
 
 use crate::hub::Hub;
 use crate::{
-    Catalogue, Changes, Checkpoint, Decision, Durability, PlanId, PlanInfo, Run, Session, SessionKey, Snapshot, Spent,
-    Store, StoreError, Tx,
+    Catalogue, Changes, Checkpoint, CompletedFiles, Control, ControlScope, Decision, Durability, ExpectedCall, PlanId,
+    PlanInfo, Run, Session, SessionKey, Snapshot, Spent, Store, StoreError, StoreLabel, Tx,
 };
 
 /// Plans in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryStore {
+    identity: String,
     state: RwLock<State>,
     hub: Arc<Hub>,
 }
@@ -29,7 +32,10 @@ struct State {
     plans: BTreeMap<PlanId, Arc<StoredPlan>>,
     sessions: BTreeMap<SessionKey, Session>,
     decisions: BTreeMap<(SessionKey, u64), Decision>,
-    settings: BTreeMap<String, String>,
+    completed_files: BTreeMap<u64, (PlanId, CompletedFiles)>,
+    expected_calls: BTreeMap<u64, ExpectedCall>,
+    worktree_plans: BTreeMap<String, PlanId>,
+    controls: BTreeMap<ControlScope, Control>,
 }
 
 /// Everything about one plan. The plan in it is whole.
@@ -43,6 +49,9 @@ struct StoredPlan {
     checkpoints: BTreeMap<String, Checkpoint>,
     ledger: Vec<Spent>,
     runs: BTreeMap<u64, Run>,
+    live: live::Live,
+    handed_out: hand_out::HandedOut,
+    plan_file: Option<String>,
 }
 
 /// One moment of the state, seen from one plan.
@@ -56,7 +65,16 @@ struct View<S> {
 impl MemoryStore {
     /// An empty store.
     pub fn new() -> Self {
-        Self::default()
+        // The seed of a hash map is as random as the system has it.
+        let random = || std::hash::RandomState::new().hash_one(std::process::id());
+        let identity = format!("{:016x}{:016x}", random(), random());
+        Self { identity, state: RwLock::default(), hub: Arc::default() }
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -124,13 +142,20 @@ impl Store for MemoryStore {
             checkpoints: BTreeMap::new(),
             ledger: Vec::new(),
             runs: BTreeMap::new(),
+            live: live::Live::default(),
+            handed_out: hand_out::HandedOut::default(),
+            plan_file: None,
         };
         state.plans.insert(id, Arc::new(kept));
         self.hub.bump();
         Ok(id)
     }
 
-    fn stamp(&self) -> Result<Option<u64>, StoreError> {
+    fn identity(&self) -> Result<String, StoreError> {
+        Ok(self.identity.clone())
+    }
+
+    fn stamp(&self, _plan: Option<PlanId>) -> Result<Option<u64>, StoreError> {
         Ok(Some(self.hub.seen()))
     }
 
@@ -153,5 +178,5 @@ impl Changes for Waiter {
 }
 
 fn failed(why: String) -> StoreError {
-    StoreError::Failed { path: PathBuf::from("memory"), why }
+    StoreError::Failed { store: StoreLabel::memory(), why }
 }

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use punch_core::{Event, Footprint, HoldKind, Plan, PlanRow, Status, Todo, Uid};
+use punch_core::drive::Offer;
+use punch_core::{Event, Footprint, Plan, PlanRow, Status, Todo, Uid};
 
 use super::{State, View};
 use crate::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanInfo, ReadyMark, Run, Session, SessionKey,
-    Snapshot, Spent, StoreError, Usage, Which,
+    ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
+    Decision, ExpectedCall, ListMark, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
+    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which,
 };
 
 impl<S: Deref<Target = State>> Catalogue for View<S> {
@@ -37,8 +39,12 @@ impl<S: Deref<Target = State>> Catalogue for View<S> {
         Ok(out)
     }
 
-    fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
-        Ok(self.state.settings.get(name).cloned())
+    fn control(&self, scope: &ControlScope) -> Result<Option<Control>, StoreError> {
+        Ok(self.state.controls.get(scope).cloned())
+    }
+
+    fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError> {
+        Ok(self.state.expected_calls.values().cloned().collect())
     }
 }
 
@@ -59,6 +65,9 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         for todo in kept.plan.all().filter(|todo| asked_for(&kept.plan, todo, footprint)) {
             into.put(todo.clone());
         }
+        if footprint.first {
+            kept.plan.live().first().into_iter().for_each(|todo| into.put((*todo).clone()));
+        }
         into.mark_loaded(footprint.clone());
         Ok(())
     }
@@ -77,6 +86,7 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         let wanted = |todo: &Todo| match which {
             Which::Live => true,
             Which::Open => todo.status.is_open(),
+            Which::Unfinished => todo.status.is_open() || todo.status == Status::Failed,
             Which::Running => todo.status == Status::InProgress,
             Which::Held => todo.status == Status::Pending && todo.derived.unmet == 0 && todo.hold.is_some(),
         };
@@ -94,15 +104,17 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
     }
 
     fn next_moment(&self, now: i64) -> Result<Option<i64>, StoreError> {
-        let times = |todo: &Todo| match todo.status {
-            Status::InProgress => todo.lease_until,
-            Status::Pending => {
-                todo.hold.as_ref().filter(|hold| hold.kind == HoldKind::Timer).and_then(|hold| hold.until)
-            }
-            Status::Completed | Status::Cancelled | Status::Failed => None,
-        };
         let live = self.state.kept(self.plan)?.plan.live().into_iter();
-        Ok(live.filter_map(times).filter(|time| *time > now).min())
+        Ok(live.filter_map(Todo::ends_at).filter(|time| *time > now).min())
+    }
+
+    fn ended(&self, after: i64, until: i64, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        let live = self.state.kept(self.plan)?.plan.live().into_iter();
+        let mut out: Vec<Todo> =
+            live.filter(|todo| todo.ends_at().is_some_and(|at| at > after && at <= until)).cloned().collect();
+        out.sort_by_key(|todo| (todo.ends_at(), todo.uid));
+        out.truncate(limit);
+        Ok(out)
     }
 
     fn find_open_by_content(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
@@ -170,6 +182,67 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         out.truncate(limit);
         Ok(out)
     }
+
+    fn activity(&self, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
+        let later = self.state.kept(self.plan)?.live.activity.range(since.saturating_add(1)..);
+        Ok(later.take(limit).map(|(_, activity)| activity.clone()).collect())
+    }
+
+    fn activity_of(&self, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
+        let newest = self.state.kept(self.plan)?.live.activity.values().rev();
+        Ok(newest.filter(|activity| activity.todo == Some(todo)).take(limit).cloned().collect())
+    }
+
+    fn activity_span(&self) -> Result<ActivitySpan, StoreError> {
+        Ok(self.state.kept(self.plan)?.live.activity_span())
+    }
+
+    fn questions(&self, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError> {
+        Ok(self.state.kept(self.plan)?.live.questions(which).take(limit).cloned().collect())
+    }
+
+    fn question(&self, id: u64) -> Result<Option<Question>, StoreError> {
+        Ok(self.state.kept(self.plan)?.live.questions.get(&id).cloned())
+    }
+
+    fn run_controls(&self, of: u64) -> Result<Vec<Control>, StoreError> {
+        let is_about = |scope: &ControlScope| match scope {
+            ControlScope::Run { plan, run } | ControlScope::Seat { plan, run, .. } => (*plan, *run) == (self.plan, of),
+            ControlScope::Session(_) | ControlScope::Sessions => false,
+        };
+        Ok(self.state.controls.values().filter(|control| is_about(&control.scope)).cloned().collect())
+    }
+
+    fn seats(&self, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
+        let seats = self.state.kept(self.plan)?.live.seats.range((run, 0)..=(run, u32::MAX));
+        Ok(seats.map(|(_, seat)| seat.clone()).collect())
+    }
+
+    fn batches(&self) -> Result<Vec<Batch>, StoreError> {
+        Ok(self.state.kept(self.plan)?.handed_out.batches.clone())
+    }
+
+    fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+        Ok(self.state.kept(self.plan)?.handed_out.offers.clone())
+    }
+
+    fn mirrored(&self) -> Result<Vec<Uid>, StoreError> {
+        Ok(self.state.kept(self.plan)?.handed_out.mirrored.clone())
+    }
+
+    fn completed_files(&self, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
+        let mut all = self.state.completed_files.values();
+        let found = all.find(|(plan, files)| (*plan, files.todo) == (self.plan, todo));
+        Ok(found.map(|(_, files)| files.clone()))
+    }
+
+    fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
+        Ok(self.state.kept(self.plan)?.live.readers.get(reader).cloned())
+    }
+
+    fn run_lease(&self) -> Result<Option<RunLease>, StoreError> {
+        Ok(self.state.kept(self.plan)?.live.runner.clone())
+    }
 }
 
 fn asked_for(plan: &Plan, todo: &Todo, footprint: &Footprint) -> bool {
@@ -180,6 +253,7 @@ fn asked_for(plan: &Plan, todo: &Todo, footprint: &Footprint) -> bool {
         })
     };
     let by_id = || plan.by_id(&todo.id).is_some_and(|live| live.uid == todo.uid) && footprint.ids.contains(&todo.id);
-    let runs = || todo.status == Status::InProgress && footprint.running.contains(&todo.owner);
+    let asked = || footprint.all_running || footprint.running.contains(&todo.owner);
+    let runs = || todo.status == Status::InProgress && asked();
     footprint.all || footprint.todos.contains(&todo.uid) || (todo.is_live() && (by_id() || waits() || runs()))
 }

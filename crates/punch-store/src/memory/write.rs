@@ -3,12 +3,15 @@
 use std::io::Write;
 use std::ops::DerefMut;
 
-use punch_core::{Event, Outcome};
+use punch_core::drive::Offer;
+use punch_core::{Event, Outcome, Uid};
 
 use super::{State, View, failed};
 use crate::{
-    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, Run, Session, SessionKey, Spent,
-    StoreError, Tx, baseline,
+    ANSWER_LIFETIME_MS, Activity, Batch, COMPLETED_FILES_KEPT, Checkpoint, CompletedFiles, Control, ControlScope,
+    DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, EXPECTED_CALLS_KEPT, ExpectedCall, Question, QuestionAnswer,
+    QuestionOutcome, QuestionState, ReadMarker, Run, RunGrant, SeatRecord, Session, SessionKey, Spent, StoreError, Tx,
+    Wanted, baseline,
 };
 
 impl<S: DerefMut<Target = State>> Tx for View<S> {
@@ -88,8 +91,91 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
 
     fn put_run(&mut self, run: &Run) -> Result<(), StoreError> {
         self.changed = true;
-        self.state.kept_mut(self.plan)?.runs.insert(run.id, run.clone());
+        let of = self.plan;
+        let kept = self.state.kept_mut(of)?;
+        kept.runs.insert(run.id, run.clone());
+        if run.ended_at.is_some() {
+            kept.live.seats.retain(|(number, _), _| *number != run.id);
+            self.state.controls.retain(|scope, _| match scope {
+                ControlScope::Run { plan, run: number } | ControlScope::Seat { plan, run: number, .. } => {
+                    (*plan, *number) != (of, run.id)
+                }
+                ControlScope::Session(_) | ControlScope::Sessions => true,
+            });
+        }
         Ok(())
+    }
+
+    fn put_activity(&mut self, activity: &Activity) -> Result<u64, StoreError> {
+        self.changed = true;
+        Ok(self.state.kept_mut(self.plan)?.live.put_activity(activity))
+    }
+
+    fn put_question(&mut self, question: &Question) -> Result<u64, StoreError> {
+        self.changed = true;
+        Ok(self.state.kept_mut(self.plan)?.live.put_question(question))
+    }
+
+    fn answer_question(&mut self, id: u64, answer: &QuestionAnswer) -> Result<QuestionOutcome, StoreError> {
+        let outcome = self.state.kept_mut(self.plan)?.live.settle(id, QuestionState::Answered(answer.clone()));
+        self.changed |= outcome == QuestionOutcome::Settled;
+        Ok(outcome)
+    }
+
+    fn take_answer(&mut self, id: u64, now: i64) -> Result<bool, StoreError> {
+        let taken = self.state.kept_mut(self.plan)?.live.take_answer(id, now);
+        self.changed |= taken;
+        Ok(taken)
+    }
+
+    fn close_question(&mut self, id: u64, reason: &str, now: i64) -> Result<QuestionOutcome, StoreError> {
+        let closed = QuestionState::Closed { reason: reason.to_owned(), at: now };
+        let outcome = self.state.kept_mut(self.plan)?.live.settle(id, closed);
+        self.changed |= outcome == QuestionOutcome::Settled;
+        Ok(outcome)
+    }
+
+    fn put_control(&mut self, control: &Control) -> Result<(), StoreError> {
+        self.changed = true;
+        match control.wanted {
+            Wanted::Go => self.state.controls.remove(&control.scope),
+            Wanted::Pause | Wanted::Stop => self.state.controls.insert(control.scope.clone(), control.clone()),
+        };
+        Ok(())
+    }
+
+    fn put_seat(&mut self, seat: &SeatRecord) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.live.seats.insert((seat.run, seat.n), seat.clone());
+        Ok(())
+    }
+
+    fn put_read_marker(&mut self, marker: &ReadMarker) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.live.put_read_marker(marker);
+        Ok(())
+    }
+
+    fn take_run(&mut self, holder: &str, lease_ms: i64, now: i64) -> Result<RunGrant, StoreError> {
+        let grant = self.state.kept_mut(self.plan)?.live.take_run(holder, lease_ms, now);
+        self.changed |= matches!(grant, RunGrant::Granted { .. });
+        Ok(grant)
+    }
+
+    fn renew_run(&mut self, epoch: u64, lease_ms: i64, now: i64) -> Result<bool, StoreError> {
+        let own = self.state.kept_mut(self.plan)?.live.runner.as_mut().filter(|lease| lease.epoch == epoch);
+        let Some(until) = own.and_then(|lease| lease.until.as_mut()) else { return Ok(false) };
+        *until = now.saturating_add(lease_ms);
+        self.changed = true;
+        Ok(true)
+    }
+
+    fn release_run(&mut self, epoch: u64) -> Result<bool, StoreError> {
+        let own = self.state.kept_mut(self.plan)?.live.runner.as_mut().filter(|lease| lease.epoch == epoch);
+        let Some(lease) = own else { return Ok(false) };
+        lease.until = None;
+        self.changed = true;
+        Ok(true)
     }
 
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
@@ -104,12 +190,61 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(())
     }
 
-    fn put_setting(&mut self, name: &str, value: Option<&str>) -> Result<(), StoreError> {
+    fn put_batch(&mut self, batch: &Batch) -> Result<(), StoreError> {
         self.changed = true;
-        match value {
-            Some(value) => self.state.settings.insert(name.to_owned(), value.to_owned()),
-            None => self.state.settings.remove(name),
-        };
+        self.state.kept_mut(self.plan)?.handed_out.put_batch(batch);
+        Ok(())
+    }
+
+    fn forget_batch(&mut self, owner: &str) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.handed_out.batches.retain(|batch| batch.owner != owner);
+        Ok(())
+    }
+
+    fn put_offer(&mut self, offer: &Offer) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.handed_out.put_offer(offer);
+        Ok(())
+    }
+
+    fn forget_offer(&mut self, owner: &str) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.handed_out.offers.retain(|offer| offer.owner != owner);
+        Ok(())
+    }
+
+    fn put_mirrored(&mut self, todos: &[Uid]) -> Result<(), StoreError> {
+        self.changed = true;
+        self.state.kept_mut(self.plan)?.handed_out.mirrored = todos.to_vec();
+        Ok(())
+    }
+
+    fn put_completed_files(&mut self, files: &CompletedFiles) -> Result<(), StoreError> {
+        self.changed = true;
+        let (of, all) = (self.plan, &mut self.state.completed_files);
+        let seq = all.last_key_value().map_or(1, |(seq, _)| seq + 1);
+        all.retain(|known, (plan, kept)| {
+            (*plan, kept.todo) != (of, files.todo) && known.saturating_add(COMPLETED_FILES_KEPT) > seq
+        });
+        all.insert(seq, (of, files.clone()));
+        Ok(())
+    }
+
+    fn put_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError> {
+        self.changed = true;
+        let all = &mut self.state.expected_calls;
+        let seq = all.last_key_value().map_or(1, |(seq, _)| seq + 1);
+        all.insert(seq, ExpectedCall { seq, ..call.clone() });
+        all.retain(|known, _| known.saturating_add(EXPECTED_CALLS_KEPT) > seq);
+        Ok(())
+    }
+
+    fn forget_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError> {
+        let all = &mut self.state.expected_calls;
+        let before = all.len();
+        all.retain(|_, known| known != call);
+        self.changed |= all.len() != before;
         Ok(())
     }
 
@@ -125,6 +260,11 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         if let Some(last) = old.last() {
             kept.info.pruned = last.revision;
             self.changed = true;
+            let of = self.plan;
+            let removed: Vec<Uid> = kept.plan.all().filter(|todo| !todo.is_live()).map(|todo| todo.uid).collect();
+            self.state
+                .completed_files
+                .retain(|_, (plan, files)| *plan != of || (files.at > last.at && !removed.contains(&files.todo)));
         }
         Ok(old.len() as u64)
     }

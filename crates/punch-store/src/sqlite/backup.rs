@@ -13,8 +13,8 @@ use crate::{Reason, StoreError, Version, platform};
 pub(super) fn copy(conn: &Connection, path: &Path, to: &Path) -> Result<(), StoreError> {
     let failed = |e: &std::io::Error| match fail::io(to, "write a copy of the store", e) {
         // It is the folder of the copy that is missing, not a store.
-        StoreError::Unavailable { path, reason: Reason::Missing, why } => {
-            StoreError::Unavailable { path, reason: Reason::System, why }
+        StoreError::Unavailable { store, reason: Reason::Missing, why } => {
+            StoreError::Unavailable { store, reason: Reason::System, why }
         }
         other => other,
     };
@@ -36,7 +36,7 @@ pub(super) fn copy(conn: &Connection, path: &Path, to: &Path) -> Result<(), Stor
 /// Puts a copy into `backups/` beside the store and answers its path.
 pub(super) fn before_migration(conn: &Connection, path: &Path, from: Version) -> Result<PathBuf, StoreError> {
     let folder = path.with_file_name("backups");
-    platform::create_private_folders(&folder).map_err(|e| fail::io(&folder, "make the folder for copies", &e))?;
+    crate::create_own_folder(&folder).map_err(|e| fail::io(&folder, "make the folder for copies", &e))?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let mut to = folder.join(format!("{stem}-schema-{from}-{at}.db"));

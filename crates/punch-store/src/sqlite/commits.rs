@@ -12,11 +12,11 @@ use std::path::Path;
 
 use punch_core::hash::fnv1a;
 use punch_core::text;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::fail;
 use crate::error::{LostPlan, LostWrites};
-use crate::{Durability, StoreError, platform};
+use crate::{Durability, StoreError, StoreLabel, platform};
 
 /// Bytes of a record. Every record has the same length: changing the length of a file costs more than writing it.
 const BYTES: usize = 1024;
@@ -29,9 +29,6 @@ const PLANS: usize = 8;
 
 /// Bytes of a plan's name in a record.
 const NAME: usize = 48;
-
-/// The row of the counter. Its value is the number of commits and the name of the store, so that one question answers both.
-const COUNTER: &str = "store.commits";
 
 /// The counter inside the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,11 +67,10 @@ pub(super) struct CommitRecord {
 impl Counter {
     /// Reads the counter. A store that never counted has zero commits.
     pub fn read(conn: &Connection) -> rusqlite::Result<Self> {
-        let mut statement = conn.prepare_cached("SELECT value FROM setting WHERE name = ?1")?;
-        let found: Option<String> = statement.query_row([COUNTER], |row| row.get(0)).optional()?;
-        let parsed = found.as_deref().and_then(|value| value.split_once(' '));
-        let parsed = parsed.and_then(|(commits, store)| Some((commits.parse().ok()?, store.to_owned())));
-        Ok(parsed.map_or_else(Self::default, |(commits, store)| Self { commits, store: Some(store) }))
+        let mut statement = conn.prepare_cached("SELECT commits, store FROM commit_counter")?;
+        let counter =
+            |row: &Row<'_>| Ok(Self { commits: row.get::<_, i64>(0)?.cast_unsigned(), store: Some(row.get(1)?) });
+        Ok(statement.query_row([], counter).optional()?.unwrap_or_default())
     }
 
     /// Writes the counter of the next commit into the running transaction.
@@ -84,8 +80,8 @@ impl Counter {
             None => store_name(conn)?,
         };
         let commits = self.commits.max(at_least).saturating_add(1);
-        let mut statement = conn.prepare_cached("INSERT OR REPLACE INTO setting (name, value) VALUES (?1, ?2)")?;
-        statement.execute([COUNTER, &format!("{commits} {store}")])?;
+        let sql = "INSERT OR REPLACE INTO commit_counter (one, commits, store) VALUES (1, ?1, ?2)";
+        conn.prepare_cached(sql)?.execute(params![commits.cast_signed(), store])?;
         Ok(Self { commits, store: Some(store) })
     }
 }
@@ -230,7 +226,7 @@ pub(super) fn refuse(
 ) -> Result<(), StoreError> {
     let Some(record) = record.filter(|record| record.exceeds(counter)) else { return Ok(()) };
     match record.compare(conn, counter).map_err(|e| fail::sql(path, "be read", &e))? {
-        Some(lost) => Err(StoreError::LostWrites { path: path.to_owned(), lost: Box::new(lost) }),
+        Some(lost) => Err(StoreError::LostWrites { store: StoreLabel::file(path), lost: Box::new(lost) }),
         None => Ok(()),
     }
 }

@@ -122,12 +122,24 @@ pub(super) fn prepare(conn: &Connection, wait: Duration) -> rusqlite::Result<()>
     Ok(())
 }
 
+/// Fails if a path no longer leads to the file that it led to.
+pub(super) fn check_identity(path: &Path, identity: Identity) -> Result<(), StoreError> {
+    match platform::identity(path) {
+        Ok(now) if now == identity => Ok(()),
+        Ok(_) => {
+            let why = "another file has taken its place; open it again";
+            Err(fail::unavailable(path, Reason::Missing, why))
+        }
+        Err(e) => Err(fail::io(path, "find it any more", &e)),
+    }
+}
+
 /// Connections of one store.
 pub(super) struct Pool {
     pub path: PathBuf,
     pub wait: Duration,
     pub access: Access,
-    identity: Identity,
+    pub identity: Identity,
     idle: Mutex<Vec<StoreConnection>>,
     /// Outlives the connections.
     pub usage_note: Option<UsageNote>,
@@ -205,14 +217,7 @@ impl Pool {
 
     /// Fails if the file is not the store any more.
     pub fn check(&self) -> Result<(), StoreError> {
-        match platform::identity(&self.path) {
-            Ok(now) if now == self.identity => Ok(()),
-            Ok(_) => {
-                let why = "another file has taken its place; open it again";
-                Err(fail::unavailable(&self.path, Reason::Missing, why))
-            }
-            Err(e) => Err(fail::io(&self.path, "find it any more", &e)),
-        }
+        check_identity(&self.path, self.identity)
     }
 
     /// An idle connection, or a new one. Never one to a file that is not the store any more.

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as KindError, StrDeserializer};
 
-use super::fail;
 use super::view::View;
+use super::{fail, hand_out};
 use crate::{StoreError, baseline};
 
 const SELECT: &str = "SELECT revision, seq, at, kind, by, patch, owner, undoes FROM event";
@@ -20,10 +20,8 @@ pub(super) fn append(view: &View<'_>, events: &[Event]) -> Result<(), StoreError
     const INSERT: &str = "INSERT INTO event (plan, revision, seq, at, kind, by, uid, patch, owner, undoes) \
                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     for event in events {
-        let patch = serde_json::to_string(&event.patch).map_err(|e| StoreError::Failed {
-            path: view.path.to_owned(),
-            why: format!("cannot write an event: {e}"),
-        })?;
+        let patch = serde_json::to_string(&event.patch)
+            .map_err(|e| fail::failed(view.path, format!("cannot write an event: {e}")))?;
         let uid = if let Patch::Todo(uid, _) = event.patch { Some(uid.0.cast_signed()) } else { None };
         let (revision, kind) = (event.revision.cast_signed(), event.kind.name());
         let undoes = event.undoes.map(u64::cast_signed);
@@ -122,28 +120,23 @@ pub(super) fn prune(view: &View<'_>, before: u64, export: &mut dyn Write) -> Res
     let mut touched = BTreeSet::new();
     let mut last = None;
     let mut count = 0;
-    let failed = |cause| StoreError::Failed {
-        path: view.path.to_owned(),
-        why: format!("cannot export events, none were deleted: {cause}"),
-    };
+    let failed = |cause| fail::failed(view.path, format!("cannot export events, none were deleted: {cause}"));
     each(view, &format!("{SELECT} WHERE plan = ?1 AND revision < ?2 ORDER BY revision, seq"), before, &mut |event| {
         baseline::export(&event, export).map_err(failed)?;
         baseline::advance(&mut folded, &event);
         if let Patch::Todo(uid, _) = event.patch {
             touched.insert(uid);
         }
-        last = Some(event.revision);
+        last = Some((event.revision, event.at));
         count += 1;
         Ok(true)
     })?;
     export.flush().map_err(failed)?;
-    let Some(last) = last else { return Ok(0) };
+    let Some((last, at)) = last else { return Ok(0) };
+    hand_out::prune_completed_files(view, at)?;
     let (plan, last) = (view.plan.0, last.cast_signed());
     let json = |value: serde_json::Result<String>| {
-        value.map_err(|e| StoreError::Failed {
-            path: view.path.to_owned(),
-            why: format!("cannot write the baseline: {e}"),
-        })
+        value.map_err(|e| fail::failed(view.path, format!("cannot write the baseline: {e}")))
     };
     let row = json(serde_json::to_string(&folded.row))?;
     let what = "write the baseline";

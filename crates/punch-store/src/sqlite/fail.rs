@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Error, ErrorCode, ffi};
 
 use super::open::companions;
-use crate::{Reason, StoreError};
+use crate::{Reason, StoreError, StoreLabel};
 
 /// Writing, growing or mapping a file failed. SQLite calls it full only if the system said exactly that; quotas, limits
 /// and the shared memory of a full file system come as these.
@@ -15,7 +15,7 @@ const NO_ROOM: [i32; 4] =
 
 /// An error of SQLite while doing `what`.
 pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
-    let path = path.to_owned();
+    let store = StoreLabel::file(path);
     let why = format!("cannot {what}: {error}");
     let Error::SqliteFailure(cause, _) = error else {
         // A value of a kind that we never write.
@@ -26,24 +26,24 @@ pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
                 | Error::IntegralValueOutOfRange(..)
                 | Error::Utf8Error(..)
         );
-        return if is_damage { StoreError::Damaged { path, why } } else { StoreError::Failed { path, why } };
+        return if is_damage { StoreError::Damaged { store, why } } else { StoreError::Failed { store, why } };
     };
     let reason = match cause.code {
         // What the tables promise was checked before, so a broken promise was broken already.
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation => {
-            return StoreError::Damaged { path, why };
+            return StoreError::Damaged { store, why };
         }
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Reason::Busy,
         ErrorCode::ReadOnly => Reason::ReadOnly,
         ErrorCode::DiskFull => Reason::Full,
         ErrorCode::SystemIoFailure if NO_ROOM.contains(&cause.extended_code) => {
             let why = format!("{why} (a full disk or quota, a limit on file sizes, or a failing disk)");
-            return StoreError::Unavailable { path, reason: Reason::Full, why };
+            return StoreError::Unavailable { store, reason: Reason::Full, why };
         }
         ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure => Reason::System,
-        _ => return StoreError::Failed { path, why },
+        _ => return StoreError::Failed { store, why },
     };
-    StoreError::Unavailable { path, reason, why }
+    StoreError::Unavailable { store, reason, why }
 }
 
 /// An error of the system while doing `what`.
@@ -54,12 +54,12 @@ pub(super) fn io(path: &Path, what: &str, error: &io::Error) -> StoreError {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Reason::Full,
         _ => Reason::System,
     };
-    StoreError::Unavailable { path: path.to_owned(), reason, why: format!("cannot {what}: {error}") }
+    StoreError::Unavailable { store: StoreLabel::file(path), reason, why: format!("cannot {what}: {error}") }
 }
 
 /// An obstacle found by looking.
 pub(super) fn unavailable(path: &Path, reason: Reason, why: impl Into<String>) -> StoreError {
-    StoreError::Unavailable { path: path.to_owned(), reason, why: why.into() }
+    StoreError::Unavailable { store: StoreLabel::file(path), reason, why: why.into() }
 }
 
 /// A file that does not go with the log beside it.
@@ -72,5 +72,10 @@ pub(super) fn exchanged(path: &Path, found: &str) -> StoreError {
 
 /// Content that cannot be read.
 pub(super) fn damaged(path: &Path, why: impl Into<String>) -> StoreError {
-    StoreError::Damaged { path: path.to_owned(), why: why.into() }
+    StoreError::Damaged { store: StoreLabel::file(path), why: why.into() }
+}
+
+/// Anything else: a bug here or below.
+pub(super) fn failed(path: &Path, why: impl Into<String>) -> StoreError {
+    StoreError::Failed { store: StoreLabel::file(path), why: why.into() }
 }

@@ -92,7 +92,7 @@ pub(super) fn put(view: &View<'_>, run: &Run) -> Result<(), StoreError> {
 }
 
 /// What the database can hold.
-fn most(n: u64) -> i64 {
+pub(super) fn most(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
@@ -100,7 +100,7 @@ fn sum(a: u64, b: u64) -> u64 {
     a.saturating_add(b).min(i64::MAX.unsigned_abs())
 }
 
-fn number(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+pub(super) fn number(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(at).map(|n| u64::try_from(n).unwrap_or(0))
 }
 

@@ -6,7 +6,7 @@ use rusqlite::params;
 use super::events;
 use super::todo::COLUMNS;
 use super::view::View;
-use crate::StoreError;
+use crate::{Snapshot, StoreError, Which};
 
 /// Puts what the footprint asks for into the slice and marks it as loaded.
 pub(super) fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
@@ -33,6 +33,16 @@ pub(super) fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> R
             "SELECT {COLUMNS} FROM todo INDEXED BY todo_running \
              WHERE plan = ?1 AND owner IS ?2 AND removed IS NULL AND status = 'in_progress'"
         );
+        if footprint.all_running {
+            let running = format!(
+                "SELECT {COLUMNS} FROM todo INDEXED BY todo_running \
+                 WHERE plan = ?1 AND removed IS NULL AND status = 'in_progress'"
+            );
+            view.todos(&running, [plan], &mut put)?;
+        }
+        if footprint.first {
+            view.list(Which::Live, None, 1)?.into_iter().for_each(&mut put);
+        }
         for owner in &footprint.running {
             view.todos(&running, params![plan, owner], &mut put)?;
         }

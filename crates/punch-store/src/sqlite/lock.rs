@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::fail;
-use crate::{Reason, StoreError, platform};
+use crate::{Reason, StoreError};
 
 /// Held until dropped.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Turn {
     /// Waits for the turn, at most until the deadline.
     pub fn take(store: &Path, deadline: Instant) -> Result<Self, StoreError> {
         let path = store.with_extension("lock");
-        let file = platform::open_lock(&path).map_err(|e| fail::io(store, "open its lock file", &e))?;
+        let file = crate::update_own(&path).map_err(|e| fail::io(store, "open its lock file", &e))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Self::queue(store, file, deadline),

@@ -1,18 +1,24 @@
 //! Plans in one SQLite file, shared by many processes. A write waits for its turn, then runs in one immediate
 //! transaction; readers see one moment and never wait.
 
+mod activity;
 mod backup;
 mod check;
+mod clone_facts;
 mod commits;
 mod connection;
 mod content_index;
+mod control;
 mod events;
 mod fail;
+mod hand_out;
 mod ledger;
 mod load;
 mod lock;
 mod open;
+mod question;
 mod read;
+mod reader;
 mod schema;
 mod todo;
 mod tools;
@@ -28,9 +34,11 @@ use std::time::{Duration, Instant};
 use punch_core::PlanRow;
 use rusqlite::{Connection, params};
 
-pub use tools::{StoreInfo, name_of, restore, revisions_in};
+pub use tools::{name_of, restore, revisions_in};
 
-use crate::{Catalogue, Changes, Durability, LostWrites, PlanId, Snapshot, Store, StoreError, Tx};
+use crate::{
+    Catalogue, Changes, Durability, LostWrites, OpenMode, PlanId, Snapshot, Store, StoreAdmin, StoreError, Tx, Upgrade,
+};
 use commits::{CommitRecord, Counter, PlanMark};
 use connection::Pool;
 use lock::Turn;
@@ -41,13 +49,10 @@ use watch::Watch;
 /// How long a writer waits for the others unless told otherwise.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// What to do where there is no store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenMode {
-    /// Fail: reads never create.
-    Existing,
-    /// Make one, and its folder.
-    Create,
+/// Opens a store in a file: the one way in for whatever does not care which backend it gets. `wait` is the longest time that
+/// a write waits for other processes.
+pub fn open_file(path: &Path, mode: OpenMode, wait: Option<Duration>) -> Result<Box<dyn StoreAdmin>, StoreError> {
+    Ok(Box::new(SqliteStore::open_waiting(path, mode, wait.unwrap_or(WAIT))?))
 }
 
 /// A store in a SQLite file. Beside `store.db` lie `store.lock` (whose turn it is, and a
@@ -60,6 +65,7 @@ pub struct SqliteStore {
     /// Why it can only be read, if so.
     obstacle: Option<StoreError>,
     lost: Option<LostWrites>,
+    upgrade: Option<Upgrade>,
 }
 
 /// What the body of a write transaction has done.
@@ -90,21 +96,12 @@ impl SqliteStore {
     pub fn open_waiting(path: &Path, mode: OpenMode, wait: Duration) -> Result<Self, StoreError> {
         let opened = open::open(path, mode, wait)?;
         let log_mismatch = opened.log_mismatch;
-        let store = Self {
-            watch: Arc::new(Watch::new(opened.path.clone(), opened.access)),
-            obstacle: opened.obstacle.clone(),
-            lost: opened.lost.clone(),
-            unknown: if opened.newer { Unknown::Keep } else { Unknown::None },
-            pool: Pool::new(opened, wait),
-        };
+        let (obstacle, lost, upgrade) = (opened.obstacle.clone(), opened.lost.clone(), opened.upgrade.clone());
+        let unknown = if opened.newer { Unknown::Keep } else { Unknown::None };
+        let pool = Pool::new(opened, wait);
+        let watch = Arc::new(Watch::new(pool.path.clone(), pool.identity, pool.access));
+        let store = Self { pool, watch, unknown, obstacle, lost, upgrade };
         if log_mismatch { store.if_sound() } else { Ok(store) }
-    }
-
-    /// This store, for a process that ends with it: files, locks and memory are left to the system.
-    #[must_use]
-    pub fn until_exit(mut self) -> Self {
-        self.pool.until_exit = true;
-        self
     }
 
     /// The file is not what it was when its log was left; together they may still make sense, as after a power loss.
@@ -122,23 +119,6 @@ impl SqliteStore {
     /// The file, links in its folder resolved.
     pub fn path(&self) -> &Path {
         &self.pool.path
-    }
-
-    /// Writes that were committed and that the store did not hold any more when it was opened. Such a store can be read;
-    /// it takes no new writes before [`SqliteStore::accept_loss`] or [`restore`].
-    pub const fn lost(&self) -> Option<&LostWrites> {
-        self.lost.as_ref()
-    }
-
-    /// Continues with what is left after writes were lost. Answers what was lost; `None` if nothing was.
-    pub fn accept_loss(&mut self) -> Result<Option<LostWrites>, StoreError> {
-        let lost = self.lost.take();
-        if lost.is_some() {
-            let record = CommitRecord::beside(self.path()).map_or(0, |record| record.latest());
-            self.count_from(record)?;
-        }
-        self.pool.lost = false;
-        Ok(lost)
     }
 
     /// Records the store as it is, with a counter above `number`.
@@ -231,7 +211,7 @@ impl SqliteStore {
         let done = match run(&connection.conn, "BEGIN") {
             Ok(()) => {
                 let done = body(&connection.conn);
-                // One that cannot be ended is not given to anybody else.
+                // One that cannot be ended is not given to anyone else.
                 let _ = run(&connection.conn, "ROLLBACK");
                 done
             }
@@ -284,10 +264,8 @@ impl Store for SqliteStore {
     }
 
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
-        let row = serde_json::to_string(&PlanRow::default()).map_err(|e| StoreError::Failed {
-            path: self.path().to_owned(),
-            why: format!("cannot make a plan: {e}"),
-        })?;
+        let row = serde_json::to_string(&PlanRow::default())
+            .map_err(|e| fail::failed(self.path(), format!("cannot make a plan: {e}")))?;
         self.commit(Durability::Full, |conn| {
             let view = self.view(conn, PlanId(0));
             view.name_is_free(name)?;
@@ -299,7 +277,14 @@ impl Store for SqliteStore {
         })
     }
 
-    fn stamp(&self) -> Result<Option<u64>, StoreError> {
+    fn identity(&self) -> Result<String, StoreError> {
+        self.look(|conn| {
+            let read = conn.query_row("SELECT store FROM meta", [], |row| row.get(0));
+            read.map_err(|e| fail::sql(self.path(), "be read", &e))
+        })
+    }
+
+    fn stamp(&self, _plan: Option<PlanId>) -> Result<Option<u64>, StoreError> {
         self.pool.check()?;
         self.watch.stamp()
     }

@@ -12,8 +12,8 @@ use super::connection::{self, Access, StoreConnection};
 use super::lock::Turn;
 use super::schema::{self, MIGRATIONS, SchemaAge};
 use super::usage_note::{UsageNote, log_bytes};
-use super::{OpenMode, commits, fail};
-use crate::{LostWrites, Reason, StoreError, platform};
+use super::{commits, fail};
+use crate::{LostWrites, OpenMode, Reason, StoreError, Upgrade, platform};
 
 /// Before 3.51.3 a WAL file could be reset under a reader's feet.
 const OLDEST_LIBRARY: i32 = 3_051_003;
@@ -32,6 +32,8 @@ pub(super) struct Opened {
     pub log_mismatch: bool,
     /// Writes that were committed and are gone.
     pub lost: Option<LostWrites>,
+    /// What had to be done about an older schema.
+    pub upgrade: Option<Upgrade>,
 }
 
 /// Opens the store at `path`, or makes one if the mode says so and there is none.
@@ -57,11 +59,12 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
             found => return Err(fail::exchanged(&path, found)),
         }
     }
+    let mut upgrade = None;
     let standing = match standing {
         SchemaAge::Older(_) => {
             obstacle.clone().map_or_else(|| writable(&connection.conn, &path), Err)?;
             usage_note.iter().for_each(UsageNote::invalidate);
-            schema::migrate(&mut connection.conn, &path, MIGRATIONS, deadline)?;
+            upgrade = schema::migrate(&mut connection.conn, &path, MIGRATIONS, deadline)?;
             schema::examine(&connection.conn, &path)?
         }
         standing => standing,
@@ -76,6 +79,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
         usage_note,
         log_mismatch,
         lost,
+        upgrade,
     })
 }
 
@@ -117,7 +121,7 @@ fn library_is_new_enough(path: &Path, found: i32) -> Result<(), StoreError> {
         return Ok(());
     }
     let why = format!("the SQLite library has number {found}, at least {OLDEST_LIBRARY} is needed: it can lose writes");
-    Err(StoreError::Failed { path: path.to_owned(), why })
+    Err(fail::failed(path, why))
 }
 
 /// The real path: links in front of the folder are allowed, the store itself must not be one.

@@ -3,15 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::{Event, Footprint, Plan, PlanRow, Todo, Uid};
+use punch_core::drive::Offer;
+use punch_core::{Event, Footprint, LONGEST_LEASE, Plan, PlanRow, Todo, Uid};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::todo::COLUMNS;
 use super::view::View;
-use super::{content_index, events, ledger, load};
+use super::{activity, content_index, control, events, hand_out, ledger, load, question, reader};
 use crate::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, Decision, ListMark, PlanId, PlanInfo, ReadyMark, Run, Session,
-    SessionKey, Snapshot, Spent, StoreError, Usage, Which,
+    ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
+    Decision, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
+    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which,
 };
 
 const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
@@ -53,10 +55,12 @@ impl Catalogue for View<'_> {
         self.sql("read the decisions", read)
     }
 
-    fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
-        let sql = "SELECT value FROM setting WHERE name = ?1";
-        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row([name], |row| row.get(0)).optional());
-        self.sql("read a setting", read)
+    fn control(&self, scope: &ControlScope) -> Result<Option<Control>, StoreError> {
+        control::one(self, scope)
+    }
+
+    fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError> {
+        hand_out::expected_calls(self)
     }
 }
 
@@ -83,10 +87,14 @@ impl Snapshot for View<'_> {
         let mut out = Vec::new();
         let running = self.plan_row()?.counts.in_progress > 0;
         for (index, condition) in [
-            ("todo_ready", "status = 'pending' AND held_until IS NULL AND ?6 = ?6"),
+            ("todo_ready", "status = 'pending' AND held_until IS NULL AND ?6 = ?6 AND ?7 = ?7"),
             // Bounded by what has run out and was not touched since.
-            ("todo_timer", "status = 'pending' AND held_until <= ?6"),
-            ("todo_lease", "status = 'in_progress' AND lease_until <= ?6 AND ifnull(held_until, ?6) <= ?6"),
+            ("todo_timer", "status = 'pending' AND held_until <= ?6 AND ?7 = ?7"),
+            (
+                "todo_lease",
+                "status = 'in_progress' AND lease_until IS NOT NULL AND \
+                 (lease_until <= ?6 OR lease_until > ?6 + ?7) AND ifnull(held_until, ?6) <= ?6",
+            ),
         ] {
             if index == "todo_lease" && !running {
                 continue;
@@ -95,7 +103,7 @@ impl Snapshot for View<'_> {
                 "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND unmet = 0 AND \
                  {condition} AND (effective, position, uid) > (?2, ?3, ?4) ORDER BY effective, position, uid LIMIT ?5"
             );
-            let params = params![self.plan.0, effective, position, uid, count(limit), now];
+            let params = params![self.plan.0, effective, position, uid, count(limit), now, LONGEST_LEASE];
             self.todos(&sql, params, &mut |todo| out.push(todo))?;
         }
         out.sort_by_key(ReadyMark::of);
@@ -137,12 +145,32 @@ impl Snapshot for View<'_> {
     fn next_moment(&self, now: i64) -> Result<Option<i64>, StoreError> {
         // One that also waits for todos stays blocked when its time comes.
         let sql = "SELECT (SELECT min(lease_until) FROM todo INDEXED BY todo_lease WHERE plan = ?1 AND removed IS NULL \
-                   AND status = 'in_progress' AND lease_until IS NOT NULL AND lease_until > ?2), \
+                   AND status = 'in_progress' AND lease_until IS NOT NULL AND lease_until > ?2 AND lease_until <= ?2 + ?3), \
                    (SELECT min(held_until) FROM todo INDEXED BY todo_timer WHERE plan = ?1 AND removed IS NULL \
                    AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL AND held_until > ?2)";
         let times = |row: &Row<'_>| Ok([row.get::<_, Option<i64>>(0)?, row.get(1)?]);
-        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params![self.plan.0, now], times));
+        let read = self
+            .conn
+            .prepare_cached(sql)
+            .and_then(|mut s| s.query_row(params![self.plan.0, now, LONGEST_LEASE], times));
         Ok(self.sql("read times", read)?.into_iter().flatten().min())
+    }
+
+    fn ended(&self, after: i64, until: i64, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        let mut out = Vec::new();
+        for (index, condition, time) in [
+            ("todo_lease", "status = 'in_progress'", "lease_until"),
+            ("todo_timer", "status = 'pending' AND unmet = 0", "held_until"),
+        ] {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND {condition} \
+                 AND {time} > ?2 AND {time} <= ?3 ORDER BY {time}, uid LIMIT ?4"
+            );
+            self.todos(&sql, params![self.plan.0, after, until, count(limit)], &mut |todo| out.push(todo))?;
+        }
+        out.sort_by_key(|todo| (todo.ends_at(), todo.uid));
+        out.truncate(limit);
+        Ok(out)
     }
 
     fn find_open_by_content(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
@@ -197,6 +225,58 @@ impl Snapshot for View<'_> {
         let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, checkpoint)?.collect());
         self.sql("read the checkpoints", read)
     }
+
+    fn activity(&self, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
+        activity::since(self, since, limit)
+    }
+
+    fn activity_of(&self, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
+        activity::of(self, todo, limit)
+    }
+
+    fn activity_span(&self) -> Result<ActivitySpan, StoreError> {
+        activity::span(self)
+    }
+
+    fn questions(&self, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError> {
+        question::list(self, which, limit)
+    }
+
+    fn question(&self, id: u64) -> Result<Option<Question>, StoreError> {
+        question::one(self, id)
+    }
+
+    fn run_controls(&self, run: u64) -> Result<Vec<Control>, StoreError> {
+        control::of_run(self, run)
+    }
+
+    fn seats(&self, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
+        control::seats(self, run)
+    }
+
+    fn batches(&self) -> Result<Vec<Batch>, StoreError> {
+        hand_out::batches(self)
+    }
+
+    fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+        hand_out::offers(self)
+    }
+
+    fn mirrored(&self) -> Result<Vec<Uid>, StoreError> {
+        hand_out::mirrored(self)
+    }
+
+    fn completed_files(&self, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
+        hand_out::completed_files(self, todo)
+    }
+
+    fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
+        reader::one(self, reader)
+    }
+
+    fn run_lease(&self) -> Result<Option<RunLease>, StoreError> {
+        control::lease(self)
+    }
 }
 
 /// The index for a listing, and the condition that it stands for.
@@ -204,12 +284,13 @@ const fn index_of(which: Which) -> (&'static str, &'static str) {
     match which {
         Which::Live => ("todo_position", ""),
         Which::Open => ("todo_open", "AND status IN ('pending', 'in_progress')"),
+        Which::Unfinished => ("todo_position", "AND status IN ('pending', 'in_progress', 'failed')"),
         Which::Running => ("todo_running", "AND status = 'in_progress'"),
         Which::Held => ("todo_timer", "AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL"),
     }
 }
 
-fn count(limit: usize) -> i64 {
+pub(super) fn count(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 

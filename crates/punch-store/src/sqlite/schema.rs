@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::lock::Turn;
 use super::{backup, fail};
-use crate::{Reason, StoreError, Version};
+use crate::{Reason, StoreError, StoreLabel, Upgrade, Version};
 
 /// "Punc", in the header of the file.
 pub(super) const APPLICATION: i32 = 0x5075_6E63;
@@ -33,6 +33,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { to: Version { major: 2, minor: 1 }, sql: include_str!("../../migrations/0007_again.sql") },
     Migration { to: Version { major: 2, minor: 2 }, sql: include_str!("../../migrations/0008_fewer_indexes.sql") },
     Migration { to: Version { major: 2, minor: 3 }, sql: include_str!("../../migrations/0009_undo.sql") },
+    Migration { to: Version { major: 3, minor: 0 }, sql: include_str!("../../migrations/0010_live.sql") },
 ];
 
 /// What this program writes.
@@ -56,11 +57,11 @@ pub(super) fn examine(conn: &Connection, path: &Path) -> Result<SchemaAge, Store
     let found = stored_version(conn, path)?;
     let application = header(conn, path, "PRAGMA application_id")?;
     if application != APPLICATION {
-        let why = if application == 0 { "it is no store of punch" } else { "it belongs to another application" };
+        let why = if application == 0 { "it is not a store of punch" } else { "it belongs to another application" };
         return Err(fail::unavailable(path, Reason::Foreign, why));
     }
     if found.major > KNOWN.major {
-        return Err(StoreError::TooNew { path: path.to_owned(), found, known: KNOWN });
+        return Err(StoreError::TooNew { store: StoreLabel::file(path), found, known: KNOWN });
     }
     if found < KNOWN {
         return Ok(SchemaAge::Older(found));
@@ -103,21 +104,23 @@ pub(super) fn create(conn: &mut Connection, path: &Path) -> Result<(), StoreErro
     run(conn, path, MIGRATIONS, None)
 }
 
-/// Brings an older store to the current schema, after a copy was put beside it.
+/// Brings an older store to the current schema, after a copy was put beside it. Answers what was done; `None` if another
+/// process has done it in the meantime.
 pub(super) fn migrate(
     conn: &mut Connection,
     path: &Path,
     migrations: &[Migration],
     deadline: Instant,
-) -> Result<(), StoreError> {
+) -> Result<Option<Upgrade>, StoreError> {
     let _turn = Turn::take(path, deadline)?;
     // Another process may have done it while we waited.
     let from = stored_version(conn, path)?;
-    if migrations.iter().any(|step| step.to > from) {
-        backup::before_migration(conn, path, from)?;
-        run(conn, path, migrations, Some(from))?;
+    if !migrations.iter().any(|step| step.to > from) {
+        return Ok(None);
     }
-    Ok(())
+    let copy = backup::before_migration(conn, path, from)?;
+    run(conn, path, migrations, Some(from))?;
+    Ok(Some(Upgrade { from, to: KNOWN, copy: Some(copy) }))
 }
 
 /// All steps in one transaction: an interrupted migration leaves the older store.

@@ -11,57 +11,26 @@ use super::commits::CommitRecord;
 use super::connection::{Access, StoreConnection};
 use super::lock::Turn;
 use super::usage_note::UsageNote;
-use super::{OpenMode, SqliteStore, WAIT, backup, fail, open, schema};
-use crate::{Reason, StoreError, Version};
+use super::{SqliteStore, WAIT, backup, check, fail, open, schema};
+use crate::{LostWrites, OpenMode, Reason, StoreAdmin, StoreError, StoreInfo, Upgrade};
 
-/// A store as a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreInfo {
-    /// The file.
-    pub path: PathBuf,
-    /// Random name, made with the store: the same in its copies.
-    pub store: String,
-    /// When it was made.
-    pub created_at: i64,
-    /// Its schema.
-    pub schema: Version,
-    /// The SQLite library in use.
-    pub library: &'static str,
-    /// Bytes of the file.
-    pub bytes: u64,
-    /// Bytes of the log that is not yet merged into it.
-    pub wal_bytes: u64,
-    /// Bytes inside the file that are free.
-    pub free_bytes: u64,
-    /// How many plans.
-    pub plans: u64,
-    /// How many todos, removed ones too.
-    pub todos: u64,
-    /// How many events.
-    pub events: u64,
-    /// How many sessions.
-    pub sessions: u64,
-}
-
-impl SqliteStore {
-    /// Sizes and counts.
-    pub fn info(&self) -> Result<StoreInfo, StoreError> {
-        let path = self.path().to_owned();
+impl StoreAdmin for SqliteStore {
+    fn info(&self) -> Result<StoreInfo, StoreError> {
+        let path = self.path();
         let size = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());
-        let [wal, _] = open::companions(&path);
+        let [wal, _] = open::companions(path);
         self.look(|conn| {
-            let schema = schema::stored_version(conn, &path)?;
+            let schema = schema::stored_version(conn, path)?;
             let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned);
             let read = || -> rusqlite::Result<StoreInfo> {
                 let (store, created_at) =
                     conn.query_row("SELECT store, created_at FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
                 Ok(StoreInfo {
-                    path: path.clone(),
                     store,
                     created_at,
                     schema,
-                    library: rusqlite::version(),
-                    bytes: size(&path),
+                    engine: format!("SQLite {}", rusqlite::version()),
+                    bytes: size(path),
                     wal_bytes: size(&wal),
                     free_bytes: number("PRAGMA freelist_count")? * number("PRAGMA page_size")?,
                     plans: number("SELECT count(*) FROM plan")?,
@@ -70,16 +39,45 @@ impl SqliteStore {
                     sessions: number("SELECT count(*) FROM session")?,
                 })
             };
-            read().map_err(|e| fail::sql(&path, "be read", &e))
+            read().map_err(|e| fail::sql(path, "be read", &e))
         })
     }
 
-    /// Writes a copy of one moment to a file, replacing what is there. Writers are not blocked.
-    pub fn backup_to(&self, to: &Path) -> Result<(), StoreError> {
+    fn check(&self) -> Result<Vec<String>, StoreError> {
+        check::check(self)
+    }
+
+    fn rebuild(&self) -> Result<(), StoreError> {
+        check::rebuild(self)
+    }
+
+    fn backup_to(&self, to: &Path) -> Result<(), StoreError> {
         let connection = self.pool.take()?;
         let done = backup::copy(&connection.conn, self.path(), to);
         self.pool.give(connection);
         done
+    }
+
+    fn upgrade(&self) -> Option<&Upgrade> {
+        self.upgrade.as_ref()
+    }
+
+    fn lost(&self) -> Option<&LostWrites> {
+        self.lost.as_ref()
+    }
+
+    fn accept_loss(&mut self) -> Result<Option<LostWrites>, StoreError> {
+        let lost = self.lost.take();
+        if lost.is_some() {
+            let record = CommitRecord::beside(self.path()).map_or(0, |record| record.latest());
+            self.count_from(record)?;
+        }
+        self.pool.lost = false;
+        Ok(lost)
+    }
+
+    fn until_exit(&mut self) {
+        self.pool.until_exit = true;
     }
 }
 

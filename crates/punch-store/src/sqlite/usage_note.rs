@@ -30,7 +30,7 @@ pub(super) struct UsageNote {
 impl UsageNote {
     /// Opens the note and takes a shared lock on it; `None` where that fails, as in a folder that cannot be written.
     pub fn enter(store: &Path) -> Option<Self> {
-        let file = platform::open_lock(&store.with_extension("use")).ok()?;
+        let file = crate::update_own(&store.with_extension("use")).ok()?;
         file.try_lock_shared().ok()?;
         let mut note = String::new();
         (&file).take(LONGEST).read_to_string(&mut note).ok()?;

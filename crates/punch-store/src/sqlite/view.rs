@@ -141,6 +141,11 @@ impl<'c> View<'c> {
         self.sql(what, done)
     }
 
+    /// Writes JSON.
+    pub fn to_json(&self, what: &str, value: &impl serde::Serialize) -> Result<String, StoreError> {
+        serde_json::to_string(value).map_err(|e| fail::failed(self.path, format!("cannot write {what}: {e}")))
+    }
+
     /// Reads JSON that this crate has written.
     pub fn parse<T: serde::de::DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
         serde_json::from_str(json).map_err(|e| fail::damaged(self.path, format!("{what} cannot be read: {e}")))

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use super::connection::{Access, StoreConnection};
+use super::connection::{Access, StoreConnection, check_identity};
 use super::fail;
 use crate::hub::Hub;
+use crate::platform::Identity;
 use crate::{Changes, StoreError};
 
 const PERIOD: Duration = Duration::from_millis(50);
@@ -16,6 +17,7 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Shared by a store and its waiters.
 pub(super) struct Watch {
     path: PathBuf,
+    identity: Identity,
     access: Access,
     hub: Hub,
     eye: Mutex<Option<Eye>>,
@@ -29,8 +31,8 @@ struct Eye {
 }
 
 impl Watch {
-    pub fn new(path: PathBuf, access: Access) -> Self {
-        Self { path, access, hub: Hub::default(), eye: Mutex::new(None), waiters: Mutex::new(0) }
+    pub fn new(path: PathBuf, identity: Identity, access: Access) -> Self {
+        Self { path, identity, access, hub: Hub::default(), eye: Mutex::new(None), waiters: Mutex::new(0) }
     }
 
     /// This process has committed.
@@ -86,8 +88,10 @@ impl Watch {
         Ok(true)
     }
 
-    /// A number that moves with every commit of others.
+    /// A number that moves with every commit of others. An error if the path no longer leads to the store: its file
+    /// would never change again.
     fn version(&self, connection: Option<&StoreConnection>) -> Result<i64, StoreError> {
+        check_identity(&self.path, self.identity)?;
         if let Some(connection) = connection {
             let asked = connection.conn.prepare_cached("PRAGMA data_version");
             let version = asked.and_then(|mut asked| asked.query_row([], |row| row.get(0)));

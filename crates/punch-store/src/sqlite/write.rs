@@ -2,14 +2,16 @@
 
 use std::io::Write;
 
+use punch_core::drive::Offer;
 use punch_core::{Event, Outcome, Uid};
 use rusqlite::{OptionalExtension, params};
 
 use super::view::View;
-use super::{content_index, events, ledger, todo};
+use super::{activity, content_index, control, events, hand_out, ledger, question, reader, todo};
 use crate::{
-    ANSWER_LIFETIME_MS, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Run, Session, SessionKey, Snapshot, Spent,
-    StoreError, Tx,
+    ANSWER_LIFETIME_MS, Activity, Batch, Checkpoint, CompletedFiles, Control, DECISION_LIFETIME_MS, DECISIONS_KEPT,
+    ExpectedCall, Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, Run, RunGrant, SeatRecord,
+    Session, SessionKey, Snapshot, Spent, StoreError, Tx,
 };
 
 impl Tx for View<'_> {
@@ -88,7 +90,52 @@ impl Tx for View<'_> {
     }
 
     fn put_run(&mut self, run: &Run) -> Result<(), StoreError> {
-        ledger::put(self, run)
+        ledger::put(self, run)?;
+        if run.ended_at.is_some() { control::clear(self, run.id) } else { Ok(()) }
+    }
+
+    fn put_activity(&mut self, activity: &Activity) -> Result<u64, StoreError> {
+        activity::append(self, activity)
+    }
+
+    fn put_question(&mut self, question: &Question) -> Result<u64, StoreError> {
+        question::append(self, question)
+    }
+
+    fn answer_question(&mut self, id: u64, answer: &QuestionAnswer) -> Result<QuestionOutcome, StoreError> {
+        question::settle(self, id, &QuestionState::Answered(answer.clone()))
+    }
+
+    fn take_answer(&mut self, id: u64, now: i64) -> Result<bool, StoreError> {
+        question::take(self, id, now)
+    }
+
+    fn close_question(&mut self, id: u64, reason: &str, now: i64) -> Result<QuestionOutcome, StoreError> {
+        question::settle(self, id, &QuestionState::Closed { reason: reason.to_owned(), at: now })
+    }
+
+    fn put_control(&mut self, control: &Control) -> Result<(), StoreError> {
+        control::put(self, control)
+    }
+
+    fn put_seat(&mut self, seat: &SeatRecord) -> Result<(), StoreError> {
+        control::put_seat(self, seat)
+    }
+
+    fn put_read_marker(&mut self, marker: &ReadMarker) -> Result<(), StoreError> {
+        reader::put(self, marker)
+    }
+
+    fn take_run(&mut self, holder: &str, lease_ms: i64, now: i64) -> Result<RunGrant, StoreError> {
+        control::take(self, holder, lease_ms, now)
+    }
+
+    fn renew_run(&mut self, epoch: u64, lease_ms: i64, now: i64) -> Result<bool, StoreError> {
+        control::renew(self, epoch, now.saturating_add(lease_ms))
+    }
+
+    fn release_run(&mut self, epoch: u64) -> Result<bool, StoreError> {
+        control::release(self, epoch)
     }
 
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
@@ -102,13 +149,36 @@ impl Tx for View<'_> {
         self.execute("forget a checkpoint", sql, params![self.plan.0, id]).map(|_| ())
     }
 
-    fn put_setting(&mut self, name: &str, value: Option<&str>) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO setting (name, value) VALUES (?1, ?2)";
-        match value {
-            Some(value) => self.execute("keep a setting", sql, [name, value]),
-            None => self.execute("forget a setting", "DELETE FROM setting WHERE name = ?1", [name]),
-        }
-        .map(|_| ())
+    fn put_batch(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        hand_out::put_batch(self, batch)
+    }
+
+    fn forget_batch(&mut self, owner: &str) -> Result<(), StoreError> {
+        hand_out::forget_batch(self, owner)
+    }
+
+    fn put_offer(&mut self, offer: &Offer) -> Result<(), StoreError> {
+        hand_out::put_offer(self, offer)
+    }
+
+    fn forget_offer(&mut self, owner: &str) -> Result<(), StoreError> {
+        hand_out::forget_offer(self, owner)
+    }
+
+    fn put_mirrored(&mut self, todos: &[Uid]) -> Result<(), StoreError> {
+        hand_out::put_mirrored(self, todos)
+    }
+
+    fn put_completed_files(&mut self, files: &CompletedFiles) -> Result<(), StoreError> {
+        hand_out::put_completed_files(self, files)
+    }
+
+    fn put_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError> {
+        hand_out::put_expected_call(self, call)
+    }
+
+    fn forget_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError> {
+        hand_out::forget_expected_call(self, call)
     }
 
     fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {

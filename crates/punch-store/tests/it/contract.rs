@@ -10,6 +10,8 @@ use punch_store::{
 
 use crate::submit::{add, add_as, context, done, look, must, submit, whole};
 
+pub use crate::hand_out::*;
+pub use crate::live::*;
 pub use crate::reading::*;
 
 /// Makes one test of each promise for a backend.
@@ -28,7 +30,7 @@ macro_rules! contract {
             ids_change_hands_in_one_write,
             events_come_in_whole_revisions,
             answers_are_kept_for_a_day,
-            sessions_and_settings_belong_to_the_store,
+            sessions_belong_to_the_store,
             decisions_are_kept_newest_first_and_not_for_ever,
             held_todos_are_found_without_the_others,
             checkpoints_come_newest_first,
@@ -43,7 +45,24 @@ macro_rules! contract {
             open_todos_are_found_by_what_they_say,
             pages_are_parts_of_the_list,
             the_stamp_moves_with_every_commit_and_only_then,
+            the_identity_is_random_and_stays,
+            hints_about_what_a_write_reads_change_nothing,
+            the_clock_of_a_store_is_the_same_everywhere,
             the_next_moment_is_the_first_end_of_a_lease_or_timer,
+            activity_is_numbered_by_plan_and_comes_in_order,
+            old_activity_is_forgotten_and_the_gap_is_seen,
+            a_question_is_answered_once,
+            racing_answers_have_one_winner,
+            settled_questions_are_forgotten_and_open_ones_are_not,
+            controls_say_what_is_wanted_until_it_is_to_go,
+            seats_and_controls_end_with_their_run,
+            readers_have_a_marker_each_and_are_not_kept_for_ever,
+            one_runner_at_a_time_has_the_plan,
+            batches_are_kept_by_owner_and_not_for_ever,
+            offers_are_kept_by_owner_and_run_out,
+            files_of_completed_todos_are_forgotten_in_time,
+            announced_calls_are_kept_until_they_come,
+            facts_about_the_clone_are_kept,
         );
     };
     (@tests $backend:ident, $open:path, $($test:ident,)*) => {
@@ -108,7 +127,7 @@ pub fn plans_have_names_of_their_own(store: &dyn Store) {
     assert_eq!(rename(b, "a").unwrap_err().code(), "store_conflict");
     rename(b, "b").unwrap();
     rename(b, "c").unwrap();
-    // The name of an archived plan is free, so it cannot come back while somebody has it.
+    // The name of an archived plan is free, so it cannot come back while someone has it.
     store.write(a, Durability::Full, &mut |tx| tx.archive(Some(9))).unwrap();
     rename(b, "a").unwrap();
     let back = store.write(a, Durability::Full, &mut |tx| tx.archive(None));
@@ -164,7 +183,7 @@ pub fn a_body_that_fails_leaves_no_trace(store: &dyn Store) {
         tx.put(&outcome)?;
         tx.put_answer("key", "1", 2)?;
         tx.put_session(&session)?;
-        tx.put_setting("use", Some("a"))?;
+        tx.put_plan_file(Some("a"))?;
         tx.rename("other")?;
         Err(StoreError::Abort)
     });
@@ -174,7 +193,7 @@ pub fn a_body_that_fails_leaves_no_trace(store: &dyn Store) {
         assert_eq!(s.events(1, 9)?, []);
         assert_eq!(s.answer("key", 2)?, None);
         assert_eq!(s.session(&session.key)?, None);
-        assert_eq!(s.setting("use")?, None);
+        assert_eq!(s.plan_file(id)?, None);
         assert_eq!(s.info()?.name, "main");
         Ok(())
     });
@@ -185,12 +204,12 @@ pub fn a_body_that_panics_leaves_no_trace(store: &dyn Store) {
     let id = plan(store);
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         store.write(id, Durability::Full, &mut |tx| {
-            tx.put_setting("use", Some("a"))?;
+            tx.put_plan_file(Some("a"))?;
             std::panic::resume_unwind(Box::new("on purpose"))
         })
     }));
     assert!(panicked.is_err());
-    assert_eq!(look(store, id, |s| s.setting("use")), None);
+    assert_eq!(look(store, id, |s| s.plan_file(id)), None);
     must(store, id, 1, &[add("a")]);
 }
 
@@ -309,7 +328,7 @@ pub fn answers_are_kept_for_a_day(store: &dyn Store) {
     assert_eq!(get("k", 2_000), None, "a later answer clears old ones away");
 }
 
-pub fn sessions_and_settings_belong_to_the_store(store: &dyn Store) {
+pub fn sessions_belong_to_the_store(store: &dyn Store) {
     let (a, b) = (store.create_plan("a", 0).unwrap(), store.create_plan("b", 0).unwrap());
     let session = |host: &str, subagent: Option<&str>, plan, seen_at| Session {
         key: SessionKey::new(host, subagent),
@@ -325,18 +344,13 @@ pub fn sessions_and_settings_belong_to_the_store(store: &dyn Store) {
     store
         .write(b, Durability::Relaxed, &mut |tx| {
             tx.put_session(&own)?;
-            tx.put_session(&sub)?;
-            tx.put_setting("use:/w", Some("b"))?;
-            tx.put_setting("gone", Some("x"))?;
-            tx.put_setting("gone", None)
+            tx.put_session(&sub)
         })
         .unwrap();
     browse(store, |c| {
         assert_eq!(c.session(&own.key)?, Some(own.clone()));
         assert_eq!(c.session(&SessionKey::new("h", Some("t")))?, None);
         assert_eq!(c.sessions()?, [sub.clone(), own.clone()]);
-        assert_eq!(c.setting("use:/w")?.as_deref(), Some("b"));
-        assert_eq!(c.setting("gone")?, None);
         Ok(())
     });
     assert_eq!(look(store, a, |s| s.session(&sub.key)), Some(sub));
@@ -363,7 +377,7 @@ pub fn decisions_are_kept_newest_first_and_not_for_ever(store: &dyn Store) {
     assert_eq!(bodies(None, 999).last(), Some(&(1, "of the subagent".to_owned())));
     assert_eq!(bodies(Some(&SessionKey::new("", None)), 9), []);
     put(&sub, "much later", DECISION_LIFETIME_MS + 100);
-    assert_eq!(bodies(Some(&sub), 9).len(), 2, "a session that goes on forgets only what is too much");
+    assert_eq!(bodies(Some(&sub), 9).len(), 2, "a session that continues forgets only what is too much");
     assert_eq!(bodies(Some(&own), 999).len() as u64, DECISIONS_KEPT);
     put(&SessionKey::new("new", None), "the first", DECISION_LIFETIME_MS + 100);
     assert_eq!(bodies(Some(&sub), 9), [(2, "much later".to_owned())]);

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use punch_store::{Durability, OpenMode, PlanId, SqliteStore, Store, restore};
+use punch_store::{Durability, OpenMode, PlanId, SqliteStore, Store, StoreAdmin, restore};
 use rusqlite::Connection;
 
 use crate::create;
@@ -16,7 +16,7 @@ use crate::submit::{add, must, submit, whole};
 const STORE: &str = "PUNCH_TEST_VICTIM_STORE";
 
 /// Starts this binary again as a victim. `through` is a shell line that ends by running it.
-fn victim(name: &str, store: &Path, through: &str) -> Child {
+pub fn victim(name: &str, store: &Path, through: &str) -> Child {
     Command::new("sh")
         .args(["-c", through, "victim"])
         .arg(std::env::current_exe().unwrap())
@@ -28,7 +28,7 @@ fn victim(name: &str, store: &Path, through: &str) -> Child {
         .unwrap()
 }
 
-fn victim_store() -> Option<PathBuf> {
+pub fn victim_store() -> Option<PathBuf> {
     let path = std::env::var_os(STORE).map(PathBuf::from)?;
     // Ends the line that the test runner has begun.
     tell("");

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use punch_store::{Durability, OpenMode, PlanId, SqliteStore, Store, StoreError, restore};
+use punch_store::{Durability, OpenMode, PlanId, SqliteStore, Store, StoreAdmin, StoreError, restore};
 use rusqlite::Connection;
 
 use crate::create;
@@ -132,7 +132,7 @@ fn a_log_that_has_grown_is_merged_by_the_last_to_leave() {
         let other = SqliteStore::open(&path, OpenMode::Existing).unwrap();
         must(&store, plan, n, &[add("one more")]);
         drop(store);
-        assert!(log.exists(), "somebody is still there");
+        assert!(log.exists(), "someone is still there");
         drop(other);
         let size = fs::metadata(&log).map_or(0, |log| log.len());
         assert!(size <= 192 << 10, "{size} bytes left");
@@ -231,7 +231,7 @@ fn a_deleted_or_replaced_file_is_noticed() {
     let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
     must(&store, plan, 4, &[add("d")]);
     fs::rename(&path, folder.path().join("away.db")).unwrap();
-    let write = |store: &SqliteStore| store.write(plan, Durability::Full, &mut |tx| tx.put_setting("x", Some("y")));
+    let write = |store: &SqliteStore| store.write(plan, Durability::Full, &mut |tx| tx.put_plan_file(Some("y")));
     assert_eq!(write(&store).unwrap_err().code(), "store_missing");
     assert_eq!(store.read(plan, &mut |_| Ok(())).unwrap_err().code(), "store_missing");
     create(&path);
@@ -333,7 +333,7 @@ fn a_store_tells_its_sizes() {
     let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
     let info = store.info().unwrap();
     assert_eq!((info.plans, info.todos, info.events, info.sessions), (1, 3, 4, 0));
-    assert_eq!((info.schema.to_string().as_str(), info.store.len()), ("2.3", 32));
+    assert_eq!((info.schema.to_string().as_str(), info.store.len()), ("3.0", 32));
     assert!(info.bytes > 0 && info.created_at > 1_700_000_000_000);
 }
 

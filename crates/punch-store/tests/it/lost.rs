@@ -8,7 +8,7 @@ use std::process::Command;
 
 use proptest::prelude::*;
 use punch_core::{Outcome, Policy};
-use punch_store::{Durability, OpenMode, PlanId, SqliteStore, Store, restore};
+use punch_store::{Durability, OpenMode, PlanId, SqliteStore, Store, StoreAdmin, restore};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
@@ -76,7 +76,7 @@ fn filled(folder: &Path) -> (PathBuf, PlanId) {
     let side = store.create_plan("side", 0).unwrap();
     must(&store, plan, 5, &[add("in the log")]);
     write(&store, side, Durability::Relaxed, "from a hook");
-    store.write(plan, Durability::Full, &mut |tx| tx.put_setting("x", Some("y"))).unwrap();
+    store.write(plan, Durability::Full, &mut |tx| tx.put_plan_file(Some("y"))).unwrap();
     drop(store);
     spy.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
     drop(spy);
@@ -88,7 +88,7 @@ fn everything(store: &SqliteStore) -> String {
     let mut out = String::new();
     store
         .browse(&mut |catalogue| {
-            out = format!("{:?} {:?}", catalogue.plans()?, catalogue.setting("x")?);
+            out = format!("{:?} {:?}", catalogue.plans()?, catalogue.plan_file(PlanId(1))?);
             Ok(())
         })
         .unwrap();
@@ -140,7 +140,7 @@ fn a_damaged_log_is_complete_or_reported() {
             for gone in &lost.plans {
                 assert!(gone.found.is_none_or(|found| found < gone.recorded), "{gone:?}");
             }
-            let error = store.write(plan, Durability::Full, &mut |tx| tx.put_setting("x", None)).unwrap_err();
+            let error = store.write(plan, Durability::Full, &mut |tx| tx.put_plan_file(None)).unwrap_err();
             assert_eq!(error.code(), "store_lost_writes", "{error}");
             let error = store.create_plan("another", 1).unwrap_err();
             assert_eq!(error.code(), "store_lost_writes", "{error}");

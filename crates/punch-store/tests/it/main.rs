@@ -4,6 +4,8 @@
 mod contract;
 mod faults;
 mod files;
+mod hand_out;
+mod live;
 mod lost;
 mod many;
 mod ops;
@@ -12,6 +14,7 @@ mod reading;
 mod schema;
 mod sql_statuses;
 mod submit;
+mod upgrade;
 
 use std::path::Path;
 

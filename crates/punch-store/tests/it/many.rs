@@ -4,7 +4,7 @@ use std::fs::File;
 use std::time::{Duration, Instant};
 
 use punch_core::Policy;
-use punch_store::{Durability, OpenMode, SqliteStore, Store};
+use punch_store::{Durability, OpenMode, SqliteStore, Store, StoreAdmin};
 use rusqlite::Connection;
 
 use crate::create;
@@ -33,15 +33,15 @@ fn the_stamp_moves_with_commits_of_others_and_is_an_error_without_the_file() {
     let path = folder.path().join("store.db");
     let (here, there) = (create(&path), create(&path));
     let plan = here.create_plan("main", 0).unwrap();
-    let before = there.stamp().unwrap();
-    assert_eq!(there.stamp().unwrap(), before);
+    let before = there.stamp(None).unwrap();
+    assert_eq!(there.stamp(None).unwrap(), before);
     must(&here, plan, 1, &[add("a")]);
-    let after = there.stamp().unwrap();
+    let after = there.stamp(None).unwrap();
     assert_ne!(after, before);
     std::fs::rename(&path, folder.path().join("away.db")).unwrap();
-    assert!(there.stamp().is_err());
+    assert!(there.stamp(None).is_err());
     std::fs::rename(folder.path().join("away.db"), &path).unwrap();
-    assert_eq!(there.stamp().unwrap(), after);
+    assert_eq!(there.stamp(None).unwrap(), after);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_writer_gives_up_at_its_deadline() {
     let path = folder.path().join("store.db");
     let store = SqliteStore::open_waiting(&path, OpenMode::Create, Duration::from_millis(150)).unwrap();
     let plan = store.create_plan("main", 0).unwrap();
-    let write = || store.write(plan, Durability::Full, &mut |tx| tx.put_setting("x", Some("y")));
+    let write = || store.write(plan, Durability::Full, &mut |tx| tx.put_plan_file(Some("y")));
 
     let lock = File::options().write(true).open(path.with_extension("lock")).unwrap();
     lock.lock().unwrap();
@@ -134,7 +134,7 @@ fn a_writer_gives_up_at_its_deadline() {
     lock.unlock().unwrap();
     write().unwrap();
 
-    // Somebody who knows nothing of the lock file.
+    // Someone who knows nothing of the lock file.
     let mut other = Connection::open(&path).unwrap();
     let tx = other.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     assert_eq!(write().unwrap_err().code(), "store_busy");

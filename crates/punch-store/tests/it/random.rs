@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::test_runner::{Config, TestRunner};
 use punch_core::{Context, Event, Footprint, Op, Outcome, Plan, Refusal, Status, Stop, Todo, Warning, apply};
-use punch_store::{Durability, ListMark, PlanId, ReadyMark, Snapshot, Store, StoreError, Which};
+use punch_store::{Durability, ListMark, PlanId, ReadyMark, Snapshot, Store, StoreAdmin, StoreError, Which};
 
 use crate::Place;
 use crate::ops::{Call, calls};
@@ -122,11 +122,12 @@ fn questions(store: &dyn Store, plan: PlanId, oracle: &Oracle, now: i64) {
         let found = look(store, plan, |s| pages(|last: Option<&Todo>| s.ready(now, last.map(ReadyMark::of), 2)));
         assert_eq!(found.iter().collect::<Vec<_>>(), ready);
     }
-    for which in [Which::Live, Which::Open, Which::Running, Which::Held] {
+    for which in [Which::Live, Which::Open, Which::Unfinished, Which::Running, Which::Held] {
         let mut listed = oracle.plan.live();
         listed.retain(|todo| match which {
             Which::Live => true,
             Which::Open => todo.status.is_open(),
+            Which::Unfinished => todo.status.is_open() || todo.status == Status::Failed,
             Which::Running => todo.status == Status::InProgress,
             Which::Held => todo.status == Status::Pending && todo.derived.unmet == 0 && todo.hold.is_some(),
         });
@@ -162,6 +163,15 @@ fn lookups(snapshot: &dyn Snapshot, oracle: &Oracle, todo: &Todo) -> Result<(), 
     assert_eq!(slice.dependents_of(todo.uid), oracle.plan.dependents_of(todo.uid));
     assert_eq!(slice.running_of(todo.owner.as_deref()), oracle.plan.running_of(todo.owner.as_deref()));
     assert_eq!(slice.waiting_for_id(&todo.id), oracle.plan.waiting_for_id(&todo.id));
+    let mut slice = Plan::slice(snapshot.row()?);
+    snapshot.load(&Footprint { all_running: true, ..Footprint::default() }, &mut slice)?;
+    assert_eq!(
+        slice.all_running().unwrap().collect::<Vec<_>>(),
+        oracle.plan.all_running().unwrap().collect::<Vec<_>>()
+    );
+    let mut slice = Plan::slice(snapshot.row()?);
+    snapshot.load(&Footprint { first: true, ..Footprint::default() }, &mut slice)?;
+    assert_eq!(slice.first_position(), oracle.plan.first_position());
     let mut slice = Plan::slice(snapshot.row()?);
     snapshot.load(&Footprint { todos: [todo.uid].into(), ..Footprint::default() }, &mut slice)?;
     assert_eq!(slice.all().collect::<Vec<_>>(), [todo]);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use punch_core::{Fields, PlanRow, Todo, Uid};
-use punch_store::{OpenMode, PlanId, SqliteStore, Store};
+use punch_store::{OpenMode, PlanId, SqliteStore, Store, StoreAdmin};
 use rusqlite::{Connection, params};
 
 use crate::create;
@@ -50,7 +50,7 @@ fn an_older_store_is_copied_and_brought_up_to_date() {
     let backups = folder.path().join("backups");
     for _ in 0..2 {
         let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
-        assert_eq!(store.info().unwrap().schema.to_string(), "2.3");
+        assert_eq!(store.info().unwrap().schema.to_string(), "3.0");
         assert_eq!(store.check().unwrap(), [""; 0]);
         assert_eq!(whole(&store, PlanId(1)).all().cloned().collect::<Vec<_>>(), todos);
         assert_eq!(fs::read_dir(&backups).unwrap().count(), 1, "one copy, made once");
@@ -105,11 +105,11 @@ fn a_newer_major_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     create(&path);
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 3000").unwrap();
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 4000").unwrap();
     let before = fs::read(&path).unwrap();
     let error = SqliteStore::open(&path, OpenMode::Create).err().unwrap();
     assert_eq!(error.code(), "store_too_new");
-    assert!(error.message().contains("schema 3.0") && error.message().contains("store.db"), "{error}");
+    assert!(error.message().contains("schema 4.0") && error.message().contains("store.db"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
@@ -121,10 +121,10 @@ fn a_newer_minor_schema_works_and_keeps_what_is_not_known() {
     let plan = store.create_plan("main", 0).unwrap();
     must(&store, plan, 1, &[add_as("a", &[]), add_as("b", &["a"])]);
     drop(store);
-    let newer = "PRAGMA user_version = 2004;
+    let newer = "PRAGMA user_version = 3001;
          CREATE TABLE extra (x);
-         ALTER TABLE todo ADD COLUMN colour TEXT;
-         UPDATE todo SET colour = 'red', body = json_set(body, '$.mood', 'fine');
+         ALTER TABLE todo ADD COLUMN color TEXT;
+         UPDATE todo SET color = 'red', body = json_set(body, '$.mood', 'fine');
          UPDATE plan SET row = json_set(row, '$.season', 'autumn')";
     Connection::open(&path).unwrap().execute_batch(newer).unwrap();
     let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
@@ -132,7 +132,7 @@ fn a_newer_minor_schema_works_and_keeps_what_is_not_known() {
     assert_eq!(look(&store, plan, |s| Ok(s.ready(9, None, 9)?.len())), 2);
     let spy = Connection::open(&path).unwrap();
     let kept: (String, String, String) = spy
-        .query_row("SELECT colour, body ->> 'mood', body ->> 'status' FROM todo WHERE uid = 1", [], |row| {
+        .query_row("SELECT color, body ->> 'mood', body ->> 'status' FROM todo WHERE uid = 1", [], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })
         .unwrap();

@@ -46,10 +46,13 @@ fn sql_names_statuses_that_exist_and_knows_which_are_open() {
     let clauses: Vec<Vec<String>> = clauses();
     assert!(clauses.len() >= 10, "{clauses:?}");
     let open: Vec<&str> = Status::ALL.into_iter().filter(|s| s.is_open()).map(Status::name).collect();
+    // What needs work or a decision: the listing of unfinished todos.
+    let unfinished: Vec<&str> = open.iter().copied().chain([Status::Failed.name()]).collect();
     for clause in &clauses {
         let known = |word: &String| Status::ALL.iter().any(|status| status.name() == word);
         assert!(clause.iter().all(known), "{clause:?}");
-        assert!(clause.len() == 1 || *clause == open, "{clause:?} means the open ones: {open:?}");
+        let is_list = *clause == open || *clause == unfinished;
+        assert!(clause.len() == 1 || is_list, "{clause:?} means the open ones {open:?} or {unfinished:?}");
     }
     for status in Status::ALL {
         let single = clauses.iter().any(|clause| *clause == [status.name()]);

@@ -5,7 +5,7 @@ use punch_store::{Durability, PlanId, Snapshot, Store, StoreError};
 
 /// A caller at a time.
 pub fn context(now: i64, owner: Option<&str>, policy: Policy) -> Context {
-    Context::new(now, Actor::parse(owner.unwrap_or("somebody"), owner), policy)
+    Context::new(now, Actor::parse(owner.unwrap_or("someone"), owner), policy)
 }
 
 /// Adds a todo with that content.

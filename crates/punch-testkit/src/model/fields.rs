@@ -51,6 +51,7 @@ impl Write<'_> {
         put(&mut item.phase, &fields.phase);
         put(&mut item.priority, &fields.priority);
         put(&mut item.command, &fields.command);
+        put(&mut item.files, &fields.files);
         Ok(())
     }
 }

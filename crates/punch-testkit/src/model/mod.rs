@@ -44,6 +44,8 @@ pub struct ModelTodo {
     pub phase: Option<String>,
     /// 1 to 5.
     pub priority: u8,
+    /// The files it touches, as one glob.
+    pub files: Option<String>,
     /// The command that proves it.
     pub command: Option<String>,
     /// What was said and found, oldest first.

@@ -44,6 +44,26 @@ impl Model {
         self.items[key].status == Status::Pending || self.lease_over(key)
     }
 
+    /// Nothing in it says what to do.
+    pub fn empty(&self, key: usize) -> bool {
+        self.items[key].content.trim().is_empty()
+    }
+
+    /// Another todo is being worked on and touches the same files.
+    pub fn shares_files(&self, key: usize) -> bool {
+        let files = &self.items[key].files;
+        let busy = |other: &usize| {
+            self.items[*other].status == Status::Active && !self.lease_over(*other) && self.unmet(*other) == 0
+        };
+        let others = self.order.iter().filter(|other| **other != key);
+        files.is_some() && others.filter(|other| busy(other)).any(|other| self.items[*other].files == *files)
+    }
+
+    /// Can be worked on now.
+    pub fn startable(&self, key: usize) -> bool {
+        self.ready(key) && !self.empty(key) && !self.shares_files(key)
+    }
+
     /// Pending, nothing unmet, no hold.
     pub fn ready(&self, key: usize) -> bool {
         self.pending(key) && self.unmet(key) == 0 && !self.held(key)

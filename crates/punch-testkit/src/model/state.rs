@@ -46,6 +46,10 @@ pub struct State {
     pub ready: Vec<String>,
     /// Live todos per status.
     pub counts: [u64; 5],
+    /// Live todos that are set aside.
+    pub parked: u64,
+    /// Open, not parked and without content.
+    pub blank: u64,
     /// Phase names.
     pub phases: Vec<String>,
     /// Suspended edges and missing dependencies.
@@ -60,8 +64,8 @@ impl Model {
     /// Looks at everything again.
     pub fn state(&self) -> State {
         let rows: Vec<Row> = self.order.iter().map(|key| self.row(*key)).collect();
-        let mut ready: Vec<&Row> = rows.iter().filter(|row| row.ready).collect();
-        ready.sort_by_key(|row| row.item.priority);
+        let mut ready: Vec<usize> = self.order.iter().copied().filter(|key| self.startable(*key)).collect();
+        ready.sort_by_key(|key| self.items[*key].priority);
         let loose = |kind: fn(&Edge) -> bool| rows.iter().flat_map(|row| &row.edges).filter(|e| kind(e)).count() as u64;
         State {
             removed: self
@@ -70,8 +74,25 @@ impl Model {
                 .filter(|item| item.removed)
                 .map(|item| (item.id.clone(), item.content.clone()))
                 .collect(),
-            ready: ready.into_iter().map(|row| row.item.id.clone()).collect(),
+            ready: ready.into_iter().map(|key| self.items[key].id.clone()).collect(),
             counts: Status::ALL.map(|status| rows.iter().filter(|row| row.item.status == status).count() as u64),
+            parked: rows
+                .iter()
+                .filter(|row| {
+                    row.item.status == Status::Pending && row.item.hold.as_ref().is_some_and(|hold| hold.parked)
+                })
+                .count() as u64,
+            blank: rows
+                .iter()
+                .filter(|row| {
+                    let parked = row.item.hold.as_ref().is_some_and(|hold| hold.parked);
+                    let open = match row.item.status {
+                        Status::Pending => !parked,
+                        status => status == Status::Active,
+                    };
+                    open && row.item.content.trim().is_empty()
+                })
+                .count() as u64,
             phases: self.phases.clone(),
             loose: (loose(|e| matches!(e, Edge::Suspended(_))), loose(|e| matches!(e, Edge::Missing(_)))),
             number: self.number,

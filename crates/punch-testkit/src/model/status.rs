@@ -25,6 +25,8 @@ pub struct Pending {
     unchecked: bool,
     /// The op at hand stored evidence. Only the log shows when the same words were stored before.
     has_evidence: bool,
+    /// Results of checks that this batch stored. The same one again leaves no trace: it has the same time.
+    checks: Vec<(usize, Evidence)>,
 }
 
 impl Ask {
@@ -270,6 +272,8 @@ impl Write<'_> {
             "late" => ask.fence().is_some_and(|fence| fence != item.fence),
             "waiting" => self.model.unmet(key) > 0,
             "held" => self.model.held(key),
+            "empty" => self.model.empty(key),
+            "shared files" => self.model.shares_files(key),
             "has hold" => item.hold.is_some(),
             "has command" => item.command.is_some(),
             "passed" => evidence.is_some_and(|e| e.command == item.command && e.exit == Some(0)),
@@ -315,7 +319,7 @@ impl Write<'_> {
         }
     }
 
-    /// Sets a status, does what the row says and logs it. What a todo is when it is added is no event of its own.
+    /// Sets a status, does what the row says and logs it. What a todo is when it is added is not an event of its own.
     fn change(&mut self, key: usize, status: Status, row: &Row, ask: &Ask) {
         let logged = |item: &ModelTodo| ModelTodo { evidence: Vec::new(), lease: None, ..item.clone() };
         let before = logged(&self.model.items[key]);
@@ -357,7 +361,9 @@ impl Write<'_> {
             "finished" => item.finished = Some(now),
             "unfinished" => item.finished = None,
             "no hold" => item.hold = None,
-            "hold as blocked" => item.hold = Some(Hold { reason: "reported as blocked".to_owned(), until: None }),
+            "hold as blocked" => {
+                item.hold = Some(Hold { reason: "reported as blocked".to_owned(), until: None, parked: false })
+            }
             "clear flags" => clear_flags(item, false),
             "clear flags but reported" => clear_flags(item, item.reported),
             "resume" => item.resume = true,
@@ -385,8 +391,10 @@ impl Write<'_> {
                 add_evidence(item, evidence);
             }
             "check result" => {
-                self.pending.has_evidence = true;
-                item.evidence.pop_if(|last| last.command.is_some() && last.exit != Some(0));
+                let before = item.evidence.pop_if(|last| last.command.is_some() && last.exit != Some(0));
+                let found = (key, evidence.clone().unwrap_or_default());
+                self.pending.has_evidence = before != evidence || !self.pending.checks.contains(&found);
+                self.pending.checks.push(found);
                 add_evidence(item, evidence);
             }
             "fence" => self.fence(key),
@@ -450,7 +458,8 @@ fn given(item: &mut ModelTodo, effect: &str, ask: &Ask) {
     match (effect, ask) {
         ("hold", Ask::Hold(_, hold)) => item.hold = Some(hold.clone()),
         ("new owner", Ask::HandOver(_, owner)) => item.owner = Some(owner.clone()),
-        ("error", Ask::Fail(_, error)) => item.error = Some(error.clone()).filter(|error| !error.is_empty()),
+        ("error", Ask::Fail(_, error)) if error.is_empty() => {}
+        ("error", Ask::Fail(_, error)) => item.error = Some(error.clone()),
         ("stale as given", Ask::Vouch(_, stale, _)) => item.stale = *stale,
         ("work as given", Ask::Restore(_, _, hold, resume)) => {
             clear_flags(item, false);

@@ -48,7 +48,7 @@ pub struct Story {
     pub continued: Vec<String>,
     /// Texts that hooks put before the model.
     pub injected: Vec<String>,
-    /// Texts for the person.
+    /// Texts for the user.
     pub told: Vec<String>,
     /// Uses of tools that a hook refused, with the reason.
     pub refused: Vec<String>,
@@ -171,7 +171,7 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// What scripts find our tools by; the hook is told the host's own name.
+/// What scripts find our tools by; the hook gets the agent's own name.
 const MCP: &str = "mcp__punch__";
 
 fn mcp_name(tool: &str) -> String {

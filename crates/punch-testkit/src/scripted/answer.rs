@@ -1,4 +1,4 @@
-//! What the model says in one turn, before it is put into anybody's wire format.
+//! What the model says in one turn, before it is put into anyone's wire format.
 
 use serde_json::Value;
 

@@ -21,7 +21,7 @@ pub enum Form {
 pub enum Moment {
     /// The conversation begins.
     SessionStart,
-    /// A person has typed something.
+    /// The user has typed something.
     Prompt,
     /// Before a tool runs.
     ToolStarting,
@@ -46,7 +46,7 @@ pub struct Wish {
     pub go_on: Option<String>,
     /// Do not run the tool, for this reason.
     pub refuse: Option<String>,
-    /// Text for the person.
+    /// Text for the user.
     pub tell: Option<String>,
 }
 

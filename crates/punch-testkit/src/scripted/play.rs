@@ -18,7 +18,7 @@ const TOKEN: usize = 4;
 
 /// What becomes of a request.
 pub enum Reply {
-    /// This answer, after so many milliseconds and once these tracks have come so far.
+    /// This answer, after this many milliseconds and once these tracks have come so far.
     Answer(Box<Answer>, u64, BTreeMap<String, usize>),
     /// This HTTP status.
     Error(u16, String),
@@ -92,7 +92,7 @@ impl Play {
         Reply::Answer(Box::new(answer), step.delay_ms, step.waits_for)
     }
 
-    /// Returns true if each of these tracks has been asked for so many answers.
+    /// Returns true if each of these tracks has been asked for this many answers.
     pub fn has_reached(&self, wanted: &BTreeMap<String, usize>) -> bool {
         let played = |name: &str| self.script.tracks.iter().position(|track| track.name == name).map(|n| self.at[n]);
         wanted.iter().all(|(name, wanted)| played(name).is_some_and(|at| at >= *wanted))

@@ -28,7 +28,7 @@ pub struct Script {
     /// More requests than this are refused and reported.
     #[serde(default = "most_requests")]
     pub most_requests: usize,
-    /// Steps that were never played are no failure.
+    /// Steps that were never played are not a failure.
     #[serde(default)]
     pub may_end_early: bool,
 }
@@ -96,7 +96,7 @@ pub struct Step {
     /// Milliseconds before the answer.
     #[serde(default)]
     pub delay_ms: u64,
-    /// Tracks that must have been asked for so many answers before this one is given.
+    /// Tracks that must have been asked for this many answers before this one is given.
     #[serde(default)]
     pub waits_for: BTreeMap<String, usize>,
 }

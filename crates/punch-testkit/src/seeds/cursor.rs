@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// One todo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Todo {
-    /// As given; made ones are told by the caller.
+    /// As given; the caller names the others.
     pub id: String,
     /// As given.
     pub content: String,

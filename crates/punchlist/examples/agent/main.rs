@@ -5,7 +5,7 @@
 //!
 //! It runs the commands that the model asks for, without asking you: use it in a folder that may break.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to the user")]
 
 mod agent;
 

@@ -35,13 +35,13 @@ fn the_example_agent_is_kept_going_until_its_plan_is_complete() {
         {"news": ["0/3 done"], "tools": [write(json!([{"op": "start", "id": "write"}])), file]},
         {"tools": [write(json!([{"op": "done", "id": "write"}]))]},
         {"//": "stops too early", "text": "The greeting is written."},
-        {"news": ["Continuation 1/10 by punch: 2 of 3 todos are open", "Make it friendly"],
+        {"news": ["Continuation 1/3 by punch: 2 of 3 todos are open", "Make it friendly"],
          "tools": [write(json!([{"op": "start", "id": "polish"}])),
                    {"name": "edit", "input": {"path": "greet.txt", "old": "hello", "new": "hello, friend"}},
                    {"name": "shell", "input": {"command": "cat greet.txt"}}]},
         {"news": ["hello, friend"], "tools": [write(json!([{"op": "done", "id": "polish"}]))]},
         {"text": "Done, I think."},
-        {"news": ["Continuation 1/10", "Check the file"],
+        {"news": ["Continuation 1/3", "Check the file"],
          "tools": [write(json!([{"op": "done", "id": "check", "evidence": "cat shows it"}]))]},
         {"news": ["3/3 done"], "text": "All done."},
     ]});
@@ -81,12 +81,12 @@ fn the_example_agent_survives_errors_bad_calls_and_paths_outside() {
 fn a_long_run_of_the_example_stays_within_its_history() {
     let folder = tempfile::tempdir().unwrap();
     let session = Session::in_memory(Options::new("example")).unwrap();
-    let mut steps = vec![json!({"tools": [write(json!([{"op": "add", "id": "long", "content": "Go on and on"}]))]})];
+    let mut steps = vec![json!({"tools": [write(json!([{"op": "add", "id": "long", "content": "Never ends"}]))]})];
     steps.extend((0..60).map(|n| {
         json!({"tools": [{"name": "shell", "input": {"command": format!("echo turn {n}")}}], "expect": ["Build a greeting"]})
     }));
     steps.push(json!({
-        "expect": ["Earlier messages of this conversation were left out by punch.", "[ ] long Go on and on", "turn 59"],
+        "expect": ["Earlier messages of this conversation were left out by punch.", "[ ] long Never ends", "turn 59"],
         "reject": ["turn 10"], "tools": [write(json!([{"op": "done", "id": "long"}]))],
     }));
     steps.push(json!({"text": "Done."}));

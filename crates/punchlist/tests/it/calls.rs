@@ -9,8 +9,8 @@ fn session(dialect: Dialect) -> Session {
 
 #[test]
 fn every_dialect_has_its_tools_in_every_shape() {
-    for dialect in Dialect::ALL {
-        let shapes: Vec<Vec<Value>> = Shape::ALL.iter().map(|shape| tools(*dialect, Group::ALL, *shape)).collect();
+    for dialect in &Dialect::ALL {
+        let shapes: Vec<Vec<Value>> = Shape::ALL.iter().map(|shape| tools(*dialect, &Group::ALL, *shape)).collect();
         let [anthropic, chat, responses, mcp] = shapes.as_slice() else { panic!() };
         for (n, tool) in anthropic.iter().enumerate() {
             assert_eq!(chat[n]["function"]["name"], tool["name"]);
@@ -75,7 +75,7 @@ fn a_list_is_written_and_finished_in_every_dialect() {
 
 #[test]
 fn what_makes_no_sense_is_answered_and_changes_nothing() {
-    for dialect in Dialect::ALL {
+    for dialect in &Dialect::ALL {
         let session = session(*dialect);
         let tool = if *dialect == Dialect::Todowrite { "TodoWrite" } else { "todo_write" };
         let deep = "[".repeat(100_000);

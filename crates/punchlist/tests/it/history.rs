@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 enum Step {
     Person,
     Words,
-    /// So many calls at once, and in how many messages their results come.
+    /// This many calls at once, and in how many messages their results come.
     Calls(usize, bool),
 }
 
@@ -163,7 +163,7 @@ fn our_own_messages_are_not_taken_for_the_request() {
     let mut messages = vec![json!({"role": "user", "content": "Build it"})];
     for n in 0..30 {
         messages.push(json!({"role": "assistant", "content": [{"type": "text", "text": format!("step {n}")}]}));
-        messages.push(json!({"role": "user", "content": [{"type": "text", "text": "Continuation 1/10 by punch: 2 of 3 todos are open.\nNext"}]}));
+        messages.push(json!({"role": "user", "content": [{"type": "text", "text": "Continuation 1/3 by punch: 2 of 3 todos are open.\nNext"}]}));
     }
     let short = trim_history(&messages, 20, Some("list"));
     assert_eq!(short[0], messages[0]);

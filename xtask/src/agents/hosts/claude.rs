@@ -1,62 +1,58 @@
 //! Claude Code. Several prompts go through one process, the next when the answer to the one before is complete.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Instant;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{Conversation, ERRORS, Host, OUTPUT};
+use super::{Acp, Conversation, ERRORS, OUTPUT, Trial};
 use crate::agents::child::{Group, appended};
 use crate::agents::trial::Wiring;
-
-const EVENTS: [&str; 14] = [
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PermissionRequest",
-    "Notification",
-    "Stop",
-    "StopFailure",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "TaskCompleted",
-];
 
 /// Any key does: the model is ours.
 const KEY: &str = "sk-scripted";
 
-pub fn configure(wiring: &Wiring) -> Result<(), String> {
+pub static TRIAL: Trial = Trial {
+    name: "claude",
+    package: ("@anthropic-ai/claude-code", "2.1.325"),
+    plugin: None,
+    acp: Acp::Package { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", program: "claude-agent-acp" },
+    takes_many_prompts: true,
+    environment: |wiring| {
+        let mut out = environment(wiring);
+        out.push(("CLAUDE_CODE_EXECUTABLE", wiring.place.program("claude")));
+        out
+    },
+    configure,
+    screen: Some(screen),
+    first_conversation: Some(first_conversation),
+    converse,
+};
+
+fn configure(wiring: &Wiring) -> Result<(), String> {
     let place = wiring.place;
     if wiring.is_installed() {
         // Something to be found again as it was.
         place.configure(".claude/settings.json", "{\n\t\"includeCoAuthoredBy\": false\n}")?;
-        // As after the question that a person is asked in a new folder.
+        // As after the question that the user is asked in a new folder.
         let trusted = json!({"projects": {place.repo.to_string_lossy(): {"hasTrustDialogAccepted": true}}});
         return place.configure(".claude.json", &format!("{trusted:#}"));
     }
     if wiring.run.screen {
         place.configure(".claude.json", &greeted(wiring).to_string())?;
     }
-    let hook = |event: &&str| {
-        let handler = json!({"type": "command", "command": wiring.hook(Host::Claude, event)});
-        ((*event).to_owned(), json!([{"hooks": [handler]}]))
-    };
-    let hooks: Map<String, Value> = EVENTS.iter().map(hook).collect();
-    place.configure("settings.json", &json!({"hooks": hooks}).to_string())?;
-    // Otherwise the model is told only the names of the tools.
+    place.configure("settings.json", &json!({"hooks": wiring.hooks("claude")}).to_string())?;
+    // Otherwise the model learns only the names of the tools.
     let server = json!({"command": place.punch, "args": wiring.server(), "alwaysLoad": true});
     place.configure("mcp.json", &json!({"mcpServers": {"punch": server}}).to_string())
 }
 
 /// What leads it to the model, and nowhere else.
-pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     let (model, key) = (wiring.model.clone(), KEY.to_owned());
     let mut out = vec![("ANTHROPIC_BASE_URL", model), ("ANTHROPIC_API_KEY", key)];
     out.push(("ANTHROPIC_MODEL", "claude-sonnet-4-5".to_owned()));
@@ -72,7 +68,7 @@ pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     out
 }
 
-/// As after the questions that a person is asked at the first start: colors, the key, the folder.
+/// As after the questions that the user is asked at the first start: colors, the key, the folder.
 fn greeted(wiring: &Wiring) -> Value {
     let project = json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true});
     json!({
@@ -85,14 +81,24 @@ fn greeted(wiring: &Wiring) -> Value {
 }
 
 /// The words that start it with its own screen.
-pub fn screen(wiring: &Wiring) -> Vec<String> {
+fn screen(wiring: &Wiring) -> Vec<String> {
     let home = |file: &str| wiring.place.home.join(file).display().to_string();
     let mut words = ["claude", "--dangerously-skip-permissions", "--strict-mcp-config"].map(str::to_owned).to_vec();
     words.extend(["--settings".to_owned(), home("settings.json"), "--mcp-config".to_owned(), home("mcp.json")]);
     words
 }
 
-pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+/// The id of the first conversation, from the name of the file that Claude Code writes it to.
+fn first_conversation(wiring: &Wiring) -> Option<String> {
+    let projects = fs::read_dir(wiring.place.home.join(".claude/projects"));
+    let folders = projects.into_iter().flatten().flatten().filter_map(|folder| fs::read_dir(folder.path()).ok());
+    let files = folders.flatten().flatten().map(|file| file.path());
+    let files = files.filter(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    let oldest = files.min_by_key(|file| file.metadata().and_then(|found| found.created()).ok());
+    Some(oldest?.file_stem()?.to_string_lossy().into_owned())
+}
+
+fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("claude");
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);

@@ -1,47 +1,44 @@
 //! Codex. Hooks that the user has not confirmed are skipped silently unless it is configured otherwise.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::{ERRORS, Host, OUTPUT};
+use super::{Acp, ERRORS, OUTPUT, Trial};
 use crate::agents::child;
 use crate::agents::trial::Wiring;
 
-const EVENTS: [&str; 12] = [
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PermissionRequest",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PostCompact",
-    "Interrupt",
-];
+pub static TRIAL: Trial = Trial {
+    name: "codex",
+    package: ("@openai/codex", "0.166.0"),
+    plugin: None,
+    acp: Acp::Package { name: "@agentclientprotocol/codex-acp", version: "2.6.0", program: "codex-acp" },
+    takes_many_prompts: false,
+    environment: |wiring| {
+        let mut out = environment(wiring);
+        out.extend([("CODEX_PATH", wiring.place.program("codex")), ("OPENAI_API_KEY", "scripted".to_owned())]);
+        out
+    },
+    configure,
+    screen: Some(|_| vec!["codex".to_owned()]),
+    first_conversation: None,
+    converse: |wiring, _| converse(wiring),
+};
 
-pub fn configure(wiring: &Wiring) -> Result<(), String> {
+fn configure(wiring: &Wiring) -> Result<(), String> {
     let place = wiring.place;
     if wiring.is_installed() {
         return place.configure(".codex/config.toml", &settings(wiring));
     }
-    let hook = |event: &&str| {
-        let handler = json!({"type": "command", "command": wiring.hook(Host::Codex, event), "timeout": 30});
-        ((*event).to_owned(), json!([{"hooks": [handler]}]))
-    };
-    let hooks: Map<String, Value> = EVENTS.iter().map(hook).collect();
-    place.configure(".codex/hooks.json", &json!({"hooks": hooks}).to_string())?;
+    place.configure(".codex/hooks.json", &json!({"hooks": wiring.hooks("codex")}).to_string())?;
     place.configure(".codex/config.toml", &(settings(wiring) + &server(wiring)))
 }
 
 /// Where its settings are, and a key that they name.
-pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     let home = wiring.place.home.join(".codex").display().to_string();
     vec![("CODEX_HOME", home), ("SCRIPTED_KEY", "x".to_owned())]
 }
 
-pub fn converse(wiring: &Wiring) -> Result<i32, String> {
+fn converse(wiring: &Wiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("codex");
     command.envs(environment(wiring)).envs(wiring.env());

@@ -1,29 +1,31 @@
 //! Gemini CLI, and what Qwen Code has in common with it: the file of settings.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{ERRORS, Host, OUTPUT};
+use super::{Acp, ERRORS, OUTPUT, Trial};
 use crate::agents::child;
 use crate::agents::trial::Wiring;
 
-const EVENTS: [&str; 8] = [
-    "SessionStart",
-    "SessionEnd",
-    "BeforeAgent",
-    "AfterAgent",
-    "BeforeTool",
-    "AfterTool",
-    "PreCompress",
-    "Notification",
-];
+pub static TRIAL: Trial = Trial {
+    name: "gemini",
+    package: ("@google/gemini-cli", "0.61.0"),
+    plugin: None,
+    acp: Acp::Own("--acp --skip-trust -m gemini-2.5-pro"),
+    takes_many_prompts: false,
+    environment,
+    configure,
+    screen: Some(|_| ["gemini", "--yolo", "--skip-trust", "-m", "gemini-2.5-pro"].map(str::to_owned).to_vec()),
+    first_conversation: None,
+    converse: |wiring, _| converse(wiring),
+};
 
-pub fn configure(wiring: &Wiring) -> Result<(), String> {
-    let settings = settings(wiring, Host::Gemini, &EVENTS);
+fn configure(wiring: &Wiring) -> Result<(), String> {
+    let settings = settings(wiring, "gemini", "gemini-api-key");
     wiring.place.configure(".gemini/settings.json", &settings.to_string())
 }
 
 /// What leads it to the model.
-pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     let set = |name: &'static str, value: &str| (name, value.to_owned());
     vec![
         set("GEMINI_API_KEY", "scripted"),
@@ -33,7 +35,7 @@ pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub fn converse(wiring: &Wiring) -> Result<i32, String> {
+fn converse(wiring: &Wiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("gemini");
     command.envs(environment(wiring)).envs(wiring.env());
@@ -45,16 +47,8 @@ pub fn converse(wiring: &Wiring) -> Result<i32, String> {
     child::run(&mut command, wiring.limit, &place.file(OUTPUT), &place.file(ERRORS))
 }
 
-/// The settings that both read. Times are milliseconds.
-pub fn settings(wiring: &Wiring, host: Host, events: &[&str]) -> Value {
-    let hook = |event: &&str| {
-        let command = wiring.hook(host, event);
-        let handler =
-            json!({"name": format!("punch-{event}"), "type": "command", "command": command, "timeout": 20_000});
-        ((*event).to_owned(), json!([{"matcher": "*", "hooks": [handler]}]))
-    };
-    let hooks: Map<String, Value> = events.iter().map(hook).collect();
-    let login = if host == Host::Gemini { "gemini-api-key" } else { "openai" };
+/// The settings that both read.
+pub fn settings(wiring: &Wiring, agent: &str, login: &str) -> Value {
     let mut out = json!({
         "security": {"auth": {"selectedType": login}, "folderTrust": {"enabled": false}},
         "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
@@ -64,7 +58,7 @@ pub fn settings(wiring: &Wiring, host: Host, events: &[&str]) -> Value {
     if !wiring.is_installed() {
         out["mcpServers"] = json!({"punch": {"command": wiring.place.punch, "args": wiring.server(), "trust": true}});
         out["hooksConfig"] = json!({"enabled": true});
-        out["hooks"] = json!(hooks);
+        out["hooks"] = wiring.hooks(agent);
     }
     out
 }

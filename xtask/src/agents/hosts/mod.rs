@@ -1,34 +1,77 @@
-//! The agents: how each is installed, wired to our server and hooks, started, and resumed. Facts about them that were
-//! found out by trying stand with the code that needs them.
+//! The agents that scenarios run: how each is installed, configured for a trial, started, and resumed. What the programs
+//! themselves are like is in the adapters of `punch-agents`. Facts about them that were found out by trying stand with the
+//! code that needs them.
 
 mod claude;
 mod codex;
+mod copilot;
+mod droid;
 mod gemini;
 mod opencode;
 mod qwen;
 
+use std::fmt;
 use std::fs;
 
-use serde::Deserialize;
+use punch_agents::{AGENTS, Adapter};
+use serde::de::{Deserialize, Deserializer, Error};
 
 use super::scenario::By;
 use super::trial::Wiring;
 use super::trial_folders::TrialFolders;
 
-/// An agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Host {
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// OpenCode.
-    Opencode,
-    /// Gemini CLI.
-    Gemini,
-    /// Qwen Code.
-    Qwen,
+/// The agents that can be tried, in any order: each names its adapter.
+static TRIALS: [&Trial; 7] =
+    [&claude::TRIAL, &codex::TRIAL, &opencode::TRIAL, &gemini::TRIAL, &qwen::TRIAL, &copilot::TRIAL, &droid::TRIAL];
+
+/// How one agent is tried.
+pub struct Trial {
+    /// The name of its adapter.
+    pub name: &'static str,
+    /// The npm package and its version. In full: with less npm steps back to one that fits the Node it runs on.
+    pub package: (&'static str, &'static str),
+    /// An npm package of the same version that it would fetch on its first start in an empty home.
+    pub plugin: Option<&'static str>,
+    /// How `punch run` drives it over the Agent Client Protocol.
+    pub acp: Acp,
+    /// One start can take several prompts.
+    pub takes_many_prompts: bool,
+    /// The variables that lead it to the scripted model.
+    pub environment: fn(&Wiring) -> Vec<(&'static str, String)>,
+    /// Writes its settings: the model behind it, and our server and hooks unless `punch install` writes them.
+    pub configure: fn(&Wiring) -> Result<(), String>,
+    /// The words that start it with its own screen; none if no scenario does.
+    pub screen: Option<fn(&Wiring) -> Vec<String>>,
+    /// Finds the id of its first conversation, where it writes that down.
+    pub first_conversation: Option<fn(&Wiring) -> Option<String>>,
+    /// Starts it, and waits for its end: the exit code.
+    pub converse: fn(&Wiring, &mut Conversation) -> Result<i32, String>,
+}
+
+/// How an agent speaks the Agent Client Protocol.
+#[derive(Clone, Copy, Debug)]
+pub enum Acp {
+    /// By itself, with these arguments.
+    Own(&'static str),
+    /// By the program of another npm package.
+    Package {
+        /// The package.
+        name: &'static str,
+        /// Its version.
+        version: &'static str,
+        /// Its program.
+        program: &'static str,
+    },
+    /// In a way that was not made to work here.
+    Never,
+}
+
+/// An agent that can be tried.
+#[derive(Clone, Copy)]
+pub struct Host {
+    adapter: &'static Adapter,
+    /// How it is tried.
+    pub trial: &'static Trial,
 }
 
 /// What is kept between the runs of a scenario.
@@ -44,119 +87,53 @@ pub const OUTPUT: &str = "output.jsonl";
 pub const ERRORS: &str = "errors.txt";
 
 impl Host {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Opencode, Self::Gemini, Self::Qwen];
-
-    /// The name: of the program, of the scenario's field, of `punch hook --agent`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Opencode => "opencode",
-            Self::Gemini => "gemini",
-            Self::Qwen => "qwen",
-        }
+    /// All of them, in the order of their adapters.
+    pub fn all() -> impl Iterator<Item = Self> {
+        AGENTS.into_iter().filter_map(|adapter| {
+            let trial = TRIALS.into_iter().find(|trial| trial.name == adapter.name)?;
+            Some(Self { adapter, trial })
+        })
     }
 
     /// The agent of a name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|host| host.name() == name)
+        Self::all().find(|host| host.name() == name)
     }
 
-    /// The npm package and its version. In full: with less npm steps back to one that fits the Node it runs on.
-    pub fn package(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Claude => ("@anthropic-ai/claude-code", "2.1.325"),
-            Self::Codex => ("@openai/codex", "0.166.0"),
-            Self::Opencode => ("opencode-ai", "1.18.33"),
-            Self::Gemini => ("@google/gemini-cli", "0.61.0"),
-            Self::Qwen => ("@qwen-code/qwen-code", "0.24.4"),
-        }
-    }
-
-    /// The npm package that lets it speak the Agent Client Protocol, with its program; none if it does by itself.
-    pub fn adapter(self) -> Option<(&'static str, &'static str, &'static str)> {
-        match self {
-            Self::Claude => Some(("@agentclientprotocol/claude-agent-acp", "0.99.1", "claude-agent-acp")),
-            Self::Codex => Some(("@agentclientprotocol/codex-acp", "2.6.0", "codex-acp")),
-            Self::Opencode | Self::Gemini | Self::Qwen => None,
-        }
+    /// The name: of the program, of the scenario's field, of `punch hook --agent`.
+    pub fn name(self) -> &'static str {
+        self.adapter.name
     }
 
     /// How `punch run` starts it, without a terminal or over the Agent Client Protocol; none if it does not.
     pub fn spec(self, by: By, place: &TrialFolders) -> Option<String> {
-        let own = |arguments: &str| Some(format!("acp:{} {arguments}", self.name()));
-        match (by, self) {
-            (By::Headless, Self::Claude | Self::Codex) => Some(self.name().to_owned()),
-            (By::Headless, Self::Opencode | Self::Gemini | Self::Qwen) => None,
-            (By::Acp, Self::Claude | Self::Codex) => {
-                let (.., program) = self.adapter()?;
+        match (by, self.trial.acp) {
+            (By::Headless, _) => self.adapter.headless.map(|_| self.name().to_owned()),
+            (By::Acp, Acp::Own(arguments)) => Some(format!("acp:{} {arguments}", self.name())),
+            (By::Acp, Acp::Package { program, .. }) => {
                 Some(format!("acp:node {}", place.adapters.join(program).display()))
             }
-            (By::Acp, Self::Opencode) => own("acp"),
-            (By::Acp, Self::Gemini) => own("--acp --skip-trust -m gemini-2.5-pro"),
-            // By itself it asks the model what may be done.
-            (By::Acp, Self::Qwen) => own("--acp --auth-type openai --approval-mode default"),
+            (By::Acp, Acp::Never) => None,
         }
     }
+}
 
-    /// The variables that lead it to the scripted model.
-    pub fn environment(self, wiring: &Wiring) -> Vec<(&'static str, String)> {
-        let program = || wiring.place.program(self.name());
-        match self {
-            Self::Claude => {
-                let mut out = claude::environment(wiring);
-                out.push(("CLAUDE_CODE_EXECUTABLE", program()));
-                out
-            }
-            Self::Codex => {
-                let mut out = codex::environment(wiring);
-                out.extend([("CODEX_PATH", program()), ("OPENAI_API_KEY", "scripted".to_owned())]);
-                out
-            }
-            Self::Opencode => opencode::environment(),
-            Self::Gemini => gemini::environment(wiring),
-            Self::Qwen => qwen::environment(wiring),
-        }
+impl PartialEq for Host {
+    fn eq(&self, other: &Self) -> bool {
+        self.adapter == other.adapter
     }
+}
 
-    /// Whether one start can take several prompts.
-    pub fn takes_many_prompts(self) -> bool {
-        matches!(self, Self::Claude | Self::Opencode)
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
+}
 
-    /// Writes its settings: the model behind it, and our server and hooks unless `punch install` wires them.
-    pub fn configure(self, wiring: &Wiring) -> Result<(), String> {
-        match self {
-            Self::Claude => claude::configure(wiring),
-            Self::Codex => codex::configure(wiring),
-            Self::Opencode => opencode::configure(wiring),
-            Self::Gemini => gemini::configure(wiring),
-            Self::Qwen => qwen::configure(wiring),
-        }
-    }
-
-    /// The words that start it with its own screen.
-    pub fn screen(self, wiring: &Wiring) -> Vec<String> {
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        match self {
-            Self::Claude => claude::screen(wiring),
-            Self::Codex => words(&["codex"]),
-            Self::Opencode => words(&["opencode"]),
-            Self::Gemini => words(&["gemini", "--yolo", "--skip-trust", "-m", "gemini-2.5-pro"]),
-            Self::Qwen => words(&["qwen", "--yolo", "--auth-type", "openai"]),
-        }
-    }
-
-    /// Starts it, and waits for its end: the exit code.
-    pub fn converse(self, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
-        match self {
-            Self::Claude => claude::converse(wiring, conversation),
-            Self::Codex => codex::converse(wiring),
-            Self::Opencode => opencode::converse(wiring, conversation),
-            Self::Gemini => gemini::converse(wiring),
-            Self::Qwen => qwen::converse(wiring),
-        }
+impl<'de> Deserialize<'de> for Host {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        Self::parse(&name).ok_or_else(|| D::Error::custom(format!("no agent `{name}`")))
     }
 }
 
@@ -165,5 +142,15 @@ impl Conversation {
     pub fn output(&self, place: &TrialFolders) -> String {
         let read = |name| fs::read(place.file(name)).unwrap_or_default();
         String::from_utf8_lossy(&[read(OUTPUT), read(ERRORS)].concat()).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_trial_belongs_to_an_adapter() {
+        assert_eq!(Host::all().count(), TRIALS.len());
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Conversation, ERRORS, OUTPUT};
+use super::{Acp, Conversation, ERRORS, OUTPUT, Trial};
 use crate::agents::child::{Group, appended};
 use crate::agents::http;
 use crate::agents::trial::Wiring;
@@ -21,14 +21,27 @@ use crate::process;
 const QUIET: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(250);
 
-pub fn configure(wiring: &Wiring) -> Result<(), String> {
+pub static TRIAL: Trial = Trial {
+    name: "opencode",
+    package: ("opencode-ai", "1.18.33"),
+    plugin: Some("@opencode-ai/plugin"),
+    acp: Acp::Own("acp"),
+    takes_many_prompts: true,
+    environment: |_| environment(),
+    configure,
+    screen: Some(|_| vec!["opencode".to_owned()]),
+    first_conversation: None,
+    converse,
+};
+
+fn configure(wiring: &Wiring) -> Result<(), String> {
     wiring.place.configure(".config/opencode/opencode.json", &settings(wiring)?.to_string())?;
     furnish(wiring.place);
     Ok(())
 }
 
 /// What it must not do by itself.
-pub fn environment() -> Vec<(&'static str, String)> {
+fn environment() -> Vec<(&'static str, String)> {
     let switches = [
         "OPENCODE_DISABLE_AUTOUPDATE",
         "OPENCODE_DISABLE_MODELS_FETCH",
@@ -39,7 +52,7 @@ pub fn environment() -> Vec<(&'static str, String)> {
     switches.map(|name| (name, "1".to_owned())).to_vec()
 }
 
-pub fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
     let place = wiring.place;
     let end = Instant::now() + wiring.limit;
     let mut command = place.command("opencode");

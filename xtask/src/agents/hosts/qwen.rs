@@ -2,28 +2,26 @@
 
 use serde_json::json;
 
-use super::{ERRORS, Host, OUTPUT, gemini};
+use super::{Acp, ERRORS, OUTPUT, Trial, gemini};
 use crate::agents::child;
 use crate::agents::trial::Wiring;
 
-const EVENTS: [&str; 13] = [
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PermissionRequest",
-    "Notification",
-    "Stop",
-    "StopFailure",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-];
+pub static TRIAL: Trial = Trial {
+    name: "qwen",
+    package: ("@qwen-code/qwen-code", "0.24.4"),
+    plugin: None,
+    // By itself it asks the model what may be done.
+    acp: Acp::Own("--acp --auth-type openai --approval-mode default"),
+    takes_many_prompts: false,
+    environment,
+    configure,
+    screen: Some(|_| ["qwen", "--yolo", "--auth-type", "openai"].map(str::to_owned).to_vec()),
+    first_conversation: None,
+    converse: |wiring, _| converse(wiring),
+};
 
-pub fn configure(wiring: &Wiring) -> Result<(), String> {
-    let mut settings = gemini::settings(wiring, Host::Qwen, &EVENTS);
+fn configure(wiring: &Wiring) -> Result<(), String> {
+    let mut settings = gemini::settings(wiring, "qwen", "openai");
     // Both are off or hidden otherwise.
     if !wiring.is_installed() {
         settings["mcpServers"]["punch"]["alwaysLoadTools"] = json!(true);
@@ -37,7 +35,7 @@ pub fn configure(wiring: &Wiring) -> Result<(), String> {
 }
 
 /// What leads it to the model.
-pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     let set = |name: &'static str, value: &str| (name, value.to_owned());
     vec![
         set("OPENAI_API_KEY", "scripted"),
@@ -47,7 +45,7 @@ pub fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub fn converse(wiring: &Wiring) -> Result<i32, String> {
+fn converse(wiring: &Wiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("qwen");
     command.envs(environment(wiring)).envs(wiring.env());

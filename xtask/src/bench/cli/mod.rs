@@ -27,11 +27,13 @@ use crate::{Done, process};
 const SIZES: [u32; 3] = [100, 1_000, 100_000];
 const COMPARED: u32 = 1_000;
 const ROUNDS: u32 = 100;
-/// Taskwarrior is slow, and so many calls are enough to see how slow.
+/// Taskwarrior is slow, and a few calls are enough to see how slow.
 const WARRIOR_EVERY: u32 = 5;
 /// Small plans would run dry.
 const RESET_EVERY: u32 = 25;
 const IMPORTED: u32 = 10_000;
+/// The plan that `punch` alone shows.
+const SHOWN: u32 = 10_000;
 
 /// Medians by name and size.
 #[derive(Default)]
@@ -59,6 +61,7 @@ pub fn run() -> Done {
     for size in SIZES {
         plans.push(Plan::make(&programs, room.join(format!("plan-{size}")), size)?.0);
     }
+    let shown = Plan::make(&programs, room.join("shown"), SHOWN)?.0;
     let mut seen = Seen::default();
     for round in 0..ROUNDS {
         seen.add("/bin/true", 0, call(&mut call::program(Path::new("/bin/true"), room, &[]))?);
@@ -78,6 +81,7 @@ pub fn run() -> Done {
             }
         }
         seen.add("--version", 0, call(&mut plans[0].punch(&["--version"]))?);
+        seen.add("punch alone", SHOWN, call(&mut shown.punch(&[]))?);
         if let Some(warrior) = warrior.as_mut().filter(|_| round % WARRIOR_EVERY == 0) {
             for verb in VERBS {
                 seen.add(warrior_name(verb), COMPARED, warrior.run(verb)?);
@@ -131,6 +135,9 @@ fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, c
             table.plain(verb, Some(plan.size), &ms(seen.cpu(verb, plan.size)), count(&plan.command(verb)?)?);
         }
     }
+    let alone = seen.cpu("punch alone", SHOWN);
+    let version = seen.cpu("--version", 0);
+    table.judge(("punch alone", SHOWN, &*ms(alone)), "x --version", alone / version, Target::AtMost(4.0));
     for verb in VERBS {
         let cost = seen.cpu(verb, COMPARED);
         let row = (verb, COMPARED, &*ms(cost));

@@ -21,7 +21,7 @@ const ROUNDS: usize = 3;
 const AGENTS: usize = 8;
 const SECONDS: u64 = 10;
 
-/// Todos of a large plan and of a small one, of which so many are worked on.
+/// Todos of a large plan and of a small one, of which this many are worked on.
 const LARGE: usize = 10_000;
 const SMALL: usize = 100;
 const WORKED_ON: usize = 100;
@@ -56,7 +56,7 @@ pub fn run() -> Done {
         }
     };
     println!("a spawn and three durable commits: {bare:.2} ms; a todo of a run: {ours:.2} ms");
-    println!("a work tree, a commit and a merge by git: {plain:.2} ms; a todo with --worktrees: {lanes:.2} ms");
+    println!("a worktree, a commit and a merge by git: {plain:.2} ms; a todo with --worktrees: {lanes:.2} ms");
     println!("a todo of {SMALL}: {small:.2} ms; a todo of {LARGE}: {large:.2} ms");
     row("a todo with an instant agent, beside that", ours / bare, 5.0, "times");
     row("a todo with --worktrees, beside git alone", lanes / plain, 3.0, "times");

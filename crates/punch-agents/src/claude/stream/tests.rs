@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::headless::json::DETAIL;
 
 fn heard(stream: &mut Stream, lines: &[&str]) -> Vec<Event> {
     lines.iter().flat_map(|line| stream.hear(line).events).collect()
@@ -69,7 +70,8 @@ fn sums_of_cost_are_told_as_differences_and_not_at_all_where_the_beginning_is_un
 fn a_request_for_permission_is_answered_with_its_own_input() {
     let mut stream = Stream::new(false);
     let options = vec![("allow".into(), "Allow".into(), true), ("deny".into(), "Refuse".into(), false)];
-    let wanted = Permission { id: "2edbabe9".into(), what: "touch x.txt".into(), tool: Some("Bash".into()), options };
+    let (what, detail) = ("touch x.txt".into(), "Bash\ncommand: touch x.txt\ndescription: make x".into());
+    let wanted = Permission { id: "2edbabe9".into(), what, detail, tool: Some("Bash".into()), options };
     assert_eq!(heard(&mut stream, &[ASKS]), [Event::Permission(wanted)]);
     assert_eq!(stream.answer("nobody", Some("allow")), [""; 0]);
     let answer = stream.answer("2edbabe9", Some("allow"));
@@ -83,7 +85,7 @@ fn a_request_for_permission_is_answered_with_its_own_input() {
     heard(&mut stream, &[ASKS]);
     assert!(stream.answer("2edbabe9", None)[0].contains(r#""behavior":"deny""#));
     heard(&mut stream, &[ASKS, r#"{"type":"control_cancel_request","request_id":"2edbabe9"}"#]);
-    assert_eq!(stream.answer("2edbabe9", Some("allow")), [""; 0], "it was taken back");
+    assert_eq!(stream.answer("2edbabe9", Some("allow")), [""; 0], "it was withdrawn");
 }
 
 #[test]
@@ -168,6 +170,11 @@ fn everything_that_is_passed_on_is_short_and_harmless() {
             Event::PlanSaid(entries) => {
                 assert_eq!(entries.len(), 200);
                 assert!(entries.iter().all(|entry| entry.content.chars().count() <= 500));
+            }
+            Event::Permission(permission) => {
+                assert!(permission.detail.chars().count() <= DETAIL && !permission.detail.contains('\u{1b}'));
+                let rest = format!("{:?}", Permission { detail: String::new(), ..permission });
+                assert!(rest.len() < 1_500 && !rest.contains("\\u{1b}"), "{}", rest.len());
             }
             other => assert!(size < 1_500 && !format!("{other:?}").contains("\\u{1b}"), "{size}"),
         }

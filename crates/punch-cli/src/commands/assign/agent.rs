@@ -5,13 +5,14 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use punch_agents::{AGENTS, Adapter, AssignCommand};
+use punch_core::text;
 use punch_engine::Assignment;
 
 use crate::failure::Failure;
 use crate::project::Open;
 use crate::{environment, output};
 
-/// The name for nobody: the text is printed.
+/// `--to print` starts no agent and prints the prompt instead.
 const PRINT: &str = "print";
 
 /// Who gets the todos; `None` prints the text.
@@ -40,7 +41,10 @@ impl Recipient {
     /// Starts it and waits for its end; `None` if there is nobody to start. What it says goes to standard error:
     /// standard output is for the outcome.
     pub fn run(&self, open: &Open, given: &Assignment, more: &[OsString]) -> Result<Option<ExitStatus>, Failure> {
-        self.0.map(|(agent, start)| say(agent, start, open, given, &given.prompt, more)).transpose()
+        let Some((agent, start)) = self.0 else { return Ok(None) };
+        // Some agents print nothing until they have finished.
+        output::remark(&format!("{} works on {}; what it prints follows", agent.title, shown(&given.ids)));
+        say(agent, start, open, given, &given.prompt, more).map(Some)
     }
 
     /// Resumes a conversation whose process ends with its turn, so that no hook can keep it going; `None` for those that a
@@ -58,6 +62,12 @@ impl Recipient {
         let more: Vec<OsString> = again.into_iter().chain(more.iter().cloned()).collect();
         say(agent, start, open, given, text, &more).map(Some)
     }
+}
+
+/// Ids for a line on the screen.
+fn shown(ids: &[String]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| text::neutral(&text::clip(id, 60)).into_owned()).collect();
+    ids.join(", ")
 }
 
 fn say(

@@ -1,6 +1,6 @@
-//! Going on with a conversation whose process ends although its hook said that it should go on. What is said and
+//! Continuing a conversation whose process ends although its hook said that it should continue. What is said and
 //! whether it is said is the hook's decision; here is only the limit that it cannot hold, because to its host every
-//! round begins with a message like a person's.
+//! round begins with a message like the user's.
 
 use std::process::ExitStatus;
 
@@ -12,7 +12,7 @@ use super::To;
 use crate::failure::Failure;
 use crate::project::Open;
 
-/// Goes on until the hook lets it stop, nothing changes any more, or there were enough rounds.
+/// Continues until the hook lets it stop, nothing changes any more, or there were enough rounds.
 pub fn keep_going(open: &Open, given: &Assignment, to: &To, first: ExitStatus) -> Result<ExitStatus, Failure> {
     let rules = open.project.config.for_agent(to.to.name()).keep_going();
     let (mut ended, mut idle, mut before, mut since) = (first, 0, statuses(open, given)?, i64::MIN);

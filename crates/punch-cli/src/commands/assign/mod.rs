@@ -6,13 +6,14 @@ mod keep_going;
 use std::ffi::OsString;
 
 use clap::Args;
+use punch_core::reason::Reader;
 use punch_core::{Footprint, Todo, Uid};
 use punch_engine::assignment_key;
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
 use crate::project::{Open, Project};
-use crate::reply::{self, Reply};
+use crate::reply::{self, Body, Reply};
 use crate::{environment, output};
 use agent::{Recipient, recipients};
 use keep_going::keep_going;
@@ -55,7 +56,7 @@ impl Assign {
     }
 }
 
-/// Hands todos out and tells what came of it. `noted` is called once they are somebody's.
+/// Hands todos out and tells what came of it. `noted` is called once they are someone's.
 pub fn hand_out(
     open: &Open,
     todos: &[Uid],
@@ -79,8 +80,8 @@ pub fn hand_out(
     let (plan, now) = (open.engine.slice(open.plan, &part)?, open.engine.now());
     let found: Vec<&Todo> = given.todos.iter().filter_map(|uid| plan.get(*uid)).collect();
     let open_ids: Vec<&str> = found.iter().filter(|t| t.status_at(now).is_open()).map(|t| t.id.as_str()).collect();
-    let mut lines: Vec<String> = found.iter().map(|todo| reply::line(todo, now)).collect();
-    lines.push(match (open_ids.is_empty(), ended.success()) {
+    let mut body = Body(reply::lines(Reader::new(&plan, now), found.iter().copied(), open.project.layout(now)));
+    body.push(match (open_ids.is_empty(), ended.success()) {
         (true, _) => format!("{} has finished", to.to.name()),
         (false, true) => format!("{} ended with {} left open", to.to.name(), open_ids.len()),
         (false, false) => format!("{} failed ({ended}) with {} left open", to.to.name(), open_ids.len()),
@@ -90,5 +91,5 @@ pub fn hand_out(
         "todos": reply::records(&plan, found.iter().copied(), now), "revision": plan.row.revision,
     });
     let exit = if open_ids.is_empty() { Exit::Ok } else { Exit::Refused };
-    Ok(Reply { exit, ..Reply::new(lines.join("\n"), json).after_write() })
+    Ok(Reply { exit, ..Reply::new(body, json).after_write() })
 }

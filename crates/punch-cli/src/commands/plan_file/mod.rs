@@ -1,4 +1,5 @@
-//! `punch plan-file`: a `.plan.md` that people edit and the plan follows.
+//! `punch plan link` and the verbs beside it: a Markdown file that you edit and the plan follows. `punch plan-file` is the
+//! older name of them all.
 
 mod views;
 mod watch;
@@ -18,76 +19,83 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch plan-file link release.plan.md   # its todos come in; from now on their status is written into it
-  punch plan-file status
-  punch plan-file sync                   # brings over what was changed on both sides
-  punch plan-file sync --add             # puts the other todos of the plan into the file too
-  punch plan-file sync --watch           # until ctrl-c
-  punch plan-file build --to claude      # a new conversation for all that is not completed or cancelled
-  punch plan-file unlink                 # the file stays";
+  punch plan link PLAN.md      # its todos come in; from now on their status is written into it
+  punch plan status
+  punch plan sync                   # merges the changes of both sides
+  punch plan sync --add             # adds the other todos of the plan to the file
+  punch plan sync --watch           # until you press Ctrl-C
+  punch plan build --to claude      # a new session for everything that is not done
+  punch plan unlink                 # the file stays";
 
 /// The arguments of `punch plan-file`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PlanFile {
     #[command(subcommand)]
-    what: What,
+    what: PlanFileVerb,
 }
 
 /// What can be done with a plan file.
 #[derive(Subcommand)]
-enum What {
-    /// Link the plan to a file and bring both together
+pub enum PlanFileVerb {
+    /// Link the plan to a Markdown file and merge both
     Link {
         /// A file with YAML front matter that has `todos`
         file: PathBuf,
-        /// Put todos that the file lacks into it
+        /// Also add todos to the file that it does not have
         #[arg(long)]
         add: bool,
     },
-    /// Show what was changed on each side since both agreed, and who has to do with the file
+    /// Show what changed in the plan and in the linked file since the last sync
     Status,
-    /// Bring over what was changed on each side
+    /// Merge the changes of the plan and the linked file
     Sync {
-        /// Put todos that the file lacks into it
+        /// Also add todos to the file that it does not have
         #[arg(long)]
         add: bool,
-        /// Go on whenever the file or the plan changes, until interrupted
+        /// Keep syncing until you press Ctrl-C
         #[arg(long)]
         watch: bool,
     },
-    /// Give what is still to be done in the file to a new conversation of an agent
+    /// Start an agent on everything in the linked file that is not done
     Build {
         #[command(flatten)]
         to: To,
     },
-    /// Forget the file; it stays as it is
+    /// Unlink the file and leave it as it is
     Unlink,
 }
 
 impl PlanFile {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        match self.what {
-            What::Link { file, add } => {
+        self.what.run(project)
+    }
+}
+
+impl PlanFileVerb {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        match self {
+            PlanFileVerb::Link { file, add } => {
                 let path = absolute(&file)?;
                 let open = project.write()?;
                 let synced = open.engine.link_plan_file(open.plan, &request(&open), &path, SyncOptions { add })?;
                 Ok(views::synced(&synced))
             }
-            What::Status => {
+            PlanFileVerb::Status => {
                 let open = linked(project)?;
                 let standing = open.engine.plan_file_standing(open.plan)?;
                 Ok(views::standing(&standing, open.engine.now()))
             }
-            What::Sync { add, watch: false } => {
+            PlanFileVerb::Sync { add, watch: false } => {
                 let open = linked(project)?;
                 let synced = open.engine.sync_plan_file(open.plan, &request(&open), SyncOptions { add })?;
                 Ok(views::synced(&synced))
             }
-            What::Sync { add, watch: true } => watch::run(&linked(project)?, SyncOptions { add }),
-            What::Build { to } => build(&linked(project)?, &to),
-            What::Unlink => {
+            PlanFileVerb::Sync { add, watch: true } => watch::run(&linked(project)?, SyncOptions { add }),
+            PlanFileVerb::Build { to } => build(&linked(project)?, &to),
+            PlanFileVerb::Unlink => {
                 let open = linked(project)?;
                 Ok(views::unlinked(&open.engine.unlink_plan_file(open.plan)?))
             }

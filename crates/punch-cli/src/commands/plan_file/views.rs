@@ -1,8 +1,8 @@
-//! What is told about a plan file, to people and to programs.
+//! What is reported about a plan file, to people and to programs.
 
 use std::collections::HashMap;
 
-use punch_core::plan_file::{Conflict, Field, Merged, PlanFileTodo, Side};
+use punch_core::plan_file::{Conflict, Merged, PlanFileTodo};
 use punch_core::text;
 use punch_engine::plan_file::{Link, PlanFileStatus, Synced};
 use serde_json::{Value, json};
@@ -122,24 +122,7 @@ fn conflicts(all: &[Conflict]) -> Vec<String> {
 }
 
 fn conflict(conflict: &Conflict) -> String {
-    let quoted = |words: &str| format!("\"{}\"", text::neutral(&text::clip(words, 80)));
-    let (id, file, plan) = (text::neutral(&conflict.id), quoted(&conflict.file), quoted(&conflict.plan));
-    let field = match conflict.field {
-        Field::Content => "words",
-        Field::Status => "status",
-        Field::Dependencies => "dependencies",
-        Field::Presence if conflict.file.is_empty() => {
-            return format!("conflict: {id} was deleted from the file and changed in the plan; it stays in the plan");
-        }
-        Field::Presence => {
-            return format!("conflict: {id} was changed in the file and archived in the plan; it stays in the file");
-        }
-    };
-    let took = match conflict.took {
-        Side::File => "the file counts",
-        Side::Plan => "the plan counts",
-    };
-    format!("conflict: {field} of {id}: the file says {file}, the plan {plan}; {took}")
+    format!("conflict: {}", conflict.text())
 }
 
 fn named(ids: &[String]) -> String {

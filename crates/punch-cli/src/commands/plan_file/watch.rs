@@ -15,12 +15,12 @@ use crate::reply::{Reply, with_schema};
 /// How often the file is looked at.
 const EVERY: Duration = Duration::from_millis(150);
 
-/// Looks after which a file that is away is told of.
+/// Looks after which a missing file is reported.
 const AWAY: u32 = 7;
 
 /// Syncs until the process is ended, or the plan is unlinked.
 pub fn run(open: &Open, how: SyncOptions) -> Result<Reply, Failure> {
-    let mut changes = open.engine.store().changes();
+    let mut follower = open.engine.follow(open.plan)?;
     let mut lines = open.project.global.json.then(JsonLines::stdout);
     let request: Request<'_> = request(open);
     let mut watch = Watch::default();
@@ -29,7 +29,7 @@ pub fn run(open: &Open, how: SyncOptions) -> Result<Reply, Failure> {
         let stamp = look(&link.path);
         match watch.step(stamp, woken) {
             Act::Rest => {}
-            Act::Away => output::remark(&format!("note: {}", FileError::Missing(link.path.clone()).message())),
+            Act::Away => output::remark(&format!("note: {}", FileError::Missing { path: link.path.clone() }.message())),
             Act::Sync => {
                 watch.handled = stamp;
                 match open.engine.sync_plan_file(open.plan, &request, how) {
@@ -48,7 +48,7 @@ pub fn run(open: &Open, how: SyncOptions) -> Result<Reply, Failure> {
                 }
             }
         }
-        woken = changes.wait(EVERY)?;
+        woken = follower.next(&open.engine, EVERY)?.is_some();
     }
     Err(EngineError::from(FileError::NotLinked).into())
 }
@@ -59,7 +59,7 @@ fn tell(lines: Option<&mut JsonLines>, synced: &punch_engine::plan_file::Synced)
             lines.print(&with_schema(views::as_json(synced)))?;
             lines.flush()
         }
-        None => output::document(&format!("{}\n", views::synced(synced).text)),
+        None => output::document(&format!("{}\n", views::synced(synced).body.plain())),
     }
 }
 

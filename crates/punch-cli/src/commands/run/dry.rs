@@ -1,8 +1,9 @@
 //! `--dry-run`: who would work on what, and what would keep the run from beginning. Nothing is written.
 
+use punch_core::reason::Reader;
 use punch_core::schedule::{Ask, schedule};
 use punch_core::text;
-use punch_core::view::{Cap, Gantt};
+use punch_core::view::{Cap, Gantt, ScheduleView, spans};
 use punch_run::Options;
 use serde_json::json;
 
@@ -20,6 +21,7 @@ pub fn preview(open: &Open, options: &Options) -> Result<Reply, Failure> {
         context: open.project.config.settings.run_context.value,
         calibration: open.engine.calibration()?,
         skip_optional: options.skip_optional,
+        oversize: options.oversize,
         ..Ask::default()
     };
     let made = schedule(&plan, &ask, now);
@@ -30,11 +32,12 @@ pub fn preview(open: &Open, options: &Options) -> Result<Reply, Failure> {
     let missing: Vec<String> = plan
         .live()
         .into_iter()
-        .filter(|todo| todo.status.is_open() && todo.verify.as_ref().is_some_and(|command| !allowed(command)))
+        .filter(|todo| todo.is_open_work() && todo.verify.as_ref().is_some_and(|command| !allowed(command)))
         .map(|todo| todo.id.clone())
         .collect();
     let agents: Vec<String> = options.specs.iter().map(ToString::to_string).collect();
-    let mut lines = vec![gantt.draw(&made).0.trim_end().to_owned()];
+    let view = ScheduleView::of(Reader::new(&plan, now), &made);
+    let mut lines = vec![spans::text(&gantt.draw(&view).0)];
     let shown: Vec<String> = agents.iter().map(|agent| text::neutral(&text::clip(agent, 80)).into_owned()).collect();
     lines.push(format!("agents: {} at once, {}", options.seats, shown.join(", ")));
     if !missing.is_empty() {

@@ -1,10 +1,11 @@
 //! `punch run`: work the plan to its end with agents.
 
+mod control;
 mod dry;
 mod watch;
 
 use clap::Args;
-use punch_engine::{RunOutcome, copies};
+use punch_engine::{Answerer, NotTheUser, RunOutcome};
 use punch_run::agent::Spec;
 use punch_run::{Finished, Interrupt, Options, RunError, World, dollars};
 use serde_json::Value;
@@ -17,11 +18,12 @@ use crate::output;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
 use crate::safety;
+use control::Control;
 use watch::Screen;
 
 /// Help at length.
 pub const LONG_ABOUT: &str = "\
-Work the plan to its end with agents.
+Run agents until the plan is done.
 
 The schedule decides which agent works on which todo, each under a lease. A todo that an agent reports as done is checked \
 before it counts; one that fails is retried once, and the agent learns what failed. If a run was killed, interrupted or \
@@ -34,50 +36,66 @@ Examples:
   punch run --agents 2 --agent 'exec:./work.sh' --max-time 8h
   punch run --agent 'acp:opencode acp' --worktrees --permission deny --allow 'mcp__punch__*'
   punch run --agents 4 --agent claude --dry-run      # who would work on what; nothing is started
+  punch run pause                                    # from another terminal; `resume` continues, `stop` ends
+  punch run list                                     # past runs; `run show` is about one
 Exit codes: 0 done, 1 stalled, 4 a limit was reached, 130 interrupted.";
 
 /// The arguments of `punch run`.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Run {
+    #[command(subcommand)]
+    control: Option<Control>,
     /// How many agents work at once
     #[arg(long, value_name = "K")]
     agents: Option<String>,
     /// exec:COMMAND, claude, codex or acp:COMMAND; several are taken in turn
     #[arg(long, value_name = "SPEC")]
     agent: Vec<String>,
-    /// Give every agent a git work tree of its own
+    /// Give every agent its own git worktree
     #[arg(long)]
     worktrees: bool,
-    /// Dollars that the run may cost
+    /// Stop after this many dollars
     #[arg(long, value_name = "DOLLARS")]
     max_cost: Option<String>,
-    /// Tokens that the run may take; what nobody reports counts as estimated
+    /// Stop after this many tokens; unreported usage counts as estimated
     #[arg(long, value_name = "N")]
     max_tokens: Option<String>,
-    /// How long the run may take
+    /// Stop after this time, for example 8h
     #[arg(long, value_name = "TIME")]
     max_time: Option<String>,
-    /// Turns that agents may take
+    /// Stop after this many turns of agents
     #[arg(long, value_name = "N")]
     max_turns: Option<String>,
-    /// What an agent gets that asks for permission: ask, allow or deny
+    /// How to answer agents' permission requests: ask, allow or deny
     #[arg(long, value_name = "POLICY")]
     permission: Option<String>,
-    /// What agents may do without a question: `TOOL` or `TOOL(USE)`, with `*` for any text
+    /// Allow this without asking: `TOOL` or `TOOL(USE)`, with `*` for any text
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// Begin a new run, with a meter of its own, even if the last one could go on
+    /// Start a new run with a fresh budget instead of resuming
     #[arg(long)]
     fresh: bool,
-    /// Only show who would work on what
+    /// Also work on todos larger than a whole context window, last
+    #[arg(long)]
+    oversize: bool,
+    /// Leave optional todos (priority 5) open, and name them at the end
+    #[arg(long)]
+    skip_optional: bool,
+    /// Show who would work on what, and start nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 impl Run {
     /// Runs the verb.
-    pub fn run(self, global: Global) -> Result<Exit, Failure> {
+    pub fn run(mut self, global: Global) -> Result<Exit, Failure> {
+        if let Some(control) = self.control.take() {
+            let as_json = global.json;
+            let reply = control.run(global)?;
+            output::reply(&reply, as_json)?;
+            return Ok(reply.exit);
+        }
         if !self.dry_run {
             guard::only_user("start `punch run`")?;
         }
@@ -86,7 +104,8 @@ impl Run {
         project.warn_ignored();
         let (options, open) = self.options(project)?;
         let Some(open) = open else {
-            let (message, hint) = ("there is no plan to run", "`punch add 'What is to be done'` makes one");
+            let (message, hint) =
+                ("there is no plan to run", "add a todo first, for example `punch add 'Write the parser'`");
             return Err(Failure::refused("no_plan", message, hint));
         };
         if self.dry_run {
@@ -102,14 +121,14 @@ impl Run {
             settings: &open.project.config.settings,
             root: open.project.location.project_root.clone(),
             store: open.project.location.database.clone(),
-            trees: environment::state_home().map(|state| copies::trees_of(&state, &open.project.location.database)),
+            trees: open.trees()?,
             consents: open.project.consents(),
             punch: environment::program()?,
             without: punch_agents::private_variables().map(str::to_owned).collect(),
         };
         let interrupt = Interrupt::default();
         interrupt.listen().map_err(Failure::Input)?;
-        let screen = Screen::new(as_json, options.seats, interrupt.clone());
+        let screen = Screen::new(as_json, options.seats, interrupt.clone(), answerer(&open, as_json)?);
         let finished = punch_run::run(&world, &options, &screen, &interrupt);
         screen.close();
         let finished = finished.map_err(failure)?;
@@ -152,14 +171,32 @@ impl Run {
         let specs = specs.map_err(|error| Failure::usage(&error.message(), &error.hint()))?;
         if specs.is_empty() {
             let hint = "name one: `punch run --agent claude`, or `punch config set run.agent claude`";
-            return Err(Failure::usage("no agent is named", hint));
+            return Err(Failure::usage("no agent given", hint));
         }
         let mut options = Options::of(settings, specs);
         options.fresh = self.fresh;
+        options.oversize = self.oversize;
+        options.skip_optional |= self.skip_optional;
         if self.agents.is_none() {
             options.seats = options.seats.max(options.specs.len());
         }
         Ok((options, project.read()?.plan()))
+    }
+}
+
+/// Proof that the user can answer questions of agents at this terminal, if so.
+fn answerer(open: &Open, as_json: bool) -> Result<Option<Answerer>, Failure> {
+    if as_json || !environment::is_attended() {
+        return Ok(None);
+    }
+    let own = environment::inside_agent().map(|mark| mark.variable);
+    match open.engine.user_at_terminal(open.plan, &environment::agent_marks(), own)? {
+        Ok(answerer) => Ok(Some(answerer)),
+        Err(NotTheUser::NoTerminal) => Ok(None),
+        Err(doubt) => {
+            output::remark(&format!("note: questions of agents cannot be answered here: {doubt}"));
+            Ok(None)
+        }
     }
 }
 

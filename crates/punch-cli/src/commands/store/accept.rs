@@ -3,11 +3,12 @@
 use clap::Args;
 use punch_core::text;
 use punch_engine::locate::Location;
-use punch_store::{OpenMode, SqliteStore};
+use punch_store::OpenMode;
 use serde_json::json;
 
 use crate::environment;
 use crate::failure::Failure;
+use crate::open_store;
 use crate::reply::Reply;
 use crate::safety::Safety;
 
@@ -19,7 +20,7 @@ impl Accept {
     /// Runs the verb.
     pub fn run(self, location: &Location) -> Result<Reply, Failure> {
         super::need(location)?;
-        let mut store = SqliteStore::open(&location.database, OpenMode::Existing)?;
+        let mut store = open_store::open(location, OpenMode::Existing, None)?;
         let Some(lost) = store.lost().cloned() else {
             return Ok(Reply::new("Nothing is missing.", json!({"accepted": false})));
         };

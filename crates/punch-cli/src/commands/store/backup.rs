@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use punch_core::text;
 use punch_engine::locate::Location;
-use punch_store::{OpenMode, SqliteStore};
+use punch_store::OpenMode;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::open_store;
 use crate::reply::Reply;
 use crate::safety::bytes;
 
@@ -27,14 +28,14 @@ impl Backup {
     /// Runs the verb.
     pub fn run(self, location: &Location) -> Result<Reply, Failure> {
         super::need(location)?;
-        let store = SqliteStore::open(&location.database, OpenMode::Existing)?;
+        let store = open_store::open(location, OpenMode::Existing, None)?;
         let file = match self.file {
             Some(file) => file,
             None => super::fresh(location, "store", "db")?,
         };
         if !self.force {
             super::refuse_taken(&file, "choose another name, or replace it with `--force`")?;
-        } else if file.canonicalize().is_ok_and(|file| file == store.path()) {
+        } else if file.canonicalize().ok() == location.database.canonicalize().ok() {
             return Err(Failure::usage("that is the store itself", "name another file"));
         }
         store.backup_to(&file)?;

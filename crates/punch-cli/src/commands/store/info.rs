@@ -6,10 +6,11 @@ use clap::Args;
 use punch_core::text;
 use punch_engine::copies;
 use punch_engine::locate::Location;
-use punch_store::{OpenMode, SqliteStore};
+use punch_store::OpenMode;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::open_store;
 use crate::reply::Reply;
 use crate::safety::{Safety, ago, bytes, count};
 
@@ -25,18 +26,18 @@ impl Info {
         let mut json = json!({"store": path, "kind": location.kind.name(), "exists": location.exists});
         let mut lines = vec![format!("store: {path} ({})", location.kind.name())];
         if location.exists {
-            let info = SqliteStore::open(&location.database, OpenMode::Existing)?.info()?;
+            let info = open_store::open(location, OpenMode::Existing, None)?.info()?;
             json["id"] = json!(info.store);
             json["createdAt"] = json!(info.created_at);
             json["schemaVersion"] = json!(info.schema.to_string());
-            json["sqlite"] = json!(info.library);
+            json["engine"] = json!(info.engine);
             let sizes = [("bytes", info.bytes), ("walBytes", info.wal_bytes), ("freeBytes", info.free_bytes)];
             let counts =
                 [("plans", info.plans), ("todos", info.todos), ("events", info.events), ("sessions", info.sessions)];
             for (key, value) in sizes.into_iter().chain(counts) {
                 json[key] = json!(value);
             }
-            lines.push(format!("id: {}, schema {}, SQLite {}", info.store, info.schema, info.library));
+            lines.push(format!("id: {}, schema {}, {}", info.store, info.schema, info.engine));
             let (free, log) = (bytes(info.free_bytes), bytes(info.wal_bytes));
             lines.push(format!("size: {}, {free} of it free, {log} not merged yet", bytes(info.bytes)));
             let parts: Vec<String> =

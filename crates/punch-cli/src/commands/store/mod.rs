@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use punch_engine::locate::{self, Location};
-use punch_store::{Reason, StoreError};
+use punch_store::{Reason, StoreError, StoreLabel, create_own_folder};
 
 use crate::arguments::Global;
 use crate::environment;
@@ -70,7 +70,7 @@ impl Store {
 /// A name in `backups/` beside the store that is not taken; the folder is made.
 fn fresh(location: &Location, stem: &str, ending: &str) -> Result<PathBuf, Failure> {
     let folder = location.dir.join("backups");
-    std::fs::create_dir_all(&folder).map_err(|cause| Failure::File(folder.display().to_string(), cause))?;
+    create_own_folder(&folder).map_err(|cause| Failure::File(folder.display().to_string(), cause))?;
     let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let name = |n: u32| match n {
         1 => format!("{stem}-{at}.{ending}"),
@@ -93,6 +93,6 @@ fn need(location: &Location) -> Result<(), Failure> {
     if location.exists {
         return Ok(());
     }
-    let (path, why) = (location.database.clone(), "there is none yet".to_owned());
-    Err(StoreError::Unavailable { path, reason: Reason::Missing, why }.into())
+    let (store, why) = (StoreLabel::file(&location.database), "there is none yet".to_owned());
+    Err(StoreError::Unavailable { store, reason: Reason::Missing, why }.into())
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use punch_core::text;
+use punch_store::platform;
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -41,7 +42,7 @@ impl Prune {
         let name = file.display().to_string();
         let failed = |cause: io::Error| Failure::File(name.clone(), cause);
         super::refuse_taken(&file, "choose another name for the events")?;
-        let mut export = Synced(BufWriter::new(File::create_new(&file).map_err(failed)?));
+        let mut export = Synced(BufWriter::new(platform::create_private(&file).map_err(failed)?));
         let pruned = open.engine.prune(open.plan, before, &mut export);
         drop(export);
         if !matches!(pruned, Ok(count) if count > 0) {

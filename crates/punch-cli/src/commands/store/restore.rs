@@ -1,16 +1,20 @@
 //! `punch store restore`: a copy takes the place of the store. What it replaces is kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use punch_core::text;
 use punch_engine::locate::Location;
-use punch_store::{OpenMode, Reason, SqliteStore, StoreError, restore};
+use punch_store::{OpenMode, Reason, StoreError, restore};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::open_store;
 use crate::reply::Reply;
 use crate::safety::{Safety, count};
+
+/// How many stores that restores replaced are kept in `backups/`.
+const MOST_REPLACED: usize = 10;
 
 /// The arguments of `punch store restore`.
 #[derive(Args)]
@@ -47,7 +51,8 @@ impl Restore {
         location.create()?;
         let backup = keep(location)?;
         let aside = restore(&from, &location.database)?;
-        let info = SqliteStore::open(&location.database, OpenMode::Existing)?.info()?;
+        forget_oldest(location, &from);
+        let info = open_store::open(location, OpenMode::Existing, None)?.info()?;
         let replaced = aside.or(backup).map(|path| path.display().to_string());
         let mut message = format!(
             "Restored `{}` from `{}`: {}, {}.",
@@ -72,12 +77,30 @@ impl Restore {
     }
 }
 
+/// Deletes the oldest stores that restores replaced, so that they do not fill the disk. Never the copy `from` which the
+/// store was just restored.
+fn forget_oldest(location: &Location, from: &Path) {
+    let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
+    let entries = std::fs::read_dir(location.dir.join("backups")).into_iter().flatten().flatten();
+    let is_replaced = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("replaced-") && name.ends_with(".db")
+    };
+    let mut replaced: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_replaced).collect();
+    // Names begin with the time, so that they sort by age; two of one second differ by a number at the end.
+    replaced.sort_by_key(|path| (path.to_string_lossy().len(), path.clone()));
+    let surplus = replaced.len().saturating_sub(MOST_REPLACED);
+    for old in replaced.iter().take(surplus).filter(|old| old.canonicalize().is_ok_and(|old| old != from)) {
+        let _ = std::fs::remove_file(old);
+    }
+}
+
 /// Copies the store that is about to be replaced. One that cannot be read is moved aside by `restore` itself.
 fn keep(location: &Location) -> Result<Option<PathBuf>, Failure> {
     if !location.exists {
         return Ok(None);
     }
-    match SqliteStore::open(&location.database, OpenMode::Existing) {
+    match open_store::open(location, OpenMode::Existing, None) {
         Ok(store) => {
             let backup = super::fresh(location, "replaced", "db")?;
             store.backup_to(&backup)?;

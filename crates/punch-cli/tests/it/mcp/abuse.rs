@@ -1,10 +1,15 @@
 //! Whatever comes in, requests are answered, nothing crashes, and the end of the client is the end of the server.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::client::{Client, project, revision};
+use super::client::{Client, project, punch, revision};
 
 #[test]
 fn every_malformed_line_is_answered_and_the_next_one_works() {
@@ -134,4 +139,36 @@ fn answers_have_a_limit_however_large_the_plan_is() {
     let mut other = Client::ready(folder.path(), &["--dialect", "phases"]);
     let text = other.call("todo_write", json!({"ops": [{"op": "append", "phase": "More", "items": ["x"]}]}));
     assert!(text.len() <= 8_000, "{}", text.len());
+}
+
+#[test]
+fn a_server_ends_when_nobody_reads_its_answers() {
+    let folder = project();
+    let mut command = punch(folder.path(), &["mcp"]);
+    let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    let mut send = |message: Value| writeln!(input, "{message}").unwrap();
+    let about =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about}));
+    let mut hello = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut hello).unwrap();
+    assert!(hello.contains("serverInfo"), "{hello}");
+    // Its output is closed now, its input is not: once answers cannot be written it has to end by itself.
+    let (ended, end) = channel();
+    let pid = server.id();
+    thread::spawn(move || ended.send(server.wait().unwrap().code()));
+    let mut code = Err(RecvTimeoutError::Timeout);
+    for id in 1..60 {
+        let _ = writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
+        code = end.recv_timeout(Duration::from_secs(1));
+        if code.is_ok() {
+            break;
+        }
+    }
+    if code.is_err() {
+        Command::new("kill").arg(pid.to_string()).status().unwrap();
+    }
+    assert_eq!(code, Ok(Some(0)));
+    drop(input);
 }

@@ -54,6 +54,19 @@ fn revisions_that_nobody_knows_are_answered_with_one_that_we_do() {
 }
 
 #[test]
+fn a_second_handshake_does_not_change_the_protocol() {
+    let folder = project();
+    for asked in ["2024-11-05", "2025-06-18", "2026-07-28", "2099-01-01", "nonsense", ""] {
+        let mut client = Client::ready(folder.path(), &[]);
+        let hello = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let agreed = client.request("initialize", hello)["result"]["protocolVersion"].clone();
+        assert!(agreed == "2025-06-18" || agreed == "2025-11-25", "{asked}: {agreed}");
+        assert_eq!(client.request("ping", json!({}))["result"], json!({}), "{asked}");
+        assert_eq!(client.end(), (Vec::new(), Some(0)));
+    }
+}
+
+#[test]
 fn revision_2026_07_28_without_a_handshake() {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -143,7 +143,7 @@ fn a_request_without_the_token_changes_nothing() {
         }
     }
     let list = punch(folder.path(), &["list"]).output().unwrap();
-    assert_eq!(String::from_utf8(list.stdout).unwrap(), "No todos. `punch add` makes one.\n");
+    assert_eq!(String::from_utf8(list.stdout).unwrap(), "No todos yet: `punch add 'First thing'` adds one.\n");
     assert_eq!(served.post(&[], &initialize()).0, 200);
     // The token appears neither in what is said nor in the list of processes.
     assert!(!served.said.contains(&served.token));
@@ -203,6 +203,6 @@ fn other_machines_cannot_be_served() {
         let output = punch(folder.path(), &["mcp", "--http", address]).output().unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{address}");
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("hint: give a port, 127.0.0.1:PORT or [::1]:PORT"), "{said}");
+        assert!(said.contains("hint: use a port, 127.0.0.1:PORT or [::1]:PORT"), "{said}");
     }
 }

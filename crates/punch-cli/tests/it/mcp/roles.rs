@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::client::{Client, project, punch};
 
-/// Ops that are no report at all.
+/// Ops that are not reports at all.
 fn changes_of_the_plan() -> Vec<Value> {
     vec![
         json!({"op": "add", "content": "more"}),

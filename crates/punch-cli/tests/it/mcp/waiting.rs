@@ -20,7 +20,7 @@ fn a_call_that_waits_tells_so_and_one_cancelled_before_its_turn_does_not_happen(
     let folder = project();
     let mut client = Client::ready(folder.path(), &[]);
     client.call("todo_write", json!({"ops": [{"op": "add", "content": "first"}]}));
-    // Somebody else writes for a long time.
+    // Someone else writes for a long time.
     let turn = OpenOptions::new().read(true).write(true).open(folder.path().join(".git/punch/store.lock")).unwrap();
     turn.lock().unwrap();
     client.line(&call(71, "patient", Some("p")));

@@ -84,9 +84,9 @@ fn an_agent_hears_of_hand_edits_at_its_next_turn() {
     client.call("todo_write", json!({"ops": [{"op": "start", "id": "build"}]}));
     client.end();
     fs::write(world.project.join("a.plan.md"), text(&world).replace("Ship it", "Ship it at last")).unwrap();
-    let prompt = json!({"session_id": "s-1", "prompt": "go on"}).to_string();
+    let prompt = json!({"session_id": "s-1", "prompt": "continue"}).to_string();
     let told = world.feed(&["hook", "--agent", "claude", "UserPromptSubmit"], &prompt).stdout;
-    assert!(told.contains("on purpose") && told.contains("Ship it at last"), "{told}");
+    assert!(told.contains("The user changed the plan") && told.contains("Ship it at last"), "{told}");
 }
 
 #[test]
@@ -97,14 +97,14 @@ fn trouble_with_the_file_is_told_and_fails_nothing() {
     $ punch start build
     [>] build  Build it
     2> note: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
-    2> hint: mend it and try again; nothing was changed
+    2> hint: fix that place and try again
     $ punch plan-file sync
     2> error: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
-    2> hint: mend it and try again; nothing was changed
+    2> hint: fix that place and try again
     exit 1
     $ punch plan-file status
     2> error: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
-    2> hint: mend it and try again; nothing was changed
+    2> hint: fix that place and try again
     exit 1
     ");
     fs::remove_file(world.project.join("a.plan.md")).unwrap();
@@ -113,16 +113,16 @@ fn trouble_with_the_file_is_told_and_fails_nothing() {
     [x] build  Build it
     ready now: ship
     2> note: no file `$ROOT/p/a.plan.md`
-    2> hint: `punch export --format cursor-plan $ROOT/p/a.plan.md` makes one
+    2> hint: run `punch export --format cursor-plan $ROOT/p/a.plan.md` to create it
     $ punch plan-file sync
     2> error: no file `$ROOT/p/a.plan.md`
-    2> hint: `punch export --format cursor-plan $ROOT/p/a.plan.md` makes one
+    2> hint: run `punch export --format cursor-plan $ROOT/p/a.plan.md` to create it
     exit 1
     $ punch plan-file unlink
     `$ROOT/p/a.plan.md` is no longer linked; it stays as it is
     $ punch plan-file sync
-    2> error: the plan has no plan file
-    2> hint: `punch plan-file link FILE` links one
+    2> error: the plan is not linked to a file
+    2> hint: run `punch plan link FILE` to link one
     exit 1
     ");
 }
@@ -138,21 +138,22 @@ fn conflicts_are_shown_and_kept() {
     assert_snapshot!(calm(&out).replace(AGO, ""), @r#"
     $ punch plan-file sync
     1 changed in the plan
-    conflict: words of build: the file says "Build it by hand", the plan "Build it by machine"; the file counts
-    conflict: status of build: the file says "cancelled", the plan "in_progress"; the file counts
+    conflict: text of build: the file says "Build it by hand", the plan "Build it by machine"; keeping the file's version
+    conflict: status of build: the file says "cancelled", the plan "in_progress"; keeping the file's version
     $ punch plan-file status
     $ROOT/p/a.plan.md
     2 todos; agreed at revision 4
     both agree
-    earlier conflict: status of build: the file says "cancelled", the plan "in_progress"; the file counts
-    earlier conflict: words of build: the file says "Build it by hand", the plan "Build it by machine"; the file counts
+    earlier conflict: status of build: the file says "cancelled", the plan "in_progress"; keeping the file's version
+    earlier conflict: text of build: the file says "Build it by hand", the plan "Build it by machine"; keeping the file's version
     created by user
     edited by user
     $ punch show build
     [-] build  Build it by hand
       blocks: ship
-      note: the plan file and the plan had other words; taken from the file; here it was: Build it by machine
+      note: the plan file and the plan had other text; taken from the file; here it was: Build it by machine
       note: the plan file and the plan had other status; taken from the file; here it was: in_progress
+      times: added a moment ago, started a moment ago, finished a moment ago
     "#);
 }
 

@@ -29,7 +29,7 @@ fn a_todo_that_is_removed_while_an_agent_works_on_it_ends_that_agent() {
     stage.wait_for("both agents", || stage.trace("begun").len() == 2);
     stage.world.ok(&["rm", "T-1"]);
     let run = ended(&stage, run, 0);
-    assert!(run.stderr.contains("T-1 is given back: it was removed from the plan"), "{}", run.render());
+    assert!(run.stderr.contains("T-1 was returned to the queue: it was removed from the plan"), "{}", run.render());
 }
 
 #[test]
@@ -64,7 +64,11 @@ fn a_command_that_is_given_to_a_todo_meanwhile_decides_about_it() {
     stage.world.punch(&["verify", "--allow", "T-1"]);
     stage.signal("go");
     let run = ended(&stage, run, 1);
-    assert!(run.stdout.contains("T-1 failed: `T-1` is not done: `test -e made-T-2`"), "{}", run.render());
+    assert!(
+        run.stdout.contains("T-1 failed: the check of `T-1` failed (exit code 1): `test -e made-T-2`"),
+        "{}",
+        run.render()
+    );
     assert_eq!((stage.todo("T-1")["attempts"].as_u64(), stage.status("T-2")), (Some(2), "completed".into()));
 }
 
@@ -93,8 +97,8 @@ fn a_todo_that_a_person_completes_or_cancels_ends_its_agent_and_counts_once() {
     stage.world.ok(&["done", "T-1"]);
     stage.world.ok(&["drop", "T-2"]);
     let run = ended(&stage, run, 0);
-    assert!(run.stderr.contains("T-1 is given back: somebody has completed it"), "{}", run.render());
-    assert!(run.stderr.contains("T-2 is given back: it was cancelled"), "{}", run.render());
+    assert!(run.stderr.contains("T-1 was returned to the queue: someone has completed it"), "{}", run.render());
+    assert!(run.stderr.contains("T-2 was returned to the queue: it was cancelled"), "{}", run.render());
     assert!(run.stdout.ends_with("done: run 1, 1 completed, 20000 tokens (20000 estimated), 1 turn\n"));
     assert_eq!((stage.status("T-1"), stage.status("T-3")), ("completed".into(), "completed".into()));
 }
@@ -111,7 +115,7 @@ fn a_todo_that_a_person_takes_over_is_not_completed_by_the_agent_that_had_it() {
     stage.world.ok(&["claim", "T-1", "--owner", "me"]);
     stage.signal("go");
     let run = ended(&stage, run, 1);
-    assert!(run.stderr.contains("T-1 is given back: somebody else has it by now"), "{}", run.render());
+    assert!(run.stderr.contains("T-1 was returned to the queue: someone else has it now"), "{}", run.render());
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], &todo["owner"]), (&"in_progress".into(), &"me".into()), "{todo}");
     assert_eq!(stage.status("T-2"), "completed");

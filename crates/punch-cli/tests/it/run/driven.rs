@@ -24,7 +24,7 @@ fn done_by_a_worker_is_reported_and_after_a_crash_it_is_verified_without_a_new_a
     stage.all_gone();
     fs::write(stage.world.project.join("allowed"), "").unwrap();
     let run = stage.ends(&[], 0);
-    assert!(run.stderr.contains("run 1 goes on"), "{}", run.render());
+    assert!(run.stderr.contains("run 1 resumes"), "{}", run.render());
     assert_eq!((stage.status("T-1").as_str(), stage.trace("begun").len()), ("completed", 1));
 }
 
@@ -37,7 +37,7 @@ fn what_was_reported_and_does_not_pass_goes_to_an_agent_again() {
     command.env("PUNCH_RUN_IDLE", "400ms");
     let run = finished(command.output().unwrap());
     assert_eq!((run.exit, stage.alive().len()), (Some(1), 0), "{}", run.render());
-    assert!(run.stdout.contains("T-1 failed: `T-1` is not done"), "{}", run.render());
+    assert!(run.stdout.contains("T-1 failed: the check of `T-1`"), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 2);
 }
 

@@ -40,7 +40,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// One of so many.
+    /// One of `n`.
     fn of(&mut self, sides: u64) -> u64 {
         self.roll() % sides
     }
@@ -57,12 +57,12 @@ fn seed() -> u64 {
 
 #[test]
 fn killed_at_any_moment_a_run_completes_everything_once_and_leaves_nothing_behind() {
-    play("without work trees", &["--agents", "3"], rounds().min(300) * 3 / 5, World::new);
+    play("without worktrees", &["--agents", "3"], rounds().min(300) * 3 / 5, World::new);
 }
 
 #[test]
 fn killed_at_any_moment_a_run_in_work_trees_loses_nothing_and_leaves_no_tree() {
-    play("in work trees", &["--agents", "3", "--worktrees"], rounds().min(300) * 2 / 5, World::with_git);
+    play("in worktrees", &["--agents", "3", "--worktrees"], rounds().min(300) * 2 / 5, World::with_git);
 }
 
 #[expect(clippy::print_stdout, reason = "a long round of faults says where it is, and its seed")]
@@ -251,7 +251,7 @@ impl Round<'_> {
         }
         let trees = world.git(&["worktree", "list"]);
         if trees.lines().count() != 1 {
-            wrong.push(format!("work trees are left: {trees}"));
+            wrong.push(format!("worktrees are left: {trees}"));
         }
         wrong
     }

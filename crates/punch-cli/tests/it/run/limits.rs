@@ -48,7 +48,45 @@ fn a_todo_that_has_used_up_its_own_limit_waits_for_a_person() {
     command.env("PUNCH_RUN_TODO_TURNS", "1");
     let run = crate::world::finished(command.output().unwrap());
     assert_eq!(run.exit, Some(1), "{}", run.render());
-    assert!(run.stderr.contains("T-1 waits for a person: its limit is reached: 1 of 1 turns"), "{}", run.render());
+    assert!(run.stderr.contains("T-1 is waiting for you: its limit is reached: 1 of 1 turns"), "{}", run.render());
     assert_eq!(stage.status("T-2"), "completed");
     assert_eq!(stage.trace("begun").iter().filter(|id| *id == "T-1").count(), 1);
+}
+
+/// Kills the runner each time an agent has started, until a run ends by itself.
+fn kill_after_each_start(stage: &Stage, flags: &[&str]) -> crate::punch::Run {
+    for _ in 0..20 {
+        let before = stage.trace("begun").len();
+        let mut run = stage.command(flags).spawn().unwrap();
+        stage.wait_for("a start or the end", || {
+            stage.trace("begun").len() > before || run.try_wait().unwrap().is_some()
+        });
+        if run.try_wait().unwrap().is_some() {
+            return crate::world::finished(run.wait_with_output().unwrap());
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        stage.all_gone();
+    }
+    panic!("the run never reaches its limit");
+}
+
+#[test]
+fn a_runner_that_is_killed_again_and_again_starts_no_more_agents_than_its_limit_allows() {
+    let stage = Stage::new();
+    stage.add(&["hang a", "hang b", "hang c"]);
+    let run = kill_after_each_start(&stage, &["--agents", "2", "--max-turns", "3"]);
+    assert_eq!(run.exit, Some(4), "{}", run.render());
+    assert!(stage.trace("begun").len() <= 3, "{:?}", stage.trace("begun"));
+    assert!(run.stdout.contains("3 of 3 turns are taken"), "{}", run.render());
+}
+
+#[test]
+fn tokens_of_turns_that_a_killed_runner_left_open_are_charged_as_estimated() {
+    let stage = Stage::new();
+    stage.world.ok(&["add", "hang a", "--tokens", "700"]);
+    let run = kill_after_each_start(&stage, &["--max-tokens", "1000"]);
+    assert_eq!(run.exit, Some(4), "{}", run.render());
+    assert_eq!(stage.trace("begun").len(), 2);
+    assert!(run.stdout.contains("1400 of 1000 tokens are used (1400 of them estimated)"), "{}", run.render());
 }

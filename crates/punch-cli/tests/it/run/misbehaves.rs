@@ -74,7 +74,7 @@ fn exit_code_0_without_work_does_not_pass_a_check() {
     stage.world.ok(&["add", "nothing at all", "--verify", "test -e made-T-1"]);
     stage.world.punch(&["verify", "--allow", "T-1"]);
     let run = stage.ends(&[], 1);
-    assert!(run.stdout.contains("T-1 failed: `T-1` is not done: `test -e made-T-1` ended with exit code 1"));
+    assert!(run.stdout.contains("T-1 failed: the check of `T-1` failed (exit code 1): `test -e made-T-1`"));
     assert_eq!(stage.todo("T-1")["attempts"], 2);
 }
 
@@ -140,7 +140,7 @@ fn done_that_is_claimed_falsely_is_told_and_tried_again_once() {
     stage.world.ok(&["add", "say; nothing", "--verify", "test -e made-T-1"]);
     stage.world.punch(&["verify", "--allow", "T-1"]);
     let run = stage.ends(&[], 1);
-    assert!(run.stdout.contains("T-1 failed: `T-1` is not done"), "{}", run.render());
+    assert!(run.stdout.contains("T-1 failed: the check of `T-1`"), "{}", run.render());
     assert!(run.stdout.contains("\nstalled: run 1, 0 completed"), "{}", run.render());
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], &todo["attempts"]), (&"failed".into(), &2.into()));

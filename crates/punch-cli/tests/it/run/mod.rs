@@ -3,12 +3,15 @@
 
 mod belongings;
 mod changes;
+mod controls;
 mod driven;
 mod eats_disk;
 mod guards;
 mod killed;
 mod limits;
 mod misbehaves;
+#[cfg(unix)]
+mod questions;
 mod repository;
 mod talks;
 #[cfg(unix)]

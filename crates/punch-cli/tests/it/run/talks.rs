@@ -65,7 +65,7 @@ fn one_conversation_takes_todo_after_todo_and_is_kept_going() {
     assert_eq!(stage.trace("processes").len(), 1, "{}", run.render());
     let prompts = stage.trace("prompts");
     assert_eq!(prompts.len(), 5, "three todos, one continuation, one failure: {prompts:#?}");
-    assert!(run.stderr.contains("[1] goes on with T-2") && run.stderr.contains("T-3 is tried again"));
+    assert!(run.stderr.contains("[1] continues T-2") && run.stderr.contains("T-3 is retried"));
     let shown = stage.world.json(&["runs", "show", "1"]);
     let spent = &shown["spent"];
     assert_eq!((&spent["tokens"], &spent["estimated"], &spent["turns"]), (&550.into(), &0.into(), &5.into()));
@@ -110,7 +110,8 @@ fn permission_is_what_the_policy_says_and_without_anybody_to_ask_the_todo_waits(
     }
     let stage = Stage::new();
     stage.add(&["talk ask", "talk easily"]);
-    let run = talk(&stage, &["--agents", "2"]);
+    let run = finished(talker(&stage, &["--agents", "2"]).env("PUNCH_RUN_ASK_WAIT", "0s").output().unwrap());
+    assert_eq!(stage.alive(), [0; 0], "{}", run.render());
     assert_eq!(run.exit, Some(1), "{}", run.render());
     assert!(run.stdout.contains("T-1"), "{}", run.render());
     let todo = stage.todo("T-1");

@@ -1,10 +1,11 @@
-//! `punch run` on a real terminal: what somebody sees there, and questions that are answered there.
+//! `punch run` on a real terminal: what someone sees there, and questions that are answered there.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::process::{Child, Command};
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -13,22 +14,27 @@ use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+use tempfile::TempDir;
 
 use super::Stage;
 use super::talks::talker;
 
 const SIZE: (u16, u16) = (60, 12);
 
-/// A program on a terminal of its own.
+/// A program on a terminal of its own. It does not descend from this process: a test may be run by an agent, and
+/// questions are not answered below one.
 pub struct Watched {
-    child: Child,
+    /// Holds the number of the program and how it ended.
+    notes: TempDir,
     keys: File,
     output: Arc<Mutex<Vec<u8>>>,
     reader: Option<thread::JoinHandle<()>>,
 }
 
 impl Watched {
-    pub fn start(mut command: Command) -> Self {
+    pub fn start(command: Command) -> Self {
+        let notes = tempfile::tempdir().unwrap();
+        let mut command = detached(&command, notes.path());
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -39,8 +45,10 @@ impl Watched {
         let (ws_col, ws_row) = SIZE;
         tcsetwinsize(&slave, Winsize { ws_col, ws_row, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
-        command.env("TERM", "xterm");
-        let child = command.spawn().unwrap();
+        if !command.get_envs().any(|(name, _)| name == "TERM") {
+            command.env("TERM", "xterm");
+        }
+        assert!(command.status().unwrap().success());
         // Its ends of the terminal are in here, and would keep the reader waiting.
         drop(command);
         let keys = File::from(master);
@@ -53,7 +61,7 @@ impl Watched {
                 kept.lock().unwrap().extend_from_slice(&buffer[..count]);
             }
         });
-        Self { child, keys, output, reader: Some(reader) }
+        Self { notes, keys, output, reader: Some(reader) }
     }
 
     pub fn printed(&self) -> String {
@@ -64,14 +72,49 @@ impl Watched {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Sends the program a signal, unless it has ended.
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process(self.pid(), signal);
+    }
+
+    fn pid(&self) -> Pid {
+        let path = self.notes.path().join("pid");
+        loop {
+            let noted = fs::read_to_string(&path).unwrap_or_default();
+            if let Some(number) = noted.strip_suffix('\n') {
+                return Pid::from_raw(number.parse().unwrap()).unwrap();
+            }
+            thread::yield_now();
+        }
+    }
+
+    /// Everything that it wrote, escapes and all, once it has ended.
+    pub fn ends_raw(mut self) -> String {
+        self.reader.take().unwrap().join().unwrap();
+        self.printed()
+    }
+
     /// How it ended, and everything that is or was on the screen.
     pub fn ends(mut self) -> (Option<i32>, Vec<String>) {
-        let exit = self.child.wait().unwrap().code();
+        // The shell that waits for the program has the terminal open as well.
         self.reader.take().unwrap().join().unwrap();
+        let exit = fs::read_to_string(self.notes.path().join("exit")).ok().and_then(|code| code.trim().parse().ok());
         let mut terminal = Terminal::new(SIZE.0.into(), SIZE.1.into());
         terminal.feed(&self.printed());
         (exit, terminal.all())
     }
+}
+
+/// The command below a shell whose parent ends at once.
+fn detached(command: &Command, notes: &Path) -> Command {
+    // What a shell starts in the background has no input, unless it is given one.
+    let script = r#"notes=$1; shift; exec 3<&0
+{ "$@" <&3 3<&- & echo $! > "$notes/pid"; wait $!; echo $? > "$notes/exit"; } &"#;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh"]).arg(notes).arg(command.get_program()).args(command.get_args());
+    shell.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.current_dir(command.get_current_dir().unwrap());
+    shell
 }
 
 #[test]
@@ -80,7 +123,7 @@ fn a_question_is_answered_at_the_terminal_while_others_go_on() {
         let stage = Stage::new();
         stage.add(&["talk ask", "talk easily"]);
         let mut run = Watched::start(talker(&stage, &["--agents", "2", "--permission", "ask"]));
-        // What is typed before there is a question is no answer.
+        // What is typed before there is a question is not an answer.
         run.types("y\n");
         stage.wait_for("the question", || run.printed().contains("[y/N] "));
         stage.wait_for("the other todo", || stage.status("T-2") == "completed");
@@ -108,7 +151,7 @@ fn an_interrupt_ends_a_question_and_leaves_the_terminal_at_the_beginning_of_a_li
     stage.add(&["talk ask"]);
     let run = Watched::start(talker(&stage, &["--permission", "ask"]));
     stage.wait_for("the question", || run.printed().contains("[y/N] "));
-    kill_process(Pid::from_child(&run.child), Signal::INT).unwrap();
+    run.signal(Signal::INT);
     let (exit, screen) = run.ends();
     let screen = screen.join("\n");
     assert_eq!(exit, Some(130), "{screen}");

@@ -31,7 +31,7 @@ fn work_in_work_trees_comes_together_on_a_branch_and_the_users_tree_stays() {
     assert_eq!(files.lines().collect::<Vec<_>>(), ["a.txt", "made-T-1", "made-T-2", "made-T-4"]);
     let status = stage.world.git(&["status", "--porcelain"]);
     assert_eq!(status.trim(), "M a.txt", "only what was changed before");
-    assert_eq!(stage.world.git(&["worktree", "list"]).lines().count(), 1, "no work tree is left");
+    assert_eq!(stage.world.git(&["worktree", "list"]).lines().count(), 1, "no worktree is left");
     let listed = stage.world.ok(&["runs"]);
     assert!(listed.contains(&format!("  branch {branch}\n")) || listed.ends_with(branch), "{listed}");
     stage.world.sound();
@@ -47,7 +47,7 @@ fn without_git_work_trees_are_refused() {
     assert_eq!(stage.trace("begun").len(), 0);
     // Nothing of it keeps running.
     let run = stage.ends(&[], 0);
-    assert!(run.stderr.contains("run 2 begins") && !run.stderr.contains("work trees"), "{}", run.render());
+    assert!(run.stderr.contains("run 2 begins") && !run.stderr.contains("worktrees"), "{}", run.render());
 }
 
 /// A run in worktrees that was killed after its only todo was reported.
@@ -67,7 +67,7 @@ fn killed_after_the_report() -> Stage {
 fn a_run_that_began_in_work_trees_goes_on_in_them() {
     let stage = killed_after_the_report();
     let run = stage.ends(&[], 0);
-    assert!(run.stderr.contains("it goes on in work trees, where its work is"), "{}", run.render());
+    assert!(run.stderr.contains("it continues in worktrees, where its work is"), "{}", run.render());
     assert_eq!((stage.status("T-1").as_str(), stage.trace("begun").len()), ("completed", 1));
     assert!(run.stdout.contains("git merge --ff-only punch/"), "{}", run.render());
     assert!(!stage.world.project.join("made-T-1").exists());
@@ -77,7 +77,7 @@ fn a_run_that_began_in_work_trees_goes_on_in_them() {
 fn what_was_reported_in_work_trees_of_another_run_is_begun_anew() {
     let stage = killed_after_the_report();
     let run = stage.ends(&["--fresh"], 0);
-    assert!(run.stderr.contains("T-1 was reported in the work trees of another run"), "{}", run.render());
+    assert!(run.stderr.contains("T-1 was reported in the worktrees of another run"), "{}", run.render());
     assert_eq!((stage.status("T-1").as_str(), stage.trace("begun").len()), ("completed", 2));
     assert!(stage.world.project.join("made-T-1").exists());
     assert!(stage.world.ok(&["runs"]).contains("branch punch/"), "the work of the first one is listed");

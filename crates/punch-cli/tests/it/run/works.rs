@@ -22,7 +22,9 @@ fn a_plan_is_worked_to_its_end_in_the_order_of_its_dependencies() {
     let told = stage.world.ok(&["runs"]);
     assert!(told.contains("done") && told.contains("80000 tokens (estimated), 4 turns"), "{told}");
     let story = stage.world.ok(&["runs", "show", "1"]);
-    for part in ["run 1: done", "claimed       T-4", "reported      T-4", "completed     T-4", "T-4: 20000 tokens"] {
+    for part in
+        ["run 1: done", "works on T-4", "T-4 is reported as done", "T-4 is done: 20000 tokens", "T-4: 20000 tokens"]
+    {
         assert!(story.contains(part), "{part}\n{story}");
     }
     assert_eq!(stage.world.json(&["runs", "show", "1"])["ledger"].as_array().unwrap().len(), 4);
@@ -41,7 +43,7 @@ fn what_fails_is_tried_once_more_with_the_failure_told_and_the_rest_goes_on() {
     stage.world.punch(&["verify", "--allow", "T-1"]);
     let run = stage.ends(&["--agents", "2"], 1);
     assert!(run.stdout.starts_with("  T-2 failed: exit code 7\nstalled: run 1, 2 completed"), "{}", run.render());
-    assert!(run.stderr.contains("T-1 is tried again: `T-1` is not done: `test -e made-T-1` ended with exit code 1"));
+    assert!(run.stderr.contains("T-1 is retried: the check of `T-1` failed (exit code 1): `test -e made-T-1`"));
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], &todo["attempts"]), (&"completed".into(), &1.into()));
     assert_eq!((stage.status("T-2"), stage.status("T-3")), ("failed".into(), "completed".into()));
@@ -100,7 +102,7 @@ fn nothing_is_started_that_could_not_be_verified_in_the_end() {
     let run = stage.ends(&["--json"], 1);
     assert!(run.stdout.contains("needs_consent") && run.stdout.contains("rm -rf /"), "{}", run.render());
     assert!(run.stdout.contains("punch verify --allow T-1"), "{}", run.render());
-    assert_eq!((stage.trace("begun").len(), stage.world.ok(&["runs"]).contains("Nothing was run")), (0, true));
+    assert_eq!((stage.trace("begun").len(), stage.world.ok(&["runs"]).contains("No runs yet")), (0, true));
     let dry = stage.ends(&["--dry-run", "--agents", "2"], 0);
     assert!(dry.stdout.contains("checks that need your approval: T-1"), "{}", dry.stdout);
     assert_eq!(stage.trace("begun").len(), 0);
@@ -119,4 +121,19 @@ fn arguments_that_make_no_sense_are_refused_before_anything_happens() {
     world.ok(&["config", "set", "run.agent", "exec:true"]);
     stage.add(&["anything"]);
     assert!(world.ok(&["run"]).starts_with("done: run 1, 1 completed"));
+}
+
+#[test]
+fn a_run_names_what_it_leaves_open() {
+    let stage = Stage::new();
+    stage.add(&["work on it"]);
+    stage.world.ok(&["add", "nice to have", "--priority", "5"]);
+    let run = stage.run(&["--skip-optional"]);
+    assert_eq!(run.exit, Some(0), "{}", run.render());
+    assert!(run.stdout.contains("  optional, so left open: T-2\n"), "{}", run.render());
+    stage.world.ok(&["add", "huge", "--tokens", "900000"]);
+    let run = stage.run(&["--skip-optional"]);
+    assert_eq!(run.exit, Some(1), "{}", run.render());
+    let huge = "  T-3 is larger than a context window: split it, or run with `--oversize`\n";
+    assert!(run.stdout.contains(huge), "{}", run.render());
 }

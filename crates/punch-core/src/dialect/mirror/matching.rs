@@ -15,6 +15,9 @@ const COMPARED: usize = 4_096;
 const ALIKE: usize = 75;
 /// Percent of their words that two texts share if one is a rename of the other and the row is still in its place.
 const ALIKE_IN_PLACE: usize = 50;
+/// Words at the beginning that two texts share if one is a rename of the other, wherever the row stands: a row that gets a
+/// long explanation appended shares few of its words with what it was.
+const SAME_BEGINNING: usize = 4;
 
 /// Gives every row without a todo the todo that it means. `known` are todos outside the last list that a row may mean by
 /// its text. Returns the todos that were taken up from there.
@@ -90,8 +93,8 @@ fn renamed(rows: &mut [Row], before: &[Row]) {
             let (old, new) = (&old_words[old_rank], &new_words[new_rank]);
             let alike = old.alike(new);
             let renamed = match in_place {
-                true => alike >= ALIKE_IN_PLACE || old.begins_like(new),
-                false => alike >= ALIKE,
+                true => alike >= ALIKE_IN_PLACE || old.begins_like(new, 1),
+                false => alike >= ALIKE || old.begins_like(new, SAME_BEGINNING),
             };
             if renamed && old.numbers == new.numbers {
                 pairs.push((std::cmp::Reverse(alike), !in_place, index.abs_diff(*at), new_rank, old_rank));
@@ -161,9 +164,9 @@ impl Words {
         (200 * shared).checked_div(self.all.len() + other.all.len()).unwrap_or(0)
     }
 
-    /// The texts begin with the same words, at least half of the shorter one.
-    fn begins_like(&self, other: &Self) -> bool {
+    /// The texts begin with the same words: at least `words` of them, and at least half of the shorter text.
+    fn begins_like(&self, other: &Self, words: usize) -> bool {
         let same = self.all.iter().zip(&other.all).take_while(|(a, b)| a == b).count();
-        same > 0 && same * 2 >= self.all.len().min(other.all.len())
+        same >= words && same * 2 >= self.all.len().min(other.all.len())
     }
 }

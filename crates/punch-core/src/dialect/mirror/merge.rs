@@ -14,7 +14,7 @@ pub(super) fn next(before: &[Row], told: &HostListUpdate) -> Vec<Row> {
         }
         HostListUpdate::Create(row) => {
             let mut out = before.to_vec();
-            // A task that is told twice is the same task.
+            // A task that is reported twice is the same task.
             match row.key.is_some() && out.iter().any(|known| known.key == row.key) {
                 true => put(&mut out, row),
                 false => out.push(Row { uid: None, ..row.clone() }),

@@ -186,7 +186,7 @@ impl Copied {
         true
     }
 
-    /// The list after what was told. Rows without a content are no todos; a key names the first row that has it.
+    /// The list after what was told. Rows without a content are not todos; a key names the first row that has it.
     pub fn next(&self, told: &HostListUpdate, room: Room) -> Vec<Row> {
         let mut rows = merge::next(&self.rows, told);
         let mut seen = HashSet::new();

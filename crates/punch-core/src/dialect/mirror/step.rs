@@ -44,8 +44,7 @@ pub fn step(
         return echo(rows, plan);
     }
     if authority == MirrorAuthority::Keeping {
-        let kept: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
-        rows.extend(before.rows.iter().filter(|row| row.uid.is_some_and(|uid| !kept.contains(&uid))).cloned());
+        rows = with_missing(rows, &before.rows);
     }
     let by_uid: BTreeMap<Uid, &Row> = rows.iter().filter_map(|row| Some((row.uid?, row))).collect();
     let adopted = adopted.iter().filter_map(|todo| Some(as_row(todo, by_uid.get(&todo.uid)?)));
@@ -70,6 +69,28 @@ pub fn step(
     details(&mut ops, (&base, &before.rows), &rows, &refs, plan);
     holds(&mut ops, &base, &rows, &refs, plan, by);
     Step { ops, rows, finished }
+}
+
+/// The rows with those of the last list that are missing, each after the row that stood before it.
+fn with_missing(rows: Vec<Row>, before: &[Row]) -> Vec<Row> {
+    let listed: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
+    let mut missing: BTreeMap<Option<Uid>, Vec<Row>> = BTreeMap::new();
+    let mut after = None;
+    for row in before.iter().filter(|row| row.uid.is_some()) {
+        match row.uid.filter(|uid| listed.contains(uid)) {
+            Some(uid) => after = Some(uid),
+            None => missing.entry(after).or_default().push(row.clone()),
+        }
+    }
+    let mut out = missing.remove(&None).unwrap_or_default();
+    for row in rows {
+        let uid = row.uid;
+        out.push(row);
+        if uid.is_some() {
+            out.extend(missing.remove(&uid).unwrap_or_default());
+        }
+    }
+    out
 }
 
 /// A todo as a row of the host's list would have said it before.

@@ -41,7 +41,7 @@ fn task(todo: &Todo) -> Task {
     let mut notes: Vec<String> = todo.notes.iter().map(|note| note.text.clone()).collect();
     let mut status = todo.status;
     if status == Status::Failed {
-        // This dialect knows no failure: it is work again, and the reason is told.
+        // This dialect knows no failure: it is work again, and the reason is given.
         status = Status::Pending;
         notes.push(format!("failed: {}", todo.last_error.as_deref().unwrap_or("no reason given")));
     }

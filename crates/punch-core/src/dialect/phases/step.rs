@@ -13,6 +13,8 @@ pub struct Answer {
     pub phases: Vec<Phase>,
     /// One sentence for each op that failed, in order.
     pub errors: Vec<String>,
+    /// The place of each op that failed in the batch.
+    pub failed: Vec<usize>,
     /// Tasks that became completed.
     pub completed: Vec<Completed>,
     /// Some op failed.
@@ -22,11 +24,12 @@ pub struct Answer {
 /// Runs a batch. An op that fails does not stop the ones after it.
 pub fn step(phases: &[Phase], ops: &[PhaseOp]) -> Answer {
     let mut work = PhaseDraft::new(phases.to_vec());
-    let errors: Vec<String> = ops.iter().filter_map(|op| run(&mut work, op).err()).collect();
+    let results = ops.iter().enumerate().filter_map(|(at, op)| Some((at, run(&mut work, op).err()?)));
+    let (failed, errors): (Vec<usize>, Vec<String>) = results.unzip();
     let mut after = work.into_phases();
     normalise(&mut after);
     let completed = completions(phases, &after);
-    Answer { phases: after, is_error: !errors.is_empty(), errors, completed }
+    Answer { phases: after, is_error: !errors.is_empty(), errors, failed, completed }
 }
 
 fn run(work: &mut PhaseDraft, op: &PhaseOp) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! Every gate with its reason, and their order.
 
-use punch_core::drive::{Block, Cause, ContextUse, Decision, Finish, HostEvent, Input, Reason, Roots, Switch, decide};
+use punch_core::drive::{Block, ContextUse, Decision, Finish, HostEvent, Input, Reason, Roots, Switch, decide};
+use punch_core::reason::Cause;
 
 use super::{code, open, stopping};
 
@@ -25,20 +26,16 @@ type Gate = (&'static str, fn(&mut Input), &'static str);
 /// Gates in their order.
 fn gates() -> Vec<Gate> {
     vec![
-        ("no_session", |i| i.scene.named = false, "the host names no session"),
-        ("disabled", |i| i.policy.enabled = false, "keep-going is off in the settings"),
-        ("switched_off", |i| i.scene.switch = Switch::Off, "keep-going was switched off"),
-        ("paused", |i| i.scene.switch = Switch::Paused, "keep-going is paused"),
-        ("subagent", |i| i.scene.subagent = true, "subagents are not kept going"),
+        ("no_session", |i| i.scene.named = false, "the agent did not identify its session"),
+        ("disabled", |i| i.policy.enabled = false, "auto-continue is off in the settings"),
+        ("switched_off", |i| i.scene.switch = Switch::Off, "auto-continue is switched off"),
+        ("paused", |i| i.scene.switch = Switch::Paused, "auto-continue is paused"),
+        ("subagent", |i| i.scene.subagent = true, "auto-continue does not apply to subagents"),
         ("foreign", |i| i.scene.foreign = true, "this session works on another plan"),
         ("unbound", |i| i.scene.bound = false, "this session has not written to the plan"),
-        ("interrupted", |i| i.counters.interrupted = true, "a person broke the work off"),
-        (
-            "finish",
-            |i| i.event = stopping(Finish::Length),
-            "the turn ended otherwise than by the model's own choice (length)",
-        ),
-        ("asked", |i| i.counters.asked = true, "a person is being asked"),
+        ("interrupted", |i| i.counters.interrupted = true, "the user interrupted the work"),
+        ("finish", |i| i.event = stopping(Finish::Length), "the model did not end the turn itself (length)"),
+        ("asked", |i| i.counters.asked = true, "the user is being asked"),
         (
             "background",
             |i| {
@@ -48,8 +45,9 @@ fn gates() -> Vec<Gate> {
             },
             "2 background jobs are still running",
         ),
-        ("compacting", |i| i.counters.compacting = Some(900), "the conversation is being shortened"),
-        ("finished", |i| i.facts.open = 0, "nothing is open"),
+        ("compacting", |i| i.counters.compacting = Some(900), "the conversation is being compacted"),
+        ("finished", |i| i.facts.open = 0, "every todo is closed"),
+        ("failed", |i| (i.facts.open, i.facts.failed) = (0, 2), "every todo is closed, but 2 failed"),
         (
             "only_optional",
             |i| {
@@ -61,18 +59,18 @@ fn gates() -> Vec<Gate> {
         (
             "waits_for_people",
             |i| standstill(i, vec![block("T-1", Cause::Person)]),
-            "everything open waits for a person: T-1 (waits for a person: why)",
+            "every open todo is waiting for the user: T-1 (waiting for the user: why)",
         ),
         (
             "nothing_actionable",
             |i| standstill(i, vec![block("T-1", Cause::Person), block("T-2", Cause::Dropped)]),
-            "nothing open can be worked on: T-1 (waits for a person: why), T-2 (given up: why)",
+            "no open todo can be worked on: T-1 (waiting for the user: why), T-2 (why)",
         ),
-        ("failed_turns", |i| i.counters.failures = 5, "5 turns failed one after the other"),
+        ("failed_turns", |i| i.counters.failures = 5, "5 turns in a row failed"),
         (
             "cooling_down",
             |i| (i.counters.failures, i.counters.failed_at) = (1, Some(0)),
-            "a turn has just failed; 9 s of rest are left",
+            "a turn has just failed; the next one may start in 9 s",
         ),
         (
             "context_full",
@@ -84,15 +82,19 @@ fn gates() -> Vec<Gate> {
             |i| (i.counters.untouched, i.counters.total) = (true, 1),
             "this turn did not touch the plan",
         ),
-        ("no_progress", |i| i.counters.idle = 3, "3 continuations changed no status"),
+        ("no_progress", |i| i.counters.idle = 3, "3 continuations in a row made no progress"),
         ("max_continuations", |i| i.counters.continuations = 10, "the limit is 10 continuations without progress"),
         ("absolute_cap", |i| i.counters.total = 100, "the limit is 100 continuations after one message"),
         (
             "host_cap",
             |i| (i.counters.in_row, i.scene.host_cap) = (7, Some(8)),
-            "the host allows 8 continuations in a row",
+            "the agent allows 8 continuations in a row",
         ),
-        ("too_long", |i| i.counters.since = Some(1_000 - 120 * 60_000), "nobody has said anything for 120 minutes"),
+        (
+            "too_long",
+            |i| i.counters.since = Some(1_000 - 120 * 60_000),
+            "the last message from you was 120 minutes ago",
+        ),
     ]
 }
 
@@ -122,7 +124,7 @@ fn of_several_closed_gates_the_first_is_the_reason() {
             close(&mut input);
             let got = code(&input);
             // These two say what the plan is like, and each takes the place of the other.
-            let same = ["finished", "only_optional", "waits_for_people", "nothing_actionable"];
+            let same = ["finished", "failed", "only_optional", "waits_for_people", "nothing_actionable"];
             if !(same.contains(name) && same.contains(later)) {
                 assert_eq!(got, *name, "{name} before {later}");
             }
@@ -215,12 +217,21 @@ fn people_are_told_when_work_is_left_and_nothing_else_goes_on_with_it() {
             "too_long"
         ]
     );
+    let ended = |progress: bool, total: u64| {
+        let input =
+            with(|i| (i.facts.open, i.facts.next, i.facts.progress, i.facts.total) = (0, None, progress, total));
+        let Decision::Allow { reason } = decide(&input) else { panic!("it stops") };
+        reason.tell(&input.facts)
+    };
+    assert_eq!(ended(true, 7).unwrap(), "punch: finished, all 7 todos are closed.");
+    assert_eq!(ended(true, 1).unwrap(), "punch: finished, the only todo is closed.");
+    assert_eq!((ended(false, 7), ended(true, 0)), (None, None), "only after something was done");
     let input = with(|i| i.counters.idle = 3);
     let Decision::Allow { reason } = decide(&input) else { panic!("it stops") };
     assert_eq!(
         reason.tell(&input.facts).unwrap(),
-        "punch: stopped, 3 todos are open: 3 continuations changed no status.\n\
-         What to do: look at what the agent says, then send it a message."
+        "punch: stopped, 3 todos are open: 3 continuations in a row made no progress.\n\
+         Next: read what the agent says, then send it a message."
     );
 }
 

@@ -10,7 +10,7 @@ fn tool(kind: ToolKind) -> ToolUse {
     ToolUse { name: "x".into(), kind, ..ToolUse::default() }
 }
 
-/// Anything that a host can report without a person.
+/// Anything that a host can report without the user.
 fn event(choice: u8) -> HostEvent {
     let finish = Finish::EndTurn;
     match choice % 12 {
@@ -37,13 +37,16 @@ proptest! {
     ) {
         let policy = KeepGoing { max_continuations: max, absolute, no_progress, ..KeepGoing::default() };
         let mut counters = Counters { total, idle, ..Counters::default() };
-        let (mut now, mut given, mut without, mut row) = (0, 0, 0, 0);
+        let (mut now, mut given, mut without, mut unused, mut row) = (0, 0, 0, 0, 0);
         for (choice, progress, passed) in choices {
             now += passed;
             let event = event(choice);
             counters.observe(&event, now);
             if matches!(event, HostEvent::ToolEnded { .. }) {
                 row = 0;
+            }
+            if matches!(event, HostEvent::ToolEnded { .. } | HostEvent::ToolFailed { .. }) {
+                unused = 0;
             }
             if !matches!(event, HostEvent::Stopping { .. }) {
                 continue;
@@ -55,15 +58,16 @@ proptest! {
             let decision = decide(&input);
             counters.decided(&decision, &input.facts);
             if progress {
-                without = 0;
+                (without, unused) = (0, 0);
             }
-            if let Decision::Continue { n, .. } = decision {
-                (given, without, row) = (given + 1, without + 1, row + 1);
-                prop_assert!(n <= max);
+            if let Decision::Continue { n, of, .. } = decision {
+                (given, without, unused, row) = (given + 1, without + 1, unused + 1, row + 1);
+                prop_assert!(n <= of, "{n}/{of}");
                 prop_assert!(input.facts.next.is_some());
                 prop_assert!(cap.is_none_or(|cap| row < cap));
             }
-            prop_assert!(without <= no_progress, "{} without progress", without);
+            prop_assert!(without <= max, "{} without progress", without);
+            prop_assert!(unused <= no_progress, "{} without a tool", unused);
             prop_assert!(given <= absolute.saturating_sub(total.min(absolute)), "{} in all", given);
         }
     }
@@ -81,9 +85,32 @@ fn a_model_that_never_progresses_is_stopped_after_three() {
     }
     assert_eq!(codes, ["continue", "continue", "continue", "no_progress", "no_progress", "no_progress"]);
     input.counters.observe(&HostEvent::Prompted { by_person: false }, 5);
-    assert_eq!(super::code(&input), "no_progress", "a continuation that comes back as a prompt is no person");
+    assert_eq!(
+        super::code(&input),
+        "no_progress",
+        "a continuation that comes back as a prompt does not count as the user"
+    );
     input.counters.observe(&HostEvent::Prompted { by_person: true }, 5);
-    assert_eq!(super::code(&input), "continue", "a person's message starts again");
+    assert_eq!(super::code(&input), "continue", "the user's message starts again");
+}
+
+#[test]
+fn a_model_that_uses_tools_is_continued_until_the_limit_without_progress_and_every_text_shows_the_limit_that_counts() {
+    let mut input = super::open();
+    let mut story = Vec::new();
+    for _ in 0..13 {
+        let decision = decide(&input);
+        story.push(match &decision {
+            Decision::Continue { n, of, .. } => format!("{n}/{of}"),
+            Decision::Allow { reason } => reason.code().to_owned(),
+        });
+        let facts = input.facts.clone();
+        input.counters.decided(&decision, &facts);
+        input.counters.observe(&HostEvent::ToolEnded { tool: tool(ToolKind::Edit) }, 1);
+    }
+    let idle = std::iter::repeat_n("1/3", 8);
+    let expected: Vec<&str> = idle.chain(["9/10", "10/10"]).chain(["max_continuations"; 3]).collect();
+    assert_eq!(story, expected);
 }
 
 #[test]

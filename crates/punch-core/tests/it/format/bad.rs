@@ -21,7 +21,7 @@ fn every_bad_part_is_named_with_its_place() {
         (
             Format::CursorPlan,
             "---\ntodos:\n  - {id: a, content: x, status: maybe}\n---\n",
-            "todos[0].status: `maybe` is no status",
+            "todos[0].status: unknown status `maybe`",
         ),
         (
             Format::CursorPlan,
@@ -29,7 +29,7 @@ fn every_bad_part_is_named_with_its_place() {
             "todos[1]: the id `a` is taken by todos[0]",
         ),
         (Format::CursorPlan, "---\ntodos: []\ntodos: []\n---\n", "line 3: the key `todos` stands here twice"),
-        (Format::Checklist, "- [ ] a\n- [?] b\n- [ ]\n", "line 2: `[?]` is no marker"),
+        (Format::Checklist, "- [ ] a\n- [?] b\n- [ ]\n", "line 2: unknown marker `[?]`"),
         (Format::Checklist, "- [ ] a\n- [?] b\n- [ ]\n", "line 3: the todo has no text"),
         (Format::TodoWrite, "{\"todos\": [1]}", "todos[0]: must be an object, not a number"),
         (
@@ -54,7 +54,7 @@ fn every_bad_part_is_named_with_its_place() {
         (
             Format::Beads,
             "{\"id\": \"a\", \"title\": \"x\", \"priority\": 9}\n{\"id\": \"b\", \"title\": \"x\", \"created_at\": \"noon\"}\n",
-            "line 2.created_at: `noon` is no time",
+            "line 2.created_at: invalid time `noon`",
         ),
         (
             Format::Taskwarrior,
@@ -64,7 +64,7 @@ fn every_bad_part_is_named_with_its_place() {
         (
             Format::CursorAgent,
             "[{\"id\": \"a\", \"content\": \"x\", \"status\": 9}]",
-            "todos[0].status: `9` is no status",
+            "todos[0].status: unknown status `9`",
         ),
         (Format::Phases, "- [?] x\nwords\n", "Line 2: unrecognized syntax"),
         (Format::PhasesSession, "{}\n", "no todo list in this session"),

@@ -109,7 +109,7 @@ proptest! {
         for format in Format::all() {
             let Some(written) = format.write(&document) else { continue };
             let read = format.read(&written.text).unwrap().document;
-            // Losses are told: a value that is not among them is there.
+            // Losses are reported: a value that is not among them is there.
             let told = |what: &str| written.lost.iter().any(|lost| lost.contains(what));
             if told("todos that are") || told("order") {
                 continue;

@@ -2,8 +2,8 @@
 
 use punch_core::apply::derive;
 use punch_core::graph::kahn::{Csr, cycle, levels};
-use punch_core::graph::reason::{conflicts, unblocks, why};
 use punch_core::graph::scc::components;
+use punch_core::reason::{conflicts, unblocks, why};
 use punch_core::{Dep, Plan, Todo, Uid};
 
 const BIG: u32 = 100_000;

@@ -18,7 +18,7 @@ impl Default for Spec {
     }
 }
 
-/// A dependency of `from` on `to`. A suspended one is no part of levels, pulls and cycles.
+/// A dependency of `from` on `to`. A suspended one is not a part of levels, pulls and cycles.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     pub from: u32,

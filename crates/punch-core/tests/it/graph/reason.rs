@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::apply::derive;
-use punch_core::graph::reason::{Cause, Clash, Readiness, conflicts, unblocks, why};
-use punch_core::{CancelledDep, Dep, Hold, HoldKind, Plan, Status, Todo, Uid};
+use punch_core::reason::{Cause, Clash, Reader, conflicts, is_startable, need, standstill, unblocks, why};
+use punch_core::{CancelledDep, Dep, Footprint, Hold, HoldKind, Plan, ShownStatus, Status, Todo, Uid};
 
 const NOW: i64 = 1_000;
 
@@ -42,15 +42,15 @@ fn with(mut todo: Todo, change: impl FnOnce(&mut Todo)) -> Todo {
 fn a_chain_begins_with_its_first_todo() {
     let plan = plan(vec![todo(1, &[]), todo(2, &[1]), todo(3, &[2])]);
     let Some(answer) = why(&plan, Uid(3), NOW) else { panic!("it is there") };
-    assert_eq!(answer.standing, Readiness::Blocked);
-    assert_eq!(answer.text(), "T-3 is blocked\nwaits for 1: T-2 (waits itself)\nbegins with 1: T-1 (ready)");
+    assert_eq!(answer.shown, ShownStatus::Waiting);
+    assert_eq!(answer.text(), "T-3 is waiting\nwaiting for 1: T-2 (waiting)\nstart with: T-1 (ready)");
     assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is ready".to_owned()));
     assert_eq!(why(&plan, Uid(9), NOW), None);
     let one = unblocks(&plan, Uid(1), NOW).map(|u| u.text());
-    assert_eq!(one, Some("T-1 makes 1 ready: T-2; 2 wait for it".to_owned()));
+    assert_eq!(one, Some("finishing T-1 unblocks T-2; 2 todos are waiting for it".to_owned()));
     let two = unblocks(&plan, Uid(2), NOW).map(|u| u.text());
-    assert_eq!(two, Some("T-2 makes 1 ready: T-3; 1 wait for it".to_owned()));
-    assert_eq!(unblocks(&plan, Uid(3), NOW).map(|u| u.text()), Some("nothing waits for T-3".to_owned()));
+    assert_eq!(two, Some("finishing T-2 unblocks T-3; 1 todo is waiting for it".to_owned()));
+    assert_eq!(unblocks(&plan, Uid(3), NOW).map(|u| u.text()), Some("nothing is waiting for T-3".to_owned()));
 }
 
 #[test]
@@ -65,21 +65,21 @@ fn every_kind_of_waiting_is_named() {
         with(todo(7, &[]), |t| t.hold = hold("x")),
         with(todo(8, &[]), |t| t.status = Status::Completed),
     ]);
-    let standing = |uid| why(&plan, Uid(uid), NOW).map(|w| w.standing);
-    assert_eq!(standing(2), Some(Readiness::Running));
-    assert_eq!(standing(4), Some(Readiness::Blocked));
-    assert_eq!(standing(6), Some(Readiness::Stalled));
-    assert_eq!(standing(7), Some(Readiness::Held));
+    let standing = |uid| why(&plan, Uid(uid), NOW).map(|w| w.shown);
+    assert_eq!(standing(2), Some(ShownStatus::InProgress));
+    assert_eq!(standing(4), Some(ShownStatus::Waiting));
+    assert_eq!(standing(6), Some(ShownStatus::Stalled));
+    assert_eq!(standing(7), Some(ShownStatus::Held));
     assert_eq!(why(&plan, Uid(8), NOW).map(|w| w.text()), Some("T-8 is completed".to_owned()));
     let Some(answer) = why(&plan, Uid(5), NOW) else { panic!("it is there") };
-    assert_eq!(answer.standing, Readiness::Stuck);
+    assert_eq!(answer.shown, ShownStatus::Stuck);
     let causes: Vec<Cause> = answer.waits_for.list.iter().map(|b| b.cause).collect();
-    assert_eq!(causes, [Cause::Dropped, Cause::Running, Cause::Held, Cause::Waiting]);
+    assert_eq!(causes, [Cause::Dropped, Cause::Running, Cause::Person, Cause::Waiting]);
     assert_eq!(
         answer.text(),
-        "T-5 is stuck\nheld (human): budget\nwaits for 4: T-1 (cancelled, so this is stuck), T-2 (in_progress), \
-         T-3 (held: ask ␛[31mAnn now), T-4 (waits itself)\nbegins with 5: T-1 (cancelled, so this is stuck), \
-         T-2 (in_progress), T-3 (held: ask ␛[31mAnn now), T-5 (in a circle with T-4, held: budget), \
+        "T-5 is stuck\non hold (human): budget\nwaiting for 4: T-1 (cancelled), T-2 (in progress), \
+         T-3 (waiting for you: ask ␛[31mAnn now), T-4 (waiting)\nstart with: T-1 (cancelled), \
+         T-2 (in progress), T-3 (waiting for you: ask ␛[31mAnn now), T-5 (in a cycle with T-4, on hold: budget), \
          deploy (no such todo)"
     );
     // Seen from further up the hold of T-5 is a beginning too, though T-5 waits for todos as well.
@@ -91,7 +91,7 @@ fn every_kind_of_waiting_is_named() {
 fn a_satisfied_policy_lets_go() {
     let todos = vec![with(todo(1, &[]), |t| t.status = Status::Failed), todo(2, &[1])];
     let satisfied = plan_under(CancelledDep::Satisfy, todos);
-    assert_eq!(why(&satisfied, Uid(2), NOW).map(|w| w.standing), Some(Readiness::Ready));
+    assert_eq!(why(&satisfied, Uid(2), NOW).map(|w| w.shown), Some(ShownStatus::Ready));
 }
 
 #[test]
@@ -150,6 +150,37 @@ fn the_same_files_conflict_unless_ordered() {
     assert!(found.cut && found.pairs.total >= 1_000 && found.text().contains("or more"));
 }
 
+#[test]
+fn work_in_progress_on_the_same_files_is_a_reason_to_wait_unless_it_is_stalled() {
+    let files = |uid, deps: &[u64]| with(todo(uid, deps), |t| t.files = vec!["src/**".to_owned()]);
+    let running = |t: Todo| with(t, |t| (t.status, t.owner) = (Status::InProgress, Some("ann".to_owned())));
+    let busy = plan(vec![running(files(1, &[])), files(2, &[]), todo(3, &[2])]);
+    let reader = Reader::new(&busy, NOW);
+    let second = busy.get(Uid(2)).unwrap();
+    assert_eq!((reader.is_ready(second), reader.shown(second)), (false, ShownStatus::Waiting));
+    let Some(answer) = why(&busy, Uid(2), NOW) else { panic!("it is there") };
+    assert_eq!(answer.text(), "T-2 is waiting\nwaiting for 1: T-1 (in progress on the same files: src/**)");
+    assert_eq!((answer.standing(), answer.waits_for.list[0].cause), ("blocked", Cause::Files));
+    // Further up, the files are where the waiting begins.
+    assert_eq!(why(&busy, Uid(3), NOW).map(|w| w.roots.list[0].cause), Some(Cause::Files));
+    let still = standstill(&busy, NOW);
+    assert_eq!((still.ready.total, still.standing()), (0, "running"));
+    // What the stalled one waits for must be able to start.
+    let stalled = plan(vec![running(files(1, &[2])), files(2, &[])]);
+    assert!(Reader::new(&stalled, NOW).is_ready(stalled.get(Uid(2)).unwrap()));
+}
+
+#[test]
+fn a_todo_without_content_is_not_ready_and_not_open_work() {
+    let plan = plan(vec![with(todo(1, &[]), |t| t.content = " \n".to_owned()), todo(2, &[1])]);
+    let reader = Reader::new(&plan, NOW);
+    assert_eq!(reader.shown(plan.get(Uid(1)).unwrap()), ShownStatus::Empty);
+    assert!(!reader.is_ready(plan.get(Uid(1)).unwrap()));
+    assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is empty: it has no content".to_owned()));
+    let still = standstill(&plan, NOW);
+    assert_eq!((still.open, still.ready.total, still.roots.list[0].reason.cause), (1, 0, Cause::Blank));
+}
+
 /// Any small plan: the statuses and holds are drawn, edges go downwards, some are suspended or dangling.
 fn any_plan() -> impl Strategy<Value = Plan> {
     let one = (0usize..7, prop::bool::weighted(0.2), prop::collection::btree_set(0u64..12, 0..4), 0u8..12);
@@ -178,14 +209,47 @@ proptest! {
         for t in plan.all() {
             let Some(answer) = why(&plan, t.uid, NOW) else { panic!("it is there") };
             let open = matches!(t.status, Status::Pending | Status::InProgress);
-            prop_assert_eq!(answer.standing == Readiness::Ready, t.is_ready(NOW));
-            prop_assert_eq!(answer.standing == Readiness::Stalled, t.is_stalled(NOW));
+            prop_assert_eq!(answer.shown == ShownStatus::Ready, t.is_ready(NOW));
+            prop_assert_eq!(answer.shown == ShownStatus::Stalled, t.is_stalled(NOW));
             if open {
                 prop_assert_eq!(answer.waits_for.total, t.derived.unmet as usize);
                 // Whatever waits has a beginning, and no beginning is only waiting.
                 prop_assert_eq!(answer.roots.total > 0, t.derived.unmet > 0);
-                prop_assert!(answer.roots.list.iter().all(|b| b.cause != Cause::Waiting || b.reason.is_some()));
+                prop_assert!(answer.roots.list.iter().all(|b| b.cause != Cause::Waiting || b.about.is_some()));
             }
+        }
+    }
+
+    #[test]
+    fn a_status_follows_from_the_reasons_and_a_slice_says_the_same(plan in any_plan(), globs in prop::collection::vec(0u8..4, 12)) {
+        let mut plan = plan;
+        let with_files = plan.all().zip(globs).map(|(t, glob)| with(t.clone(), |t| {
+            t.files = if glob == 0 { vec!["src/**".to_owned()] } else { Vec::new() };
+            if glob == 1 { t.content.clear(); }
+        }));
+        for todo in with_files.collect::<Vec<_>>() {
+            plan.put(todo);
+        }
+        derive(&mut plan);
+        let reader = Reader::new(&plan, NOW);
+        let running: Vec<&Todo> = plan.running().filter(|t| t.derived.unmet == 0).collect();
+        for t in plan.all() {
+            let (shown, reasons) = (reader.shown(t), reader.reasons(t));
+            if t.status == Status::Pending {
+                prop_assert_eq!(shown == ShownStatus::Ready, reasons.is_empty(), "{:?} {:?}", shown, reasons);
+                prop_assert_eq!(shown == ShownStatus::Ready, reader.is_ready(t));
+                prop_assert_eq!(reader.is_ready(t), is_startable(t, running.iter().copied(), NOW));
+                prop_assert_eq!(shown == ShownStatus::Stuck, reasons.iter().any(|r| r.cause == Cause::Dropped));
+            }
+            prop_assert!(t.status.is_open() || reasons.is_empty());
+            let mut slice = Plan::slice(plan.row.clone());
+            slice.put(t.clone());
+            if let Err(asked) = need(&slice, [t]) {
+                let Footprint { todos, all_running, .. } = *asked;
+                todos.iter().filter_map(|uid| plan.get(*uid)).for_each(|t| slice.put(t.clone()));
+                plan.running().filter(|_| all_running).for_each(|t| slice.put(t.clone()));
+            }
+            prop_assert_eq!(Reader::new(&slice, NOW).shown(t), shown);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Cases that were thought of, and what the orders gain over seeded plans.
 
 use punch_core::Status;
-use punch_core::schedule::{Ask, Order, Schedule, schedule};
+use punch_core::schedule::{Ask, Order, Schedule, schedule, startable};
 use punch_testkit::work;
 
 use super::check::sound;
@@ -31,10 +31,28 @@ fn nothing_to_do_is_a_schedule_too() {
 fn tiny_windows_hold_one_oversize_todo_each() {
     let tasks = [task(5, &[]), task(0, &[]), task(7, &[0])];
     for order in Order::ALL {
-        let made = made(&tasks, Ask { order, context: 0, ..Ask::default() });
+        let made = made(&tasks, Ask { order, context: 0, oversize: true, ..Ask::default() });
         assert_eq!(made.oversize, ["0", "2"]);
         assert_eq!(made.windows.len(), 3);
     }
+}
+
+#[test]
+fn what_is_larger_than_a_window_waits_for_confirmation_and_then_goes_last() {
+    let tasks = [task(90, &[]), task(10, &[]), task(5, &[0])];
+    let ask = Ask { context: 100, ..Ask::default() };
+    let left_out = schedule(&plan(&tasks), &ask, NOW);
+    assert_eq!((windows(&left_out), &left_out.oversize), (vec![vec!["1"]], &vec!["0".to_owned()]));
+    let whys: Vec<&str> = left_out.blocked.iter().map(|b| b.why.as_str()).collect();
+    assert_eq!(whys, ["larger than a window (90 of 70 tokens)", "waiting for 0"]);
+    let confirmed = made(&tasks, Ask { oversize: true, ..ask });
+    assert_eq!(windows(&confirmed), [vec!["1"], vec!["0"], vec!["2"]]);
+    let (plan, ask) = (plan(&tasks), Ask { oversize: true, ..ask });
+    assert_eq!(
+        startable(&plan, &ask, &[], NOW).first(),
+        plan.by_id("1").map(|t| t.uid).as_ref(),
+        "a run begins with it"
+    );
 }
 
 #[test]
@@ -62,7 +80,7 @@ fn enormous_estimates_and_many_agents_end() {
     let mut tasks: Vec<Task> = (0..300).map(|_| task(1_000_000_000_000_000, &[])).collect();
     tasks.push(task(u64::MAX / 2, &[0]));
     for order in Order::ALL {
-        let made = schedule(&plan(&tasks), &Ask { order, agents: 500, ..Ask::default() }, NOW);
+        let made = schedule(&plan(&tasks), &Ask { order, agents: 500, oversize: true, ..Ask::default() }, NOW);
         assert_eq!(made.oversize.len(), 301);
         assert!(made.makespan >= made.lower_bound);
     }
@@ -97,7 +115,12 @@ fn what_cannot_be_worked_on_says_why() {
     let whys: Vec<(&str, &str)> = made.blocked.iter().map(|b| (b.id.as_str(), b.why.as_str())).collect();
     assert_eq!(
         whys,
-        [("0", "held (human): ask"), ("1", "waits for 0"), ("2", "waits for 1"), ("4", "needs 3, which is cancelled")]
+        [
+            ("0", "on hold: ask"),
+            ("1", "waiting for 0"),
+            ("2", "waiting for 1"),
+            ("4", "stuck behind 3, which is cancelled")
+        ]
     );
 }
 

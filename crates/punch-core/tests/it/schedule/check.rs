@@ -105,10 +105,13 @@ fn busy(tasks: &[Task], ask: &Ask, made: &Schedule) {
             // It was given out later although it could have been now: nothing more urgent that fitted.
             let fits = new || tasks[other.todo].tokens <= budget.saturating_sub(used) && used <= budget;
             let begun = tasks[run.todo].status == Status::InProgress;
-            let urgent = effective[other.todo] < effective[run.todo];
+            // What is larger than a window goes last.
+            let oversize = |todo: usize| tasks[todo].tokens > budget;
+            let last = oversize(other.todo) && !oversize(run.todo);
+            let urgent = effective[other.todo] < effective[run.todo] && !last;
             assert!(!(fits && urgent && !begun), "{} before the more urgent {}", run.todo, other.todo);
             let others_begun = tasks[other.todo].status == Status::InProgress;
-            let optional_first = effective[run.todo] == 5 && effective[other.todo] < 5;
+            let optional_first = effective[run.todo] == 5 && effective[other.todo] < 5 && !last;
             assert!(!optional_first || begun || others_begun, "the optional {} before {}", run.todo, other.todo);
             // And it waited for an agent, not beside an idle one.
             let busy: Vec<&Run<'_>> = runs.iter().filter(going).collect();

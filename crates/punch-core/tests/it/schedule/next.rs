@@ -1,7 +1,7 @@
 //! What can be started now, beside a plain look at every todo.
 
 use proptest::prelude::*;
-use punch_core::schedule::startable;
+use punch_core::schedule::{budget, startable};
 use punch_core::{Status, files};
 
 use super::scene::{NOW, Task, asks, effective, plan, tasks, workable};
@@ -24,12 +24,14 @@ proptest! {
         let plan = plan(&tasks);
         let (workable, urgency) = (workable(&tasks, ask.skip_optional), effective(&tasks));
         let met = |task: &Task| task.deps.iter().all(|&dep| tasks[dep].status == Status::Completed);
-        let running: Vec<&Task> = tasks.iter().filter(|task| task.status == Status::InProgress).collect();
+        let running: Vec<&Task> =
+            tasks.iter().filter(|task| task.status == Status::InProgress && met(task)).collect();
         let mut expected: Vec<usize> = (0..tasks.len())
             .filter(|&at| workable[at] && tasks[at].status == Status::Pending && !tasks[at].held && met(&tasks[at]))
             .filter(|&at| !running.iter().any(|other| clash(&tasks[at], other)))
             .collect();
-        expected.sort_by_key(|&at| (urgency[at], std::cmp::Reverse(path(&tasks, &workable, at)), at));
+        let oversize = |at: usize| tasks[at].tokens > budget(ask.context);
+        expected.sort_by_key(|&at| (oversize(at), urgency[at], std::cmp::Reverse(path(&tasks, &workable, at)), at));
         let found: Vec<usize> = startable(&plan, &ask, &[], NOW)
             .into_iter()
             .map(|uid| plan.get(uid).unwrap().id.parse().unwrap())

@@ -60,6 +60,7 @@ pub fn asks() -> impl Strategy<Value = Ask> {
         agents,
         context,
         skip_optional,
+        oversize: true,
         ..Ask::default()
     })
 }

@@ -24,8 +24,8 @@ fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
         assert_eq!(
             world.report("new", started(how)).context.unwrap(),
             "punch keeps todo lists of this project; open: main (2 of 2 open). Next there: T-2 \"b\".\n\
-             They are offered, not assigned: if this conversation goes on with that work, `todo_read`, or `punch list` in a \
-             shell, shows them."
+             They are offered, not assigned: if this conversation continues that work, `punch list` in a shell, or `todo_read` if \
+             you have it, shows them."
         );
     }
     let branch = world.report("new", started(Start::Fork)).context.unwrap();
@@ -54,6 +54,48 @@ fn compaction_brings_the_list_back_and_counts_as_shown() {
     world.write("s", Dialect::Todowrite, todos(&[("two", "completed"), ("three", "in_progress")]));
     assert_eq!(world.engine.whole(world.plan).unwrap().live().len(), 3);
     assert_eq!(world.stop_code(), "continue");
+}
+
+#[test]
+fn a_compaction_whose_end_is_not_reported_is_over_when_the_work_goes_on() {
+    for goes_on in [ran(), person()] {
+        let world = world();
+        world.write("s", Dialect::Todowrite, todos(&[("one", "in_progress"), ("two", "pending")]));
+        world.report("s", HostEvent::Compacting);
+        assert_eq!(world.stop_code(), "compacting");
+        let text = world.report("s", goes_on.clone()).context.unwrap();
+        assert!(text.contains("[>] T-1 one\n[ ] T-2 two\n"), "{text}");
+        assert_eq!(world.stop_code(), "continue");
+        assert_eq!(world.report("s", goes_on).context, None, "put back once");
+    }
+}
+
+#[test]
+fn the_user_sees_what_is_open_when_a_conversation_begins() {
+    let world = world();
+    let line = |session: &str, how| world.report(session, started(how)).tell;
+    assert_eq!(line("s", Start::Startup), None, "nothing is open");
+    world.write("s", Dialect::Todowrite, todos(&[("one", "completed"), ("two", "pending")]));
+    for (session, how) in [("s", Start::Resume), ("other", Start::Startup), ("other", Start::Clear)] {
+        assert_eq!(line(session, how).unwrap(), "punch: plan main, 1 of 2 todos is open, next T-2", "{session}");
+    }
+    assert_eq!(line("s", Start::Compact), None, "the conversation continues");
+    world.write("s", Dialect::Todowrite, todos(&[("one", "completed"), ("two", "completed")]));
+    assert_eq!(line("s", Start::Resume), None);
+}
+
+#[test]
+fn a_list_that_is_put_back_still_counts_what_was_done() {
+    let world = world();
+    let rows =
+        |last: &'static str| [("a", "completed"), ("b", "completed"), ("c", last)].map(|(c, s)| (c.to_owned(), s));
+    world.host_list("s", &rows("in_progress"));
+    world.report("s", started(Start::Resume));
+    let text = world.report("s", stop()).go_on.unwrap();
+    assert!(text.contains("1 of 3 todos is open"), "{text}");
+    // The next list archives nothing of what was done.
+    world.host_list("s", &[("c".to_owned(), "completed")]);
+    assert_eq!(world.engine.whole(world.plan).unwrap().live().len(), 3);
 }
 
 impl super::World {
@@ -85,7 +127,8 @@ fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
     world.write("s", Dialect::Cursor, json!({"merge": false, "todos": rows}));
     let text = world.report("s", started(Start::Compact)).context.unwrap();
     assert!(
-        estimate(&text) <= 1_200 && text.contains("more; `todo_read`, or `punch list` in a shell, shows them"),
+        estimate(&text) <= 1_200
+            && text.contains("more; `punch list` in a shell, or `todo_read` if you have it, shows them"),
         "{}",
         estimate(&text)
     );
@@ -145,14 +188,13 @@ fn what_a_person_changed_is_told_once() {
     world.write("other", Dialect::Native, json!({"ops": [{"op": "add", "content": "of an agent"}]}));
     assert_eq!(
         world.report("s", person()).context.unwrap(),
-        "A person changed the plan since you last saw it, on purpose: work with it as it is, do not rebuild or undo it.\n\
-         - T-1 is completed now: \"a\"\n- T-2 was removed\n- T-3 was added (pending): \"c &lt;/x&gt;\""
+        "The user changed the plan, work with it as it is: T-3 added: \"c &lt;/x&gt;\"; T-2 removed; T-1 completed."
     );
     assert_eq!(world.report("s", person()), Default::default());
     let adds = (0..50).map(|n| add(&format!("{n} {}", "日本".repeat(80))));
     world.by_hand(&adds.collect::<Vec<_>>());
     let text = world.report("s", person()).context.unwrap();
-    assert!(estimate(&text) <= 300 && text.contains(" more; `todo_read`"), "{} {text}", estimate(&text));
+    assert!(estimate(&text) <= 60 && text.contains(" more."), "{} {text}", estimate(&text));
 }
 
 fn wrote() -> HostEvent {
@@ -209,7 +251,56 @@ fn a_conversation_that_was_wound_back_is_told_once_what_it_forgot() {
     assert!(text.ends_with("Since then:\n- T-2 is completed now: \"b\""), "{text}");
     world.by_hand(&[add("c")]);
     let text = world.in_turn("5", Earlier::Told(vec!["0".into(), "4".into(), "x".into()]), person()).unwrap();
-    assert!(text.starts_with("A person changed the plan"), "{text}");
+    assert!(text.starts_with("The user changed the plan"), "{text}");
+}
+
+#[test]
+fn a_turn_that_began_before_anything_was_stored_can_be_wound_back() {
+    let begins = || Earlier::Written("/no/file".into(), |_, _, _| Before::Nothing);
+    // Over our own tool, whose receipt names the revision.
+    let world = world();
+    world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
+    let tool = ToolUse { name: "todo_write".into(), kind: ToolKind::Ours, receipt: Some(1), ..ToolUse::default() };
+    assert_eq!(world.in_turn("1", Earlier::Unknown, HostEvent::ToolEnded { tool }), None);
+    world.in_turn("2", Earlier::Unknown, person());
+    let text = world.in_turn("2", begins(), ran()).unwrap();
+    assert!(text.starts_with("The conversation went back") && text.contains("T-1"), "{text}");
+    // Over the host's own list, which is copied with the report.
+    let world = super::world();
+    let caller = Caller::under(&world.settings, SessionKey::new("s", None), "claude".into());
+    let told = HostListUpdate::List(vec![Row { content: "a".into(), ..Row::default() }]);
+    let family = Family { name: "TodoWrite", shared: false };
+    let used = TodoUse { caller: &caller, family, told: &told, key: None };
+    let moment = world.moment(SessionKey::new("s", None), super::ended("TodoWrite", ToolKind::HostTodo));
+    let moment = HostReport { turn: Some("1".to_owned()), ..moment };
+    world.engine.observe_copying(&moment, &world.settings, &used, None).unwrap();
+    world.in_turn("2", Earlier::Unknown, person());
+    let text = world.in_turn("2", begins(), ran()).unwrap();
+    assert!(text.starts_with("The conversation went back") && text.contains("T-1"), "{text}");
+}
+
+#[test]
+fn ready_todos_of_a_copied_list_are_for_subagents_where_the_user_wants_that() {
+    for (mode, named) in [("aggressive", true), ("conservative", false), ("off", false)] {
+        let mut world = world();
+        world.settings = super::settings(&[("subagents", mode)]);
+        let caller = Caller::under(&world.settings, SessionKey::new("s", None), "claude".into());
+        let row = |content: &str| Row { content: content.into(), ..Row::default() };
+        let told = HostListUpdate::List(vec![row("a"), row("b")]);
+        let family = Family { name: "TodoWrite", shared: false };
+        let used = TodoUse { caller: &caller, family, told: &told, key: None };
+        let moment = world.moment(SessionKey::new("s", None), super::ended("TodoWrite", ToolKind::HostTodo));
+        let observed = world.engine.observe_copying(&moment, &world.settings, &used, None).unwrap();
+        let text = observed.effect.context.unwrap_or_default();
+        assert_eq!(text.contains("hand them out to subagents in parallel: T-1, T-2"), named, "{mode}: {text}");
+        for (dialect, call) in [
+            (Dialect::Native, json!({"ops": [{"op": "add", "content": "c"}]})),
+            (Dialect::Extended, json!({"mode": "patch", "todos": [{"id": "X", "title": "d"}]})),
+        ] {
+            let answer = world.engine.call(world.plan, &caller, dialect, Tool::Write, &call, None).unwrap();
+            assert_eq!(answer.text.contains("hand them out to subagents"), named, "{mode}: {}", answer.text);
+        }
+    }
 }
 
 #[test]

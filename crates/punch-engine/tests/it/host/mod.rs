@@ -1,5 +1,6 @@
 //! What hosts report, and what comes of it.
 
+mod activity;
 mod actuals;
 mod memory;
 mod others;
@@ -86,7 +87,7 @@ impl World {
         self.engine.call(self.plan, &caller, dialect, tool, &arguments, None).unwrap()
     }
 
-    /// A change by a person on the command line.
+    /// A change by the user on the command line.
     pub fn by_hand(&self, ops: &[Op]) {
         self.pass(1);
         self.engine.submit(self.plan, &Request::by("user", None), ops).unwrap();
@@ -106,6 +107,7 @@ impl World {
             earlier: Default::default(),
             by_runner: false,
             upcoming: None,
+            agent_process: || None,
         }
     }
 
@@ -127,6 +129,14 @@ impl World {
     pub fn stopped(&self, session: &str) -> String {
         self.report(session, stop());
         self.decided(session)
+    }
+
+    /// Stores what is known about a session.
+    pub fn keep(&self, session: &str, state: &punch_engine::SessionState) {
+        let (key, body) = (SessionKey::new(session, None), serde_json::to_string(state).unwrap());
+        let session = punch_store::Session { key, plan: Some(self.plan), seen_at: 1, body };
+        let store = self.engine.store();
+        store.write(self.plan, punch_store::Durability::Full, &mut |tx| tx.put_session(&session)).unwrap();
     }
 
     pub fn sessions(&self) -> Vec<punch_store::Session> {

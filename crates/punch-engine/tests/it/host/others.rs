@@ -74,7 +74,7 @@ fn leases_are_renewed_when_a_third_has_passed_and_not_before() {
     world.report("other", starting());
     world.pass(minute + 10);
     world.report("other", starting());
-    assert_eq!(until(), first, "not somebody else's");
+    assert_eq!(until(), first, "not someone else's");
     world.report("s", starting());
     assert!(until() > first + 5 * minute - 1_000, "renewed");
     assert_eq!(world.engine.whole(world.plan).unwrap().row.revision, 2, "no event");

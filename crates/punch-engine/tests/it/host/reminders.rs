@@ -44,7 +44,10 @@ fn edits_without_a_todo_in_progress_are_remembered() {
     let world = world();
     world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
     let said = uses(&world, ToolKind::Edit, 4);
-    assert_eq!(said, ["Files change, but no todo is in progress. Next: T-1 \"a\". Mark what you work on."]);
+    assert_eq!(
+        said,
+        ["You are editing files, but no todo is in progress. Next: T-1 \"a\". Mark the one you are working on."]
+    );
 }
 
 #[test]
@@ -71,7 +74,30 @@ fn a_first_failure_asks_for_a_retry_and_a_second_to_give_up() {
     assert_eq!(world.report("s", failed("Bash", ToolKind::Other)).context, None);
     assert_eq!(world.decided("s"), "tool_failed", "and it is logged with its todo");
     let text = world.report("s", super::stop()).go_on.unwrap();
-    assert!(text.ends_with("Tools failed on it again and again: mark it failed and take the next one."), "{text}");
+    assert!(text.ends_with("Tools keep failing on it: mark it failed and take the next one."), "{text}");
     let write = world.report("s", failed("todo_write", ToolKind::Ours)).context.unwrap();
-    assert!(write.starts_with("The todo list was not changed by that call."), "{write}");
+    assert!(write.starts_with("That todo call had errors. Its answer says what was applied"), "{write}");
+}
+
+#[test]
+fn a_failed_write_of_a_list_is_told_to_the_agent_and_to_the_user_and_not_held_against_the_todo() {
+    for kind in [ToolKind::Ours, ToolKind::HostTodo] {
+        let world = world();
+        let effect = world.report("s", failed("TodoWrite", kind));
+        assert!(
+            effect.context.unwrap().starts_with("That todo call had errors."),
+            "{kind:?}: the first call of a session"
+        );
+        assert!(effect.tell.unwrap().starts_with("punch: todo update failed: "), "{kind:?}");
+        world.write(
+            "s",
+            Dialect::Native,
+            json!({"ops": [{"op": "add", "content": "a"}, {"op": "start", "id": "T-1"}]}),
+        );
+        for _ in 0..3 {
+            world.report("s", failed("TodoWrite", kind));
+        }
+        let text = world.report("s", super::stop()).go_on.unwrap();
+        assert!(!text.contains("Tools failed on it"), "{kind:?}: {text}");
+    }
 }

@@ -72,6 +72,26 @@ fn what_is_measured_counts_more_than_what_is_said() {
 }
 
 #[test]
+fn a_batch_fills_70_percent_of_what_is_left_of_the_context() {
+    let world = world();
+    ops(&world, json!([{"op": "add", "content": "a"}]));
+    let key = SessionKey::new("s", None);
+    let budget = |arguments: serde_json::Value| {
+        let answer = world.call(key.clone(), Dialect::Native, Tool::Read, arguments);
+        answer.structured["budget"].as_u64().unwrap()
+    };
+    assert_eq!(budget(json!({"view": "schedule"})), 140_000, "of a whole window");
+    assert_eq!(budget(json!({"view": "schedule", "budget": 60_000})), 42_000, "of what the agent says");
+    let context = Some(punch_core::drive::ContextUse { used: 120_000, limit: 200_000 });
+    let stops = punch_engine::HostReport { context, ..world.moment(key.clone(), super::stop()) };
+    world.engine.observe(&stops, &world.settings).unwrap();
+    assert_eq!(budget(json!({"view": "schedule"})), 56_000, "of what hooks measured");
+    let start = punch_core::drive::HostEvent::SessionStarted { how: punch_core::drive::Start::Compact };
+    world.report("s", start);
+    assert_eq!(budget(json!({"view": "schedule"})), 140_000, "the context is empty again");
+}
+
+#[test]
 fn the_schedule_view_knows_what_other_plans_have_taught() {
     let world = world();
     ops(&world, json!([{"op": "add", "content": "a", "complexity": "large"}]));
@@ -79,7 +99,7 @@ fn the_schedule_view_knows_what_other_plans_have_taught() {
     let batch = || {
         let key = SessionKey::new("s", None);
         let answer =
-            world.call(key.clone(), Dialect::Native, Tool::Read, json!({"view": "schedule", "budget": 70_000}));
+            world.call(key.clone(), Dialect::Native, Tool::Read, json!({"view": "schedule", "budget": 100_000}));
         answer.structured["estimatedTokens"].as_u64().unwrap()
     };
     assert_eq!(batch(), 50_000);

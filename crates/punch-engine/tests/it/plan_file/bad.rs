@@ -25,7 +25,7 @@ fn files_that_are_not_understood_are_not_linked() {
         ("---\ntodos:\n  - id: a\n    content: half", "no front matter"),
         ("---\ntodos:\n  - {id: a, content: A}\n  - {id: a, content: B}\n---\n", "todos[1]: the id `a` is taken"),
         ("---\ntodos:\n\t- id: a\n---\n", "line 3"),
-        ("---\ntodos:\n  - {id: a, content: A, status: perhaps}\n---\n", "no status"),
+        ("---\ntodos:\n  - {id: a, content: A, status: perhaps}\n---\n", "unknown status"),
         (bomb.as_str(), "aliases"),
     ] {
         let world = unlinked(text);
@@ -43,10 +43,10 @@ fn what_is_no_file_is_not_linked() {
     fs::remove_file(&world.path).unwrap();
     assert_eq!(refused(&world).code(), "plan_file_missing");
     fs::create_dir(&world.path).unwrap();
-    assert!(matches!(refused(&world), EngineError::PlanFile(FileError::NotFile(_))));
+    assert!(matches!(refused(&world), EngineError::PlanFile(FileError::NotFile { .. })));
     fs::remove_dir(&world.path).unwrap();
     fs::write(&world.path, b"---\ntodos: [\xff]\n---\n").unwrap();
-    assert!(matches!(refused(&world), EngineError::PlanFile(FileError::NotText(_, 13))));
+    assert!(matches!(refused(&world), EngineError::PlanFile(FileError::NotText { byte: 13, .. })));
     let large = format!("---\ntodos: []\n---\n{}", "x".repeat(9 << 20));
     fs::write(&world.path, large).unwrap();
     assert_eq!(refused(&world).code(), "too_large");

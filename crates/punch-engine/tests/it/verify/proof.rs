@@ -29,8 +29,8 @@ fn a_check_that_fails_leaves_the_todo_open_and_shows_the_end_of_its_output() {
     let world = World::with("echo one; echo two >&2; exit 7");
     let error = world.done().unwrap_err();
     assert_eq!(error.code(), "verify_failed");
-    assert_eq!(error.message(), "`T-1` is not done: `echo one; echo two >&2; exit 7` ended with exit code 7\none\ntwo");
-    assert_eq!(error.hint(), "repair what it found, then `punch verify T-1`");
+    assert_eq!(error.message(), "the check of `T-1` failed (exit code 7): `echo one; echo two >&2; exit 7`\none\ntwo");
+    assert_eq!(error.hint(), "fix the problem, then run `punch verify T-1`");
     assert_eq!(world.status(), Status::Pending);
 }
 
@@ -39,7 +39,7 @@ fn of_many_lines_the_last_are_shown() {
     let error = World::with("seq 1 3000; exit 1").done().unwrap_err().message();
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!((lines.len(), lines[2], lines[51]), (52, "2951", "3000"));
-    assert!(lines[1].starts_with("… ") && lines[1].ends_with(" lines before"), "{}", lines[1]);
+    assert!(lines[1].starts_with("… ") && lines[1].ends_with(" earlier lines"), "{}", lines[1]);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_command_without_consent_never_runs() {
     assert!(!world.root.join("ran").exists());
     world.consents().give(&shell("touch ran")).unwrap();
     world.done().unwrap();
-    assert!(world.root.join("ran").exists(), "it runs at the top of the work tree");
+    assert!(world.root.join("ran").exists(), "it runs at the top of the worktree");
 }
 
 #[test]

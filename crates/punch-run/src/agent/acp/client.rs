@@ -1,4 +1,4 @@
-//! Our side of the protocol as a state machine: lines in, events and lines out. Opens a session with our server, goes on
+//! Our side of the protocol as a state machine: lines in, events and lines out. Opens a session with our server, continues
 //! with an old one where the agent can, and refuses everything it did not offer.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::spent::Meter;
 use super::update::Words;
 use crate::agent::{Assignment, Event, Finish, Permission};
-use punch_agents::headless::json::{Lines, failed, name, str_of, whole};
+use punch_agents::headless::json::{Lines, detail, failed, name, str_of, whole};
 use punch_agents::headless::{AgentOutput, Listen};
 
 /// Requests for permission that may be open.
@@ -175,7 +175,7 @@ impl Client {
             "end_turn" => Finish::Natural,
             "max_tokens" | "max_turn_requests" => Finish::Limit,
             "cancelled" => Finish::Cancelled,
-            "refusal" => Finish::Failed("the model refused to go on".into()),
+            "refusal" => Finish::Failed("the model refused to continue".into()),
             other => failed("", &format!("the turn ended with `{other}`")),
         };
         let mut events: Vec<Event> = self.words.flush().into_iter().collect();
@@ -277,7 +277,7 @@ fn permission(id: &Value, params: &Value) -> (Permission, Option<String>) {
     let what = command.or_else(place).unwrap_or_else(|| str_of(call, "title"));
     let mut options: Vec<(u8, (String, String, bool))> = Vec::new();
     for option in params["options"].as_array().map_or(&[][..], Vec::as_slice).iter().take(OPTIONS) {
-        // What holds once comes before what holds for ever: taking the first that fits promises least.
+        // What holds once comes before what holds forever: taking the first that fits promises least.
         let (order, allows) = match str_of(option, "kind") {
             "allow_once" => (0, true),
             "reject_once" => (1, false),
@@ -290,7 +290,9 @@ fn permission(id: &Value, params: &Value) -> (Permission, Option<String>) {
     let refuse = options.iter().find(|(order, _)| *order == 1).map(|(_, (id, ..))| id.clone());
     let tool = Some(name(str_of(call, "kind"))).filter(|kind| !kind.is_empty());
     let options = options.into_iter().map(|(_, option)| option).collect();
-    (Permission { id: id.to_string(), what: whole(what), tool, options }, refuse)
+    let title = Some(str_of(call, "title")).filter(|title| !title.is_empty()).unwrap_or(what);
+    let detail = detail(title, &call["rawInput"]);
+    (Permission { id: id.to_string(), what: whole(what), detail, tool, options }, refuse)
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use punch_agents::headless::json::{count_of, micros};
 pub(super) struct Meter {
     /// What single requests of this turn were said to take.
     requests: Spending,
-    /// Cost of the session so far, in millionths of a dollar, and how much of it was reported. What a session that goes
-    /// on had cost before is in the sum and unknown.
+    /// Cost of the session so far, in millionths of a dollar, and how much of it was reported. The sum includes
+    /// what a resumed session had cost before, which is unknown.
     cost: Option<u64>,
     reported: Option<u64>,
     /// What the context held, in this turn and at the end of the last one.

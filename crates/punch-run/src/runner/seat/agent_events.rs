@@ -3,15 +3,17 @@
 use std::collections::VecDeque;
 use std::mem;
 
+use punch_core::HoldKind;
 use punch_core::schedule::estimate;
+use punch_engine::Answer;
 use punch_store::Spent;
 
 use super::event::Effect;
 use super::step::Step;
 use super::{Conversation, EndReason, Job, SeatState};
 use crate::agent::{Event, Finish, Permission, PlanEntry, Spending};
+use crate::observer::{RunEvent, line};
 use crate::permission::Decision;
-use crate::run_event::{RunEvent, line};
 use SeatState::{
     AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Resting, Starting, Working,
 };
@@ -60,6 +62,7 @@ impl Step<'_, '_> {
     /// Charges what a turn took. An agent that reports no usage is charged the estimate of the todo, once per attempt.
     pub(super) fn charge(&mut self, state: &mut SeatState) {
         let (Some(conversation), Some(job)) = state.parts_mut() else { return };
+        conversation.turn_open = false;
         let spending = mem::take(&mut conversation.spending);
         let known = spending.tokens() > 0;
         let guess = match known || job.estimate_charged {
@@ -101,7 +104,8 @@ impl Step<'_, '_> {
             }
             ref state => {
                 if let Some(conversation) = state.conversation() {
-                    self.answer(conversation, request, matches!(decision, Decision::Allow(_)));
+                    let allows = matches!(decision, Decision::Allow(_));
+                    self.answer(conversation, request, if allows { Answer::Allow } else { Answer::Refuse });
                 }
             }
         }
@@ -115,8 +119,9 @@ impl Step<'_, '_> {
             let what = line(&request.what);
             self.report(RunEvent::Asks { agent: self.seat.number, todo: line(&id), what });
             let why = format!("the agent asks for permission: {}", request.what);
-            self.effect(Effect::Hold { todo, owner, why });
-            self.effect(Effect::AskUser { start: conversation.worker.start, todo: id, request });
+            // Stored before the hold: after a crash in between, nothing is on hold without a question.
+            self.effect(Effect::AskUser { start: conversation.worker.start, todo: todo.clone(), request });
+            self.effect(Effect::Hold { todo, owner, kind: HoldKind::Human, why });
         }
         Asking { conversation, job, questions, answer: None }
     }
@@ -153,7 +158,8 @@ impl Step<'_, '_> {
     }
 
     pub(super) fn exited(&mut self, mut state: SeatState, code: Option<i32>) -> SeatState {
-        if state.conversation().is_some_and(|conversation| conversation.spending != Spending::default()) {
+        let unpaid = |open: &Conversation| open.turn_open || open.spending != Spending::default();
+        if state.conversation().is_some_and(unpaid) {
             self.charge(&mut state);
         }
         let code = code.map_or_else(|| "nobody knows how".to_owned(), |code| format!("exit code {code}"));
@@ -165,7 +171,11 @@ impl Step<'_, '_> {
             Checking { job, .. } => Checking { conversation: None, job },
             Failing { job, why, checked, .. } => Failing { conversation: None, job, why, checked },
             Ending { reason: EndReason::RunEnds(job), .. } => self.give_back(job),
-            Asking { conversation, job, .. } if conversation.asked_to_end.is_some() => self.give_back(job),
+            Asking { conversation, job, .. } if conversation.asked_to_end.is_some() => {
+                // The run ends: when it is resumed, an agent asks again.
+                self.effect(Effect::Release { uid: job.todo.uid, owner: job.owner.clone() });
+                self.give_back(job)
+            }
             Ending { reason: EndReason::TodoLost(_), .. } => Idle { conversation: None },
             Ending { reason: EndReason::Failed(job, why), .. } | AgentGone { job, why } => self.agent_gone(job, why),
             Starting { job, .. }

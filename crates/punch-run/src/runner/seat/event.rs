@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use punch_core::{Todo, Uid};
+use punch_core::{HoldKind, Todo, Uid};
+use punch_engine::Answer;
 use punch_engine::config::Settings;
 use punch_store::{SessionKey, Spent};
 
 use super::Worker;
 use crate::agent::{Event, Permission};
+use crate::observer::RunEvent;
 use crate::permission::Policy;
-use crate::run_event::RunEvent;
 use crate::worktree::Lane;
 
 /// Something that happened to a seat.
@@ -21,8 +22,8 @@ pub(in crate::runner) enum SeatEvent {
     CheckReported { todo: Todo, owner: String },
     /// The agent reported something.
     Agent(Event),
-    /// The user answered a permission request; `None` if no user could be asked.
-    Answered { request: String, allowed: Option<bool> },
+    /// The user answered a permission request; `None` if the user did not answer in time.
+    Answered { request: String, answer: Option<Answer> },
     /// The check of the todo is over.
     Checked(Verdict),
     /// The todo that the agent works on has changed in the plan.
@@ -60,6 +61,8 @@ pub(in crate::runner) enum Verdict {
     Failed(String),
     /// The user has to do something first.
     Hold(String),
+    /// The user has to bring two versions of the work together first.
+    Conflict(String),
     /// The claim no longer holds.
     Lost(String),
     /// The run stopped the check. The todo stays reported.
@@ -76,9 +79,9 @@ pub(in crate::runner) enum Effect {
     /// Prompt the agent in its open conversation. Without a text, with the description of the todo.
     Prompt { start: u64, todo: Todo, text: Option<String> },
     /// Answer a permission request.
-    Answer { start: u64, request: Permission, allowed: bool },
+    Answer { start: u64, request: Permission, answer: Answer },
     /// Ask the user about a permission request; [`SeatEvent::Answered`] follows.
-    AskUser { start: u64, todo: String, request: Permission },
+    AskUser { start: u64, todo: Todo, request: Permission },
     /// Ask the agent to end; [`Event::Exited`] follows unless it ignores that.
     Cancel(u64),
     /// Kill the agent; [`Event::Exited`] follows.
@@ -98,7 +101,7 @@ pub(in crate::runner) enum Effect {
     /// Count a completed todo.
     Completed(Todo),
     /// Put the todo on hold for the user.
-    Hold { todo: Todo, owner: String, why: String },
+    Hold { todo: Todo, owner: String, kind: HoldKind, why: String },
     /// Release the hold on a todo.
     Release { uid: Uid, owner: String },
     /// Open a todo again unless it was reported as done.
@@ -122,7 +125,7 @@ pub(in crate::runner) enum Effect {
 pub(in crate::runner) struct Resume {
     /// The agent's own name for the conversation. Without one, the new process starts from the description of the todo.
     pub session: Option<String>,
-    /// What the agent is told.
+    /// The prompt for the agent.
     pub text: String,
 }
 

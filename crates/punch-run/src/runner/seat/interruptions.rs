@@ -6,7 +6,7 @@ use punch_core::{Status, Todo};
 use punch_engine::config::print_duration;
 
 use super::event::Effect;
-use super::step::{REMOVED, SOMEBODY_ELSES, Step, closed};
+use super::step::{REMOVED, SOMEONE_ELSES, Step, closed};
 use super::{EndReason, SeatState};
 use SeatState::{Asking, Checking, Ending, Idle, Resting, Working};
 
@@ -29,7 +29,7 @@ impl Step<'_, '_> {
         let Some(job) = state.job_in_work().filter(|job| job.todo.uid == todo.uid) else { return state };
         let why = match todo.status {
             _ if !todo.is_live() => REMOVED,
-            Status::InProgress if todo.fence != job.todo.fence => SOMEBODY_ELSES,
+            Status::InProgress if todo.fence != job.todo.fence => SOMEONE_ELSES,
             // What its own agent did to it, a hold or a failure, is read when the turn ends.
             Status::InProgress | Status::Pending | Status::Failed => return state,
             status => closed(status).unwrap_or_default(),

@@ -3,18 +3,19 @@
 use std::mem;
 
 use punch_core::drive::again;
-use punch_core::{Status, Todo};
+use punch_core::{HoldKind, Status, Todo};
+use punch_engine::Answer;
 
 use super::event::{Conditions, Effect, Resume, SeatEvent, Verdict};
 use super::{Conversation, EndReason, Job, LONGEST_PAUSE, Seat, SeatState};
 use crate::agent::Permission;
-use crate::run_event::{RunEvent, line};
+use crate::observer::{RunEvent, line};
 use crate::worktree::Lane;
 use SeatState::{
     AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Resting, Starting, Working,
 };
 
-pub(super) const SOMEBODY_ELSES: &str = "somebody else has it by now";
+pub(super) const SOMEONE_ELSES: &str = "someone else has it now";
 pub(super) const REMOVED: &str = "it was removed from the plan";
 const RUN_ENDS: &str = "the run ends";
 
@@ -94,21 +95,21 @@ impl Step<'_, '_> {
             }
             (Starting { conversation: None, job }, E::NotLaunched(why)) => self.does_not_start(job.todo, &why),
 
-            (Asking { conversation, job, questions, answer: None }, E::Answered { request, allowed })
+            (Asking { conversation, job, questions, answer: None }, E::Answered { request, answer })
                 if questions.front().is_some_and(|question| question.id == request) =>
             {
-                let Some(allowed) = allowed else {
+                let Some(answer) = answer else {
                     // The todo stays on hold, and the agent makes room for others.
                     return self.ask_to_end(conversation, EndReason::TodoLost(job.todo.uid));
                 };
                 let (uid, worker) = (job.todo.uid, Some(conversation.worker.clone()));
                 self.effect(Effect::Release { uid, owner: job.owner.clone() });
                 self.effect(Effect::Claim { uid, worker });
-                Asking { conversation, job, questions, answer: Some(allowed) }
+                Asking { conversation, job, questions, answer: Some(answer) }
             }
-            (Asking { conversation, job, mut questions, answer: Some(allowed) }, E::Claimed { todo, .. }) => {
+            (Asking { conversation, job, mut questions, answer: Some(answer) }, E::Claimed { todo, .. }) => {
                 if let Some(question) = questions.pop_front() {
-                    self.answer(&conversation, question, allowed);
+                    self.answer(&conversation, question, answer);
                 }
                 let job = Job { todo, ..job };
                 if conversation.asked_to_end.is_some() {
@@ -121,7 +122,7 @@ impl Step<'_, '_> {
                 }
             }
             (Asking { conversation, job, answer: Some(_), .. }, E::NotClaimed) => {
-                self.lost(conversation, &job, SOMEBODY_ELSES)
+                self.lost(conversation, &job, SOMEONE_ELSES)
             }
 
             (Judging { conversation, job, .. }, E::Inspected(todo)) => self.judge(conversation, job, todo),
@@ -161,7 +162,7 @@ impl Step<'_, '_> {
                 self.continued(conversation, Job { lane, ..job })
             }
             (Continuing { job, .. }, E::NotLaunched(why)) => {
-                self.fail(None, job, &format!("the agent cannot go on: {why}"), false)
+                self.fail(None, job, &format!("the agent cannot continue: {why}"), false)
             }
 
             (Failing { conversation, job, why, checked }, E::AttemptFailed(todo)) => {
@@ -213,8 +214,8 @@ impl Step<'_, '_> {
         self.effect(Effect::EndAgent(conversation.worker.start));
     }
 
-    pub(super) fn answer(&mut self, conversation: &Conversation, request: Permission, allowed: bool) {
-        self.effect(Effect::Answer { start: conversation.worker.start, request, allowed });
+    pub(super) fn answer(&mut self, conversation: &Conversation, request: Permission, answer: Answer) {
+        self.effect(Effect::Answer { start: conversation.worker.start, request, answer });
     }
 
     pub(super) const fn is_stopping(&self) -> bool {
@@ -223,6 +224,7 @@ impl Step<'_, '_> {
 
     pub(super) const fn begin_turn(&self, conversation: &mut Conversation) {
         (conversation.last_sign, conversation.turn_began) = (self.conditions.now, self.conditions.now);
+        conversation.turn_open = true;
     }
 
     pub(super) fn started(&mut self, conversation: Conversation, job: Job) -> SeatState {
@@ -333,7 +335,7 @@ impl Step<'_, '_> {
             (Status::Failed, _) => RunEvent::Failed { agent, todo: id, why },
             (Status::Pending, _) if todo.attempts > job.todo.attempts => RunEvent::Retrying { agent, todo: id, why },
             (Status::Pending, Some(hold)) => RunEvent::Held { agent, todo: id, why: line(&hold.reason) },
-            (status, _) => return self.lost(conversation, &job, closed(status).unwrap_or(SOMEBODY_ELSES)),
+            (status, _) => return self.lost(conversation, &job, closed(status).unwrap_or(SOMEONE_ELSES)),
         };
         self.report(event);
         self.leave(Some(conversation), job.lane, false)
@@ -358,7 +360,8 @@ impl Step<'_, '_> {
                 }
                 self.effect(Effect::Completed(todo));
             }
-            Verdict::Hold(why) => self.effect(Effect::Hold { todo, owner, why }),
+            Verdict::Hold(why) => self.effect(Effect::Hold { todo, owner, kind: HoldKind::Human, why }),
+            Verdict::Conflict(why) => self.effect(Effect::Hold { todo, owner, kind: HoldKind::Conflict, why }),
             Verdict::Lost(why) => self.released(line(&todo.id), &why),
             Verdict::Stopped => self.released(line(&todo.id), RUN_ENDS),
         }
@@ -397,7 +400,7 @@ impl Step<'_, '_> {
 /// Returns how to report that another actor closed a todo.
 pub(super) const fn closed(status: Status) -> Option<&'static str> {
     match status {
-        Status::Completed => Some("somebody has completed it"),
+        Status::Completed => Some("someone has completed it"),
         Status::Cancelled => Some("it was cancelled"),
         Status::Failed => Some("it was marked as failed"),
         Status::Pending | Status::InProgress => None,

@@ -21,7 +21,7 @@ impl Choices {
         self.0.next().unwrap_or(0)
     }
 
-    /// Picks one of so many, with the first one for lack of choices.
+    /// Picks one of `n`, with the first one for lack of choices.
     fn of(&mut self, count: usize) -> usize {
         usize::from(self.next()) % count.max(1)
     }
@@ -252,7 +252,7 @@ impl Model {
             8 => {
                 self.count += 1;
                 let id = format!("q{}", self.count);
-                let request = Permission { id, what: "run a tool".into(), tool: None, options: Vec::new() };
+                let request = permission(id);
                 self.agent(at, Event::Permission(request));
             }
             9 => {
@@ -269,7 +269,7 @@ impl Model {
                     3 => todo.status = Status::Completed,
                     _ => {
                         todo.fence += 1;
-                        todo.owner = Some("somebody else".into());
+                        todo.owner = Some("someone else".into());
                     }
                 }
                 let todo = todo.clone();
@@ -316,7 +316,8 @@ impl Model {
         let Some((start, request)) = self.questions.pop() else { return };
         let of = |seat: &Seat| seat.state.conversation().is_some_and(|open| open.worker.start == start);
         if let Some(at) = self.seats.iter().position(of) {
-            self.dispatch(at, SeatEvent::Answered { request, allowed });
+            let answer = allowed.map(|allowed| if allowed { Answer::Allow } else { Answer::Refuse });
+            self.dispatch(at, SeatEvent::Answered { request, answer });
         }
     }
 
@@ -333,7 +334,7 @@ impl Model {
                 Verdict::Done
             }
             (2, _) => Verdict::Failed("red".into()),
-            (3, _) => Verdict::Hold("a conflict".into()),
+            (3, _) => Verdict::Conflict("both".into()),
             (_, Some(todo)) => {
                 todo.flags.reported = true;
                 Verdict::Stopped
@@ -486,6 +487,10 @@ fn settings_say_when_an_agent_is_ended_killed_and_started_again() {
     assert_eq!(["1s", "8s"].map(|backoff| lapses("run.backoff", backoff)[2]), [1, 8]);
 }
 
+fn permission(id: String) -> Permission {
+    Permission { id, what: "run a tool".into(), detail: String::new(), tool: None, options: Vec::new() }
+}
+
 /// The number of an agent that no seat knows.
 const STRAY: u64 = u64::MAX;
 
@@ -493,12 +498,13 @@ fn every_event() -> Vec<SeatEvent> {
     let worker = Worker { start: STRAY, owner: "run:1/1.9".into(), key: SessionKey::new("k", None) };
     let mut todo = Todo::blank(Uid(1));
     todo.fence = 1;
-    let permission = Permission { id: "q".into(), what: "w".into(), tool: None, options: Vec::new() };
+    let permission = permission("q".into());
     let finishes = [Finish::Natural, Finish::Limit, Finish::Cancelled, Finish::Failed("f".into())];
     let verdicts = [
         Verdict::Done,
         Verdict::Failed("f".into()),
         Verdict::Hold("h".into()),
+        Verdict::Conflict("c".into()),
         Verdict::Lost("l".into()),
         Verdict::Stopped,
     ];
@@ -514,8 +520,8 @@ fn every_event() -> Vec<SeatEvent> {
     let mut events = vec![
         SeatEvent::Assign { uid: Uid(1), fresh: true },
         SeatEvent::CheckReported { todo: todo.clone(), owner: "o".into() },
-        SeatEvent::Answered { request: "q".into(), allowed: Some(true) },
-        SeatEvent::Answered { request: "q".into(), allowed: None },
+        SeatEvent::Answered { request: "q".into(), answer: Some(Answer::Allow) },
+        SeatEvent::Answered { request: "q".into(), answer: None },
         SeatEvent::TodoChanged(todo.clone()),
         SeatEvent::StopRequested,
         SeatEvent::Tick { printed: None, todo_time_over: true },

@@ -228,7 +228,7 @@ fn odd_names_and_contents_are_work_like_any_other() {
     hand_in(&lanes, &lane, "T-1 \u{1b}[31m\0 red");
     let names = sandbox.git(&["ls-tree", "-z", "--name-only", "punch/7/result"]);
     assert_eq!(names.split('\0').filter(|name| !name.is_empty()).count(), 7);
-    assert_eq!(sandbox.git(&["log", "-1", "--format=%s", "punch/7/result"]), "T-1 [31m red");
+    assert_eq!(sandbox.git(&["log", "-1", "--format=%s", "punch/7/result"]), "T-1 ␛[31m␀ red");
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Until nothing more goes in, also of what somebody gave back meanwhile.
+/// Until nothing more goes in, also of what someone gave back meanwhile.
 fn fill(path: &Path) {
     let mut round = 0;
     while pass(path, round) {

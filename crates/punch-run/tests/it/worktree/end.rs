@@ -95,7 +95,7 @@ fn a_locked_work_tree_stays_and_is_told() {
     sandbox.git(&["worktree", "lock", "--reason", "looking at it", lane.path.to_str().unwrap()]);
     let left = lanes.close(&lane, "rest").unwrap();
     assert_eq!(left.folder.as_ref(), Some(&lane.path));
-    assert_eq!(left.reason.as_deref(), Some("the work tree is locked: looking at it"));
+    assert_eq!(left.reason.as_deref(), Some("the worktree is locked: looking at it"));
     assert_eq!(left_behind(&sandbox.root(), &sandbox.lanes_folder()).unwrap()[0], left);
     sandbox.git(&["worktree", "unlock", lane.path.to_str().unwrap()]);
     assert!(lanes.close(&lane, "rest").unwrap().is_nothing());

@@ -43,6 +43,7 @@ fn a_conflict_is_held_with_paths_and_both_sides() {
     let (branch, result) = ("punch/7/b".to_owned(), "punch/7/result".to_owned());
     let held = Held { why: HeldReason::Conflict, paths, branch, result };
     assert_eq!(lanes.settle(&b, "T-2").unwrap(), Settled::Held(held.clone()));
+    assert!(held.is_conflict());
     assert_eq!(
         held.reason(),
         "`punch/7/b` and `punch/7/result` both changed `base.txt`, `sub dir/new?line.txt`: merge them on `punch/7/b`"

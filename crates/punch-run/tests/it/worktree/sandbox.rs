@@ -1,4 +1,4 @@
-//! A repository with one commit, a folder for lanes beside it, and git without anybody's settings.
+//! A repository with one commit, a folder for lanes beside it, and git without anyone's settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -35,7 +35,7 @@ pub fn insert(text: &str, tree: &Tree, node: usize, (name, value): (Option<&str>
     let Some(indent) = own_line(text, last.start) else {
         let part = format!("{prefix}{}", one_line(value));
         return match comma_behind(text, last.end) {
-            // A trailing comma goes on being one.
+            // A trailing comma stays one.
             Some(comma) => splice(text, comma + 1..comma + 1, &format!(" {part},")),
             None => splice(text, last.end..last.end, &format!(", {part}")),
         };

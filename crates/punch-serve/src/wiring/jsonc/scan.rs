@@ -60,7 +60,7 @@ pub fn plain(text: &str) -> Plain {
     Plain { text: String::from_utf8(out).unwrap_or_default(), comment, trailing_comma }
 }
 
-/// `[,]` is no trailing comma.
+/// `[,]` is not a trailing comma.
 fn follows_value(text: &[u8], comma: usize) -> bool {
     let before = text[..comma].iter().rev().find(|byte| !byte.is_ascii_whitespace());
     !matches!(before, None | Some(b',' | b'[' | b'{' | b':'))

@@ -15,25 +15,25 @@ use super::steps::{trace, traces};
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Bytes that are no text: NULs, broken UTF-8, and what a terminal would obey.
+/// Bytes that are not text: NULs, broken UTF-8, and what a terminal would obey.
 const RUBBISH: &[u8] = b"\0\0\xff\xfe\xc3\x28\xed\xa0\x80\x1b[2J\x1b]0;title\x07\x08\x7f\xc2\x9b31m\r\n";
 
 /// Plays one step; an exit code ends the agent.
 pub fn play(word: &str, rest: &str) -> Option<u8> {
     let number = |otherwise: usize| rest.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(otherwise);
     match word {
-        // Bytes that are no text on both streams, then failure.
+        // Bytes that are not text on both streams, then failure.
         "garbage" => {
             for _ in 0..10_000 {
                 let _ = io::stdout().write_all(RUBBISH).and_then(|()| io::stderr().write_all(RUBBISH));
             }
             return Some(3);
         }
-        // One line of so many megabytes, without an end.
+        // One line of this many megabytes, without an end.
         "line" => repeat(&mut io::stdout(), &[b'x'; 64 * KIB], number(8) * MIB),
-        // So many megabytes on both streams at once.
+        // This many megabytes on both streams at once.
         "flood" => both("a flood of words\n", number(15) * MIB),
-        // Lines of nothing, the most lines that fit into so many megabytes.
+        // Lines of nothing, the most lines that fit into this many megabytes.
         "blank" => repeat(&mut io::stdout(), &[b'\n'; 64 * KIB], number(8) * MIB),
         "endless" => both("no end in sight\n", usize::MAX),
         // Bytes without a line end, slowly.
@@ -71,7 +71,7 @@ pub fn play(word: &str, rest: &str) -> Option<u8> {
                 let _ = kill_process(getpid(), signal);
             }
         }
-        // So many megabytes into its folder, or as many as the disk takes.
+        // This many megabytes into its folder, or as many as the disk takes.
         "disk" => {
             let file = OpenOptions::new().create(true).append(true).open("eaten");
             let _ = file.map(|mut file| repeat(&mut file, &[7; 64 * KIB], number(8) * MIB));

@@ -31,7 +31,7 @@ impl Prompt {
         Ok(told)
     }
 
-    /// The id from the session file, for one that does not read what it is told.
+    /// The id from the session file, for one that does not read its prompt.
     pub fn of_session() -> Self {
         let file = env::var_os("PUNCH_SESSION_FILE").and_then(|path| fs::read_to_string(path).ok());
         let file: serde_json::Value = file.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();

@@ -9,7 +9,7 @@ use super::Problem;
 
 /// For a connection, and between two pieces of an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Bytes of a line, and of an error that is told.
+/// Bytes of a line, and of an error that is shown.
 const LINE: u64 = 8 << 20;
 const ERROR: u64 = 2_000;
 

@@ -83,7 +83,7 @@ fn shell(folder: &Path, command: &str) -> Result<String, String> {
     if status.success() { Ok(text) } else { Err(format!("{status}\n{text}")) }
 }
 
-/// The first bytes of what comes; the rest is read, so that the command can go on, and forgotten.
+/// The first bytes of what comes; the rest is read, so that the command can continue, and forgotten.
 fn output(mut from: impl Read) -> String {
     let mut kept = Vec::new();
     let _ = from.by_ref().take(OUTPUT as u64 / 2).read_to_end(&mut kept);

@@ -84,7 +84,7 @@ fn an_old_session_goes_on_where_the_agent_can() {
         if method.is_none() {
             continue;
         }
-        // The past of a loaded session is told again; it is nobody's news.
+        // The past of a loaded session is sent again; it is not news.
         let past = update(r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"old words\n"}}"#);
         assert_eq!(client.hear(&past), AgentOutput::default());
         let mut lost = client.hear(r#"{"id":2,"error":{"code":-32602,"message":"no such session"}}"#).replies.concat();
@@ -162,7 +162,7 @@ fn usage_is_read_in_every_form_and_cost_as_a_difference() {
     let larger = piece.replace("10,", "15,").replace("12}", "17}");
     let events = heard(&mut client, &[&piece, &larger, &answer(6, r#""_meta":{}"#)]);
     assert_eq!(events[0], within(spent(25, 4, 0, Some(0), 2), 5, 15));
-    // Other money is no money, and nobody says anything.
+    // Other currencies are ignored silently.
     let mut client = prompted();
     let other = cost(9.0).replace("USD", "credits");
     assert_eq!(heard(&mut client, &[&other, &answer(3, r#""x":1"#)]), [over(Finish::Natural)]);
@@ -248,7 +248,7 @@ fn ends_are_told_apart() {
         (r#"{"id":3,"result":{"stopReason":"max_tokens"}}"#, Finish::Limit),
         (r#"{"id":3,"result":{"stopReason":"max_turn_requests"}}"#, Finish::Limit),
         (r#"{"id":3,"result":{"stopReason":"cancelled"}}"#, Finish::Cancelled),
-        (r#"{"id":3,"result":{"stopReason":"refusal"}}"#, Finish::Failed("the model refused to go on".into())),
+        (r#"{"id":3,"result":{"stopReason":"refusal"}}"#, Finish::Failed("the model refused to continue".into())),
         (r#"{"id":3,"result":{}}"#, Finish::Failed("the turn ended with ``".into())),
         (
             r#"{"id":3,"error":{"code":-32603,"message":"Internal error","data":{"details":"overloaded"}}}"#,

@@ -1,0 +1,58 @@
+//! `punch inbox`: what needs the user.
+
+use clap::Args;
+use punch_core::inbox::InboxItem;
+use punch_core::view::{inbox, spans};
+use punch_engine::{EngineError, InboxQuery};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::project::{Open, Project};
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch inbox
+  punch inbox --json           # kind, todo, text, since, blocks, action of each";
+
+/// The arguments of `punch inbox`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Inbox {}
+
+impl Inbox {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let items = match project.read()?.plan() {
+            Some(open) => open.with_inbox(|query| open.engine.inbox(open.plan, query))?,
+            None => Vec::new(),
+        };
+        let records: Vec<Value> = items.iter().map(record).collect();
+        Ok(Reply::new(spans::text(&inbox::full(&items)), json!({"items": records})))
+    }
+}
+
+impl Open {
+    /// Asks about the inbox as this process sees it: with the user's approvals and the settings of the project.
+    pub fn with_inbox<T>(&self, ask: impl FnOnce(&InboxQuery<'_>) -> Result<T, EngineError>) -> Result<T, Failure> {
+        let (config, consents) = (&self.project.config, self.project.consents());
+        let query = InboxQuery {
+            consents: consents.as_ref(),
+            ignored: &config.ignored,
+            plan_flag: self.project.global.plan.as_deref(),
+            ..InboxQuery::new(&config.settings)
+        };
+        Ok(ask(&query)?)
+    }
+}
+
+fn record(item: &InboxItem) -> Value {
+    json!({
+        "kind": item.kind.name(),
+        "todo": item.todo,
+        "text": item.text,
+        "since": item.since,
+        "blocks": item.blocks,
+        "action": item.action,
+    })
+}

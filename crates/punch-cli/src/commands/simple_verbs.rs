@@ -1,0 +1,54 @@
+//! The verbs that do one thing with todos and take nothing but their names: `start`, `cancel`, `reopen` and `unclaim`.
+
+use clap::Args;
+use punch_core::Op;
+
+use crate::failure::Failure;
+use crate::named_todos::act;
+use crate::project::Project;
+use crate::reply::Reply;
+
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $verb:ident asks for $op:expr, $examples:literal;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Args)]
+            #[command(after_help = $examples)]
+            pub struct $verb {
+                /// Ids, or parts of the content
+                #[arg(required = true, value_name = "TODO")]
+                todos: Vec<String>,
+            }
+
+            impl $verb {
+                /// Runs the verb.
+                pub fn run(self, project: Project) -> Result<Reply, Failure> {
+                    act(project, &self.todos, &|refs| refs.iter().cloned().map($op).collect())
+                }
+            }
+        )*
+    };
+}
+
+verbs! {
+    /// The arguments of `punch start`.
+    Start asks for Op::Start, "\
+Examples:
+  punch start T-3
+  punch start 'fix login'      # by content, if only one fits
+  punch start T-3 --owner ann  # claim it for `ann`, as long as `lease` says";
+    /// The arguments of `punch cancel`.
+    Cancel asks for Op::Drop, "\
+Examples:
+  punch cancel T-3
+  punch cancel T-3 T-4         # `punch undo` or `punch reopen T-3` brings one back";
+    /// The arguments of `punch reopen`.
+    Reopen asks for Op::Reopen, "\
+Examples:
+  punch reopen T-3";
+    /// The arguments of `punch unclaim`.
+    Unclaim asks for Op::Unclaim, "\
+Examples:
+  punch unclaim T-3            # free for anyone again; work on it resumes later
+  punch unclaim T-3 --owner worker-1";
+}

@@ -1,0 +1,64 @@
+//! `punch unhold`: take todos off hold. `punch release` is the older name, which gives back claims as well.
+
+use clap::Args;
+use punch_core::{Footprint, Op, Ref, Status, Todo};
+
+use crate::failure::Failure;
+use crate::named_todos::act;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch unhold T-3
+  punch unhold T-3 T-4";
+
+/// The arguments of `punch unhold`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Unhold {
+    /// Ids, or parts of the content
+    #[arg(required = true, value_name = "TODO")]
+    todos: Vec<String>,
+}
+
+impl Unhold {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        act(project, &self.todos, &|refs| refs.iter().cloned().map(Op::Release).collect())
+    }
+}
+
+const RELEASE: &str = "\
+Examples:
+  punch release T-3      # `unhold` for a todo on hold, `unclaim` for a claimed one";
+
+/// The arguments of `punch release`.
+#[derive(Args)]
+#[command(after_help = RELEASE)]
+pub struct Release {
+    /// Ids, or parts of the content
+    #[arg(required = true, value_name = "TODO")]
+    todos: Vec<String>,
+}
+
+impl Release {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let open = project.open_named(&self.todos)?;
+        let mut uids = Vec::with_capacity(self.todos.len());
+        for name in &self.todos {
+            uids.push(open.engine.resolve(open.plan, name)?);
+        }
+        let part = Footprint { todos: uids.iter().copied().collect(), ..Footprint::default() };
+        let (plan, now) = (open.engine.slice(open.plan, &part)?, open.engine.now());
+        let claimed = |todo: &Todo| todo.status_at(now) == Status::InProgress && todo.hold_at(now).is_none();
+        let op = |uid: &punch_core::Uid| match plan.get(*uid).is_some_and(claimed) {
+            true => Op::Unclaim(Ref::Uid(*uid)),
+            false => Op::Release(Ref::Uid(*uid)),
+        };
+        let ops: Vec<Op> = uids.iter().map(op).collect();
+        let changed = open.engine.submit(open.plan, &open.project.request(), &ops)?;
+        Ok(crate::reply::changed(&changed, &uids, &open.project))
+    }
+}

@@ -1,0 +1,184 @@
+//! `punch watch`: the board in the terminal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use punch_core::Todo;
+use punch_engine::config::Color;
+use punch_engine::locate::Location;
+use punch_engine::{Choice, Engine, RunRecord, SessionFile, copies};
+use punch_run::of_run;
+use punch_run::worktree::LaneDiff;
+use punch_store::OpenMode;
+use punch_tui::{Lane, Look, Opened, Setup, Shape};
+
+use crate::environment;
+use crate::failure::{Exit, Failure};
+use crate::open_store;
+use crate::output;
+use crate::project::Project;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch watch              # the board; ? shows all keys
+  punch watch --panel      # a small box of tasks, for a tmux pane
+  punch watch --once       # print one picture and exit";
+
+/// The arguments of `punch watch`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Watch {
+    /// Show only the box of tasks
+    #[arg(long)]
+    panel: bool,
+    /// Print one picture and exit
+    #[arg(long)]
+    once: bool,
+    /// Leave the mouse to the terminal
+    #[arg(long)]
+    no_mouse: bool,
+}
+
+impl Watch {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Exit, Failure> {
+        let is_terminal = environment::is_interactive();
+        if !self.once && !is_terminal {
+            let hint = "run it in a terminal, or print one picture with `punch watch --once`";
+            return Err(Failure::usage("the board needs a terminal", hint));
+        }
+        let colors = match project.config.settings.view_color.value {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => is_terminal && environment::allows_color(),
+        };
+        let look = Look {
+            shape: if self.panel { Shape::Panel } else { Shape::Board },
+            glyphs: project.glyphs(),
+            colors,
+            mouse: !self.no_mouse && !self.panel,
+        };
+        let setup = setup(project, look)?;
+        if self.once {
+            let size = environment::screen();
+            let side = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
+            let picture =
+                punch_tui::frame(setup, (side(size.width), side(size.height)), colors, environment::clock()());
+            output::document(&picture)?;
+            return Ok(Exit::Ok);
+        }
+        punch_tui::watch(setup).map_err(Failure::Input)?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// Hands the board everything that comes from around it.
+fn setup(project: Project, look: Look) -> Result<Setup, Failure> {
+    let mut arguments = Vec::new();
+    let global = &project.global;
+    let store = global.store.as_ref().map(|store| store.display().to_string());
+    for (flag, value) in [("--plan", &global.plan), ("--store", &store), ("--owner", &global.owner)] {
+        arguments.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
+    }
+    let places = Arc::new(Places {
+        choice: project.choice(),
+        state: environment::state_home(),
+        location: project.location.clone(),
+    });
+    let (for_create, for_lanes, for_logs) = (Arc::clone(&places), Arc::clone(&places), Arc::clone(&places));
+    Ok(Setup {
+        open: Box::new(move || places.open()),
+        create: Box::new(move || for_create.create()),
+        lane: Box::new(move |opened, todo| Some(Box::new(RunLane(for_lanes.lane(opened, todo)?)) as Box<dyn Lane>)),
+        agent_log: Box::new(move |opened, todo| for_logs.log(opened, todo)),
+        tree: project.tree(),
+        actor: project.actor(),
+        marks: environment::agent_marks(),
+        own_mark: environment::inside_agent().map(|mark| mark.variable),
+        program: environment::program()?,
+        arguments,
+        look,
+        delay: project.clear_delay(),
+        plan_flag: project.global.plan.clone(),
+        settings: project.config.settings,
+        ignored: project.config.ignored,
+    })
+}
+
+/// Where the store, the worktrees and the logs are.
+struct Places {
+    location: Location,
+    choice: Choice,
+    state: Option<PathBuf>,
+}
+
+impl Places {
+    /// Opens the store. What happens after a commit is not reported: standard error is the screen of the board.
+    fn engine(&self, mode: OpenMode) -> Result<Engine, String> {
+        let store = open_store::open(&self.location, mode, None).map_err(|error| error.message())?;
+        Ok(Engine::new(store, environment::clock()))
+    }
+
+    fn open(&self) -> Result<Option<Opened>, String> {
+        if !self.location.database.exists() {
+            return Ok(None);
+        }
+        let engine = self.engine(OpenMode::Existing)?;
+        let found = engine.choose(&self.choice).map_err(|error| error.message())?;
+        Ok(found.map(|found| Opened { engine, plan: found.id, name: found.name }))
+    }
+
+    fn create(&self) -> Result<Opened, String> {
+        if !self.location.database.exists() {
+            self.location.create().map_err(|error| error.to_string())?;
+        }
+        let engine = self.engine(OpenMode::Create)?;
+        let plan = engine.choose_or_create(&self.choice).map_err(|error| error.message())?;
+        let name = engine.plans().map_err(|error| error.message())?.into_iter().find(|found| found.id == plan);
+        Ok(Opened { engine, plan, name: name.map(|found| found.name).unwrap_or_default() })
+    }
+
+    fn last_run(opened: &Opened) -> Option<RunRecord> {
+        opened.engine.runs(opened.plan, 1).ok()?.into_iter().next()
+    }
+
+    fn lane(&self, opened: &Opened, todo: &Todo) -> Option<LaneDiff> {
+        let run = Self::last_run(opened).filter(RunRecord::has_worktrees)?;
+        let identity = opened.engine.store().identity().ok()?;
+        let trees = copies::trees_of(self.state.as_ref()?, &self.location.database, &identity);
+        LaneDiff::find(&self.location.project_root, &trees, &opened.name, &run, &todo.id)
+    }
+
+    /// The log of the last start of an agent on a todo: the session file beside it names the todo.
+    fn log(&self, opened: &Opened, todo: &Todo) -> Option<PathBuf> {
+        let run = Self::last_run(opened)?;
+        let folder = of_run(&self.location.database, opened.plan, run.id);
+        let started = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
+        let log = |entry: fs::DirEntry| {
+            let path = entry.path();
+            let name = path.file_name()?.to_str()?.strip_prefix("session-")?.strip_suffix(".json")?.to_owned();
+            let session = SessionFile::read(&path).ok()?;
+            session.todos.contains(&todo.id).then(|| folder.join(format!("agent-{name}.log")))
+        };
+        let logs = fs::read_dir(&folder).ok()?.flatten().filter_map(log);
+        logs.filter(|path| path.is_file()).max_by_key(|path| started(path))
+    }
+}
+
+struct RunLane(LaneDiff);
+
+impl Lane for RunLane {
+    fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    fn size(&self) -> Result<String, String> {
+        self.0.size().map_err(|error| error.to_string())
+    }
+
+    fn patch(&self) -> Result<String, String> {
+        self.0.patch().map_err(|error| error.to_string())
+    }
+}

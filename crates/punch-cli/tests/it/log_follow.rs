@@ -1,0 +1,137 @@
+//! `log --follow`: what other processes write, as it happens.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// Far more than it takes: a slow machine must not fail the test.
+const SOON: Duration = Duration::from_secs(60);
+
+struct Following {
+    child: Child,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+fn lines(from: impl std::io::Read + Send + 'static) -> Receiver<String> {
+    let (send, lines) = channel();
+    thread::spawn(move || BufReader::new(from).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    lines
+}
+
+impl Following {
+    fn start(world: &World, arguments: &[&str]) -> Self {
+        let mut command = world.command(&[&["log", "--follow"], arguments].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (stdout, stderr) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
+        Self { child, stdout, stderr }
+    }
+
+    /// The next line without its time.
+    fn line(&self) -> String {
+        let line = self.stdout.recv_timeout(SOON).unwrap();
+        line.split("  ").enumerate().filter(|(n, _)| *n != 1).map(|(_, part)| part).collect::<Vec<_>>().join("  ")
+    }
+
+    fn json(&self) -> Value {
+        let mut value: Value = serde_json::from_str(&self.stdout.recv_timeout(SOON).unwrap()).unwrap();
+        assert!(value["at"].take().is_i64() || value["kind"] == "gap");
+        value
+    }
+
+    fn note(&self) -> String {
+        self.stderr.recv_timeout(SOON).unwrap()
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn changes_of_other_processes_are_printed_in_order() {
+    let world = World::new();
+    world.ok(&["add", "Design it"]);
+    world.ok(&["add", "Write it"]);
+    let (all, last, one) = (
+        Following::start(&world, &[]),
+        Following::start(&world, &["--limit", "1"]),
+        Following::start(&world, &["--todo", "T-2"]),
+    );
+    assert_eq!(all.line(), "1  user  T-1 added: Design it");
+    for following in [&all, &last, &one] {
+        assert_eq!(following.line(), "2  user  T-2 added: Write it");
+    }
+    world.ok(&["start", "T-1"]);
+    world.ok(&["done", "T-2"]);
+    world.ok(&["undo"]);
+    for following in [&all, &last] {
+        assert_eq!(following.line(), "3  user  T-1 started");
+    }
+    for following in [&all, &last, &one] {
+        assert_eq!(following.line(), "4  user  T-2 completed");
+        assert_eq!(following.line(), "5  user  undid 4: T-2 changed back");
+    }
+}
+
+#[test]
+fn lines_of_json_have_a_kind_and_the_end_of_a_timer_is_one() {
+    let world = World::new();
+    world.ok(&["add", "Design it"]);
+    let following = Following::start(&world, &["--json"]);
+    let added = json!([{"kind": "added", "todo": "T-1", "fields": following_fields(&world)}]);
+    let revision = |n: u64, events: Value| {
+        json!({"schema": 1, "kind": "revision", "revision": n, "at": null, "by": "user", "undoes": null, "undoneBy": null,
+               "events": events})
+    };
+    assert_eq!(following.json(), revision(1, added));
+    world.ok(&["hold", "T-1", "wait", "--kind", "timer", "--for", "1s"]);
+    assert_eq!(following.json(), revision(2, json!([{"kind": "held", "todo": "T-1", "fields": ["hold"]}])));
+    let ended = json!({"schema": 1, "kind": "time_passed", "at": null, "todo": "T-1", "ended": "timer"});
+    assert_eq!(following.json(), ended);
+}
+
+/// The fields that the first event has, as `punch log` prints them.
+fn following_fields(world: &World) -> Value {
+    world.json(&["log"])["revisions"][0]["events"][0]["fields"].clone()
+}
+
+#[test]
+fn a_store_that_is_not_there_is_waited_for() {
+    let world = World::new();
+    let following = Following::start(&world, &[]);
+    assert_eq!(following.note(), "note: there is no store yet; waiting for the store");
+    world.ok(&["add", "Design it"]);
+    assert_eq!(following.line(), "1  user  T-1 added: Design it");
+}
+
+#[test]
+fn a_store_that_is_replaced_is_followed_at_its_new_place() {
+    let world = World::new();
+    world.ok(&["add", "Design it"]);
+    let (store, copy) = (world.store(), world.root.join("copy.db"));
+    world.ok(&["store", "backup", copy.to_str().unwrap()]);
+    let following = Following::start(&world, &[]);
+    assert_eq!(following.line(), "1  user  T-1 added: Design it");
+    world.ok(&["add", "Write it"]);
+    assert_eq!(following.line(), "2  user  T-2 added: Write it");
+    // An older copy in its place: the revision that was printed last is not in it.
+    let folder = store.parent().unwrap();
+    fs::rename(folder, world.root.join("away")).unwrap();
+    assert!(following.note().ends_with("waiting for the store"));
+    fs::create_dir(folder).unwrap();
+    fs::copy(&copy, &store).unwrap();
+    assert!(following.note().starts_with("note: revisions are missing here"));
+    world.ok(&["add", "Ship it"]);
+    assert_eq!(following.line(), "2  user  T-2 added: Ship it");
+}

@@ -1,0 +1,69 @@
+//! Verbs on a real terminal: colors, widths, the pager; and what an agent or a pipe gets instead.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::run::terminal::Watched;
+use crate::world::World;
+
+fn world() -> World {
+    let world = World::new();
+    world.ok(&["add", "Write the parser, with a text that is too long for sixty columns of a terminal"]);
+    world.ok(&["add", "Ship it", "--needs", "T-1", "--priority", "1"]);
+    world.ok(&["start", "T-1", "--owner", "ann"]);
+    world
+}
+
+/// What a verb writes to a terminal, escapes and all.
+fn raw(world: &World, arguments: &[&str], set: &[(&str, &str)]) -> String {
+    let mut command = world.command(arguments);
+    command.env_remove("COLUMNS").envs(set.iter().copied());
+    let watched = Watched::start(command);
+    watched.ends_raw()
+}
+
+#[test]
+fn a_terminal_gets_colors_signs_and_its_own_width() {
+    let world = world();
+    let list = raw(&world, &["list"], &[]);
+    assert!(list.contains("\u{1b}[36mT-1") && list.contains('▶') && list.contains('…'), "{list:?}");
+    assert!(list.contains("\u{1b}[1mP1\u{1b}[0m"), "{list:?}");
+    let plain = raw(&world, &["list"], &[("NO_COLOR", "1")]);
+    assert!(!plain.contains('\u{1b}') && plain.contains('▶'), "{plain:?}");
+    assert!(plain.lines().all(|line| line.trim_end().chars().count() <= 60), "{plain:?}");
+    assert!(!raw(&world, &["list", "--color", "never"], &[]).contains('\u{1b}'));
+    let dumb = raw(&world, &["list"], &[("TERM", "dumb")]);
+    assert!(!dumb.contains('\u{1b}'), "{dumb:?}");
+    assert!(raw(&world, &["log"], &[]).contains("a moment ago"));
+    let error = raw(&world, &["show", "nothing"], &[]);
+    assert!(error.contains("\u{1b}[1;31merror:\u{1b}[0m"), "{error:?}");
+}
+
+#[test]
+fn a_pipe_and_an_agent_get_plain_text_unless_colors_are_asked_for() {
+    let world = world();
+    let piped = world.ok(&["list"]);
+    assert!(!piped.contains('\u{1b}') && piped.starts_with("[>] T-1"), "{piped:?}");
+    assert!(world.ok(&["list", "--color", "always"]).contains('\u{1b}'));
+    world.ok(&["config", "set", "view.color", "always"]);
+    assert!(world.ok(&["list"]).contains('\u{1b}'), "the setting counts too");
+    world.ok(&["config", "unset", "view.color"]);
+    let agent = raw(&world, &["list"], &[("CLAUDECODE", "1")]);
+    assert!(!agent.contains('\u{1b}'), "{agent:?}");
+}
+
+#[test]
+fn long_output_goes_through_the_pager_but_never_for_an_agent() {
+    let world = World::new();
+    let many: Vec<String> = (1..=40).map(|n| format!("Todo {n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    world.ok(&[&["add"], many.as_slice()].concat());
+    let pager = world.root.join("pager.sh");
+    fs::write(&pager, "#!/bin/sh\necho PAGED; cat\n").unwrap();
+    fs::set_permissions(&pager, fs::Permissions::from_mode(0o755)).unwrap();
+    let pager = pager.to_str().unwrap();
+    assert!(raw(&world, &["list"], &[("PUNCH_PAGER", pager)]).contains("PAGED"));
+    assert!(!raw(&world, &["list", "-n", "3"], &[("PUNCH_PAGER", pager)]).contains("PAGED"), "it fits");
+    assert!(!raw(&world, &["list"], &[("PUNCH_PAGER", pager), ("CLAUDECODE", "1")]).contains("PAGED"));
+    assert!(!raw(&world, &["rm", "--all"], &[("PUNCH_PAGER", pager)]).contains("PAGED"), "answers to changes stay");
+}

@@ -1,0 +1,69 @@
+//! What the inbox of a large plan costs, in a plan where much has gone wrong.
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use punch_core::inbox::{InboxFacts, inbox};
+use punch_core::{Actor, Add, Context, Edit, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, Status, apply};
+use punch_testkit::work::{Random, layered};
+
+const TODOS: usize = 10_000;
+const LIMIT_MS: f64 = 5.0;
+
+fn main() -> ExitCode {
+    let mut missed = false;
+    // One in this many todos has failed, and as many are on hold.
+    for rate in [1_000, 50, 5] {
+        let Some(plan) = plan(rate) else { return ExitCode::FAILURE };
+        let facts = InboxFacts {
+            plan: &plan,
+            plan_name: "main",
+            plan_flag: None,
+            questions: &[],
+            file_conflicts: &[],
+            approvals: &[],
+            runs: &[],
+            workers: &[],
+            quiet_after: 1,
+            seen: None,
+            last_by_user: false,
+            now: 2,
+        };
+        let (items, ms) = (inbox(&facts).len(), fastest(|| inbox(&facts)).as_secs_f64() * 1_000.0);
+        let verdict = if ms <= LIMIT_MS { "met" } else { "MISSED" };
+        missed |= ms > LIMIT_MS;
+        println!("inbox of {TODOS} todos, {items:>5} items {ms:>10.2} ms  at most {LIMIT_MS}: {verdict}");
+    }
+    if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn plan(rate: usize) -> Option<Plan> {
+    let hold = || Hold { kind: HoldKind::Human, reason: "ask".into(), until: None, by: "user".into(), at: 1 };
+    let pieces = layered(&mut Random::new(1), TODOS);
+    let add = |(n, piece): (usize, &punch_testkit::work::Piece)| {
+        let edit = Edit {
+            content: Keep::Set("work".to_owned()),
+            depends_on: Keep::Set(piece.deps.iter().map(|dep| Ref::New(*dep)).collect()),
+            ..Edit::default()
+        };
+        let status = if n % rate == 0 { Status::Failed } else { Status::Pending };
+        Op::Add(Add { edit, status, hold: (n % rate == 1).then(hold), ..Add::default() })
+    };
+    let ops: Vec<Op> = pieces.iter().enumerate().map(add).collect();
+    let mut plan = Plan::new();
+    let outcome = apply(&plan, &ops, &Context::new(1, Actor::user(), Policy::default())).ok()?;
+    plan.commit(&outcome);
+    Some(plan)
+}
+
+fn fastest<T>(mut work: impl FnMut() -> T) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..20 {
+        let begin = Instant::now();
+        black_box(work());
+        best = best.min(begin.elapsed());
+    }
+    best
+}

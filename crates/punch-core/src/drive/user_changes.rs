@@ -1,0 +1,177 @@
+//! What the user changed while an agent works, in one sentence for that agent: at most [`USER_CHANGES_TOKENS`] tokens,
+//! whatever the todos say.
+
+use std::cell::Cell;
+
+use super::{estimate, most_tokens, quote};
+use crate::{Change, Event, Hold, Kind, Patch, Status, Todo, Uid};
+
+/// Tokens that the sentence may cost.
+pub const USER_CHANGES_TOKENS: usize = 60;
+
+const HEAD: &str = "The user changed the plan, work with it as it is: ";
+
+/// Bytes of each quoted text. The first length with which everything fits is used.
+const ROOMS: [usize; 6] = [120, 80, 56, 40, 24, 12];
+
+/// Bytes of an id: one that is cut cannot be used.
+const ID: usize = 32;
+
+/// What the user did to one todo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserChange {
+    /// The todo.
+    pub uid: Uid,
+    /// How its agent calls it; `None` if the agent knows todos by their content only.
+    id: Option<String>,
+    /// The content that the agent knows.
+    content: String,
+    facts: Vec<ChangeFact>,
+}
+
+/// One thing that is different, most important first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ChangeFact {
+    Added,
+    Removed,
+    Held(String),
+    Note(String),
+    Content(String),
+    Released,
+    Status(&'static str),
+    Priority(u8),
+    Dependencies,
+    Fields,
+    Place,
+}
+
+impl UserChange {
+    /// Sums up the user's events on a todo, in their order; `None` if nothing of it matters any more. `id` is how the agent
+    /// calls the todo, if it knows ids.
+    pub fn of(todo: &Todo, events: &[&Event], id: Option<String>, now: i64) -> Option<Self> {
+        let changes: Vec<&Change> = events.iter().flat_map(|event| changes_of(event)).collect();
+        let comes = events.iter().any(|event| event.kind == Kind::Added)
+            || changes.iter().any(|change| matches!(change, Change::Removed(swap) if swap.after.is_none()));
+        let goes = changes.iter().any(|change| matches!(change, Change::Removed(swap) if swap.after.is_some()));
+        let mut facts: Vec<ChangeFact> = match (todo.is_live(), comes, goes) {
+            (true, true, _) => vec![ChangeFact::Added],
+            (true, false, _) => Vec::new(),
+            // What the agent never saw needs no word, nor what it removed itself.
+            (false, true, _) | (false, false, false) => return None,
+            (false, false, true) => vec![ChangeFact::Removed],
+        };
+        if todo.is_live() {
+            facts.extend(changes.iter().filter_map(|change| fact(change, todo, comes, now)));
+        }
+        facts.sort();
+        // Of several notes the last one is enough; the todo has all of them.
+        facts.dedup_by(|later, earlier| std::mem::discriminant(later) == std::mem::discriminant(earlier));
+        let known = changes.iter().find_map(|change| match change {
+            Change::Content(swap) if !comes => Some(swap.before.clone()),
+            _ => None,
+        });
+        let content = known.unwrap_or_else(|| todo.content.clone());
+        (!facts.is_empty()).then_some(Self { uid: todo.uid, id, content, facts })
+    }
+
+    /// In a few words. `quoted` writes a text, at least as many bytes of it as the number says.
+    fn words(&self, quoted: &dyn Fn(&str, usize) -> String) -> String {
+        let text = |text: &str| format!("\"{}\"", quoted(text, 0));
+        let name = self.id.as_deref().map_or_else(|| text(&self.content), |id| quoted(id, ID));
+        let fact = |fact: &ChangeFact| match fact {
+            ChangeFact::Added if self.id.is_some() => format!("added: {}", text(&self.content)),
+            ChangeFact::Added => "added".to_owned(),
+            ChangeFact::Removed => "removed".to_owned(),
+            ChangeFact::Held(hold) => quoted(hold, 0),
+            ChangeFact::Note(note) => format!("note: {}", text(note)),
+            ChangeFact::Content(content) => format!("now {}", text(content)),
+            ChangeFact::Released => "no longer on hold".to_owned(),
+            ChangeFact::Status(word) => (*word).to_owned(),
+            ChangeFact::Priority(priority) => format!("priority {priority}"),
+            ChangeFact::Dependencies => "dependencies changed".to_owned(),
+            ChangeFact::Fields => "edited".to_owned(),
+            ChangeFact::Place => "moved".to_owned(),
+        };
+        format!("{name} {}", self.facts.iter().map(fact).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// One sentence about all changes, and how many of them it names, most important first.
+pub fn user_changes(changes: &mut [UserChange]) -> (String, usize) {
+    changes.sort_by(|a, b| a.facts.first().cmp(&b.facts.first()));
+    let sentence = |room: usize, named: usize| sentence(&changes[..named], changes.len() - named, room);
+    if let Some(text) = ROOMS.iter().find_map(|room| sentence(*room, changes.len())) {
+        return (text, changes.len());
+    }
+    let [.., least] = ROOMS;
+    let most = changes.len().min(USER_CHANGES_TOKENS);
+    let named = (0..most).rev().find(|named| sentence(least, *named).is_some()).unwrap_or(0);
+    // What is left of the room goes to the texts.
+    let text = ROOMS.iter().find_map(|room| sentence(*room, named));
+    (text.unwrap_or_else(|| format!("{HEAD}{} changes.", changes.len())), named)
+}
+
+/// The sentence with at most `room` bytes of each quoted text, if it is short enough.
+fn sentence(named: &[UserChange], left: usize, room: usize) -> Option<String> {
+    // Our own words cost what is estimated; others' may be made to cost more.
+    let surplus = Cell::new(0);
+    let quoted = |text: &str, least: usize| {
+        let text = quote(text, room.max(least));
+        surplus.set(surplus.get() + most_tokens(&text).saturating_sub(estimate(&text)));
+        text
+    };
+    let mut parts: Vec<String> = named.iter().map(|change| change.words(&quoted)).collect();
+    if left > 0 {
+        parts.push(format!("{left} more"));
+    }
+    let text = format!("{HEAD}{}.", parts.join("; "));
+    (estimate(&text) + surplus.get() <= USER_CHANGES_TOKENS).then_some(text)
+}
+
+fn changes_of(event: &Event) -> &[Change] {
+    match &event.patch {
+        Patch::Todo(_, changes) => changes,
+        Patch::Phases(_) | Patch::Policy(_) => &[],
+    }
+}
+
+/// What a change means for the todo as it is now; nothing for what follows from others and for what only counts.
+fn fact(change: &Change, todo: &Todo, is_new: bool, now: i64) -> Option<ChangeFact> {
+    match change {
+        Change::Hold(_) => match todo.hold_at(now) {
+            Some(hold) => Some(ChangeFact::Held(Hold::words(hold))),
+            None => (!is_new).then_some(ChangeFact::Released),
+        },
+        Change::Notes(splice) => splice.added.last().map(|note| ChangeFact::Note(note.text.clone())),
+        Change::Priority(_) => (!is_new || todo.priority != 3).then_some(ChangeFact::Priority(todo.priority)),
+        Change::Status(_) if is_new && todo.status_at(now) == Status::Pending => None,
+        Change::Status(_) => Some(ChangeFact::Status(todo.status_at(now).name())),
+        // A new todo is shown with its content.
+        _ if is_new => None,
+        Change::Content(_) => Some(ChangeFact::Content(todo.content.clone())),
+        Change::DependsOn(_) => Some(ChangeFact::Dependencies),
+        Change::Position(_) | Change::Phase(_) => Some(ChangeFact::Place),
+        Change::Id(_)
+        | Change::ActiveForm(_)
+        | Change::Description(_)
+        | Change::Labels(_)
+        | Change::Complexity(_)
+        | Change::EstimatedTokens(_)
+        | Change::Criteria(_)
+        | Change::Verify(_)
+        | Change::Files(_) => Some(ChangeFact::Fields),
+        Change::ActualTokens(_)
+        | Change::Evidence(_)
+        | Change::Owner(_)
+        | Change::Fence(_)
+        | Change::Attempts(_)
+        | Change::LastError(_)
+        | Change::CreatedAt(_)
+        | Change::StartedAt(_)
+        | Change::FinishedAt(_)
+        | Change::Hidden(_)
+        | Change::Removed(_)
+        | Change::Extra(_)
+        | Change::Flags(_) => None,
+    }
+}

@@ -1,0 +1,124 @@
+//! Items that come from around the plan: questions, conflicts, approvals, budgets, quiet agents, and what is finished.
+
+use super::behind::Start;
+use super::{Approval, ApprovalFact, Found, InboxFacts, InboxKind, QuestionFact, RunFact, WorkerFact};
+use crate::Uid;
+use crate::text::{clip, neutral, shell};
+use crate::time::ago;
+use crate::view::Progress;
+
+/// Characters of a command or a reason inside a text.
+const PART: usize = 160;
+
+pub(super) fn items(facts: &InboxFacts<'_>) -> Vec<Found> {
+    let mut out: Vec<Found> = facts.questions.iter().map(|question| asked(facts, question)).collect();
+    out.extend(facts.file_conflicts.iter().map(|conflict| {
+        let action = facts.command("plan status", &[]);
+        about(facts, InboxKind::Conflict, conflict.todo, &conflict.text, conflict.since, action)
+    }));
+    out.extend(facts.approvals.iter().filter_map(|approval| unapproved(facts, approval)));
+    out.extend(facts.runs.iter().filter_map(|run| spent(facts, run)));
+    out.extend(facts.workers.iter().filter_map(|worker| quiet(facts, worker)));
+    out.extend(facts.runs.iter().filter_map(|run| ended(facts, run)));
+    out.extend(finished(facts));
+    out
+}
+
+fn about(facts: &InboxFacts<'_>, kind: InboxKind, todo: Option<Uid>, text: &str, since: i64, action: String) -> Found {
+    match todo.and_then(|uid| facts.plan.get(uid)) {
+        Some(todo) => Found::about(kind, todo, text, since, action),
+        None => Found::apart(kind, text.to_owned(), since, action),
+    }
+}
+
+/// The command that shows a run.
+fn show(facts: &InboxFacts<'_>, run: u64) -> String {
+    facts.command(&format!("runs show {run}"), &[])
+}
+
+fn asked(facts: &InboxFacts<'_>, question: &QuestionFact) -> Found {
+    let text = format!("{} asks: {}", clip(&question.agent, 40), question.text.trim());
+    let action = match (question.run, question.todo.and_then(|uid| facts.plan.get(uid))) {
+        (Some(run), _) => show(facts, run),
+        (None, Some(todo)) => facts.command("show", &[&todo.id]),
+        (None, None) => facts.command("status", &[]),
+    };
+    let found = about(facts, InboxKind::Question, question.todo, &text, question.since, action);
+    Found { question: question.id, ..found }
+}
+
+/// An approval that is missing; nothing for a check that no todo needs any more.
+fn unapproved(facts: &InboxFacts<'_>, approval: &ApprovalFact) -> Option<Found> {
+    let kind = InboxKind::Approval;
+    match &approval.what {
+        Approval::Setting(key, value) => {
+            let text = format!("the setting `{key}` of this project is not approved: {}", clip(value, PART));
+            // A setting belongs to no plan.
+            let action = format!("punch config set {} {}", shell(key), neutral(&shell(value)));
+            Some(Found::apart(kind, text, approval.since, action))
+        }
+        Approval::Check(command) => {
+            let first = facts.plan.get(*approval.todos.first()?)?;
+            let others = match approval.todos.len() - 1 {
+                0 => String::new(),
+                1 => " (1 more todo has it)".to_owned(),
+                more => format!(" ({more} more todos have it)"),
+            };
+            let text = format!("its check is not approved{others}: {}", clip(command, PART));
+            let action = facts.command("verify", &[&first.id, "--allow"]);
+            let start = Start::Waiting(approval.todos.clone());
+            Some(Found { start, ..Found::about(kind, first, &text, approval.since, action) })
+        }
+    }
+}
+
+/// A run that works and has spent most of a limit: the one that it is closest to.
+fn spent(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
+    if run.ended_at.is_some() {
+        return None;
+    }
+    let most = run.spending.iter().filter(|spending| spending.is_most());
+    let most = most.max_by_key(|spending| u128::from(spending.used) * 1_000_000 / u128::from(spending.limit.max(1)))?;
+    let percent = u128::from(most.used) * 100 / u128::from(most.limit.max(1));
+    let text = format!("run {} has used {percent} % of its {}: {}", run.number, most.what, most.text);
+    Some(Found::apart(InboxKind::Budget, text, most.since, show(facts, run.number)))
+}
+
+fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<Found> {
+    let silence = facts.now.saturating_sub(worker.last_sign);
+    if silence <= facts.quiet_after {
+        return None;
+    }
+    let todo = worker.todo.and_then(|uid| facts.plan.get(uid));
+    let text = format!("no sign of life from {}; the last one was {}", clip(&worker.name, 60), ago(silence));
+    let action = match (worker.run, todo) {
+        (Some(run), _) => show(facts, run),
+        (None, Some(todo)) => facts.command("show", &[&todo.id]),
+        (None, None) => facts.command("status", &[]),
+    };
+    Some(about(facts, InboxKind::Quiet, worker.todo, &text, worker.last_sign, action))
+}
+
+/// A run that ended after the user last looked. One that reached a limit waits for a larger one.
+fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
+    let (ended_at, outcome) = (run.ended_at?, run.outcome?);
+    if facts.seen.is_some_and(|seen| run.revision <= seen.revision && ended_at <= seen.at) {
+        return None;
+    }
+    let because = run.because.as_deref().map(|why| format!(" ({})", clip(why, PART))).unwrap_or_default();
+    let text = format!("run {} has ended: {outcome}{because}", run.number);
+    let kind = if outcome == "budget" { InboxKind::Budget } else { InboxKind::Finished };
+    Some(Found::apart(kind, text, ended_at, show(facts, run.number)))
+}
+
+/// The plan, if nothing in it is open, and others changed it after the user last looked.
+fn finished(facts: &InboxFacts<'_>) -> Option<Found> {
+    let row = &facts.plan.row;
+    let is_finished = row.counts.open() == 0 && row.counts.completed > 0;
+    if !is_finished || facts.last_by_user || facts.seen.is_some_and(|seen| row.revision <= seen.revision) {
+        return None;
+    }
+    let Progress { completed, total } = Progress::of_counts(&row.counts);
+    let text = format!("the plan `{}` is finished: {completed} of {total} done", clip(facts.plan_name, 60));
+    Some(Found::apart(InboxKind::Finished, text, row.last_time, facts.command("log --new", &[])))
+}

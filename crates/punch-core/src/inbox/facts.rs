@@ -1,0 +1,141 @@
+//! What the inbox has to know besides the plan. Stores and runners fill it in; the core only reads it.
+
+use crate::{Plan, Uid};
+
+/// Everything that the inbox follows from.
+#[derive(Clone, Copy, Debug)]
+pub struct InboxFacts<'a> {
+    /// The whole plan.
+    pub plan: &'a Plan,
+    /// The name of the plan.
+    pub plan_name: &'a str,
+    /// The name of the plan in commands, where they would mean another one without it.
+    pub plan_flag: Option<&'a str>,
+    /// Questions of agents that wait for an answer.
+    pub questions: &'a [QuestionFact],
+    /// Conflicts between the plan and its plan file.
+    pub file_conflicts: &'a [FileConflictFact],
+    /// Approvals that are missing.
+    pub approvals: &'a [ApprovalFact],
+    /// Runs that matter: the last one, and any that still works.
+    pub runs: &'a [RunFact],
+    /// Agents at work: seats of runs, and sessions with a todo in progress.
+    pub workers: &'a [WorkerFact],
+    /// After how many milliseconds without a sign of life an agent is quiet.
+    pub quiet_after: i64,
+    /// Up to where the user has looked; `None` if never.
+    pub seen: Option<SeenFact>,
+    /// The latest change of the plan is the user's own: then the user knows that the plan is finished.
+    pub last_by_user: bool,
+    /// The time.
+    pub now: i64,
+}
+
+/// A question of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuestionFact {
+    /// Its number in the plan, where it can be answered.
+    pub id: Option<u64>,
+    /// The agent that asks.
+    pub agent: String,
+    /// What it asks.
+    pub text: String,
+    /// The todo it works on.
+    pub todo: Option<Uid>,
+    /// The run it works in.
+    pub run: Option<u64>,
+    /// When it asked.
+    pub since: i64,
+}
+
+/// A thing that the plan and its plan file say differently.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileConflictFact {
+    /// What is in conflict, in words.
+    pub text: String,
+    /// The todo that it is about.
+    pub todo: Option<Uid>,
+    /// When it was noticed.
+    pub since: i64,
+}
+
+/// What waits for approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// A command that checks todos.
+    Check(String),
+    /// A setting of the project, and its value as one would type it.
+    Setting(String, String),
+}
+
+/// An approval that is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalFact {
+    /// What is to be approved.
+    pub what: Approval,
+    /// The todos that need it, in list order.
+    pub todos: Vec<Uid>,
+    /// Since when.
+    pub since: i64,
+}
+
+/// A run, as far as the user has to do with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFact {
+    /// Its number in the plan.
+    pub number: u64,
+    /// What it has spent of each of its limits.
+    pub spending: Vec<Spending>,
+    /// When it ended; `None` while it works, or if it was killed.
+    pub ended_at: Option<i64>,
+    /// How it ended, in a word.
+    pub outcome: Option<&'static str>,
+    /// Why it ended so, in words.
+    pub because: Option<String>,
+    /// The revision of the plan when it ended.
+    pub revision: u64,
+}
+
+/// What was spent of one limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// Of what, in a word: `tokens`.
+    pub what: &'static str,
+    /// How much, in words: `85000 of 100000 tokens`.
+    pub text: String,
+    /// How much was spent.
+    pub used: u64,
+    /// How much may be.
+    pub limit: u64,
+    /// When most of it was gone.
+    pub since: i64,
+}
+
+impl Spending {
+    /// Returns true if more than 80 % is gone.
+    pub(super) fn is_most(&self) -> bool {
+        self.limit > 0 && u128::from(self.used) * 5 > u128::from(self.limit) * 4
+    }
+}
+
+/// An agent at work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerFact {
+    /// What it is called: a session, or a seat of a run.
+    pub name: String,
+    /// The todo it works on.
+    pub todo: Option<Uid>,
+    /// The run it belongs to.
+    pub run: Option<u64>,
+    /// When it last gave a sign of life.
+    pub last_sign: i64,
+}
+
+/// Up to where a reader has looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenFact {
+    /// The last revision that was looked at.
+    pub revision: u64,
+    /// When.
+    pub at: i64,
+}

@@ -1,0 +1,148 @@
+//! Items that follow from the plan alone: holds for the user, failed todos, and what todos wait for in vain.
+
+use std::collections::BTreeMap;
+
+use super::behind::{LiveTodos, Start};
+use super::{Found, InboxFacts, InboxKind, todos};
+use crate::graph::NodeState;
+use crate::text::clip;
+use crate::{Dep, HoldKind, Status, Todo, Uid};
+
+/// Names of todos in one text.
+const NAMED: usize = 3;
+
+/// Looks at every live todo, in list order.
+pub(super) fn items<'p>(facts: &InboxFacts<'p>, live: &LiveTodos<'p>) -> Vec<Found> {
+    let mut out = Vec::new();
+    let mut stuck = Stuck::default();
+    for todo in live.todos.iter().copied() {
+        match todo.status_at(facts.now) {
+            Status::Failed => out.push(failed(facts, todo)),
+            Status::Pending => out.extend(held(facts, todo)),
+            Status::InProgress | Status::Completed | Status::Cancelled => {}
+        }
+        if todo.status.is_open() && !todo.is_parked() && todo.derived.unmet > 0 {
+            stuck.look(live, todo);
+        }
+    }
+    out.extend(stuck.items(facts));
+    out
+}
+
+fn failed(facts: &InboxFacts<'_>, todo: &Todo) -> Found {
+    let error = todo.last_error.as_deref().map(str::trim).filter(|error| !error.is_empty());
+    let since = todo.finished_at.unwrap_or(todo.updated_at);
+    Found::about(InboxKind::Failed, todo, error.unwrap_or("failed"), since, facts.command("reopen", &[&todo.id]))
+}
+
+fn held(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
+    let hold = todo.hold_at(facts.now)?;
+    let kind = match hold.kind {
+        HoldKind::Human => InboxKind::Hold,
+        HoldKind::Conflict => InboxKind::Conflict,
+        HoldKind::External | HoldKind::Timer | HoldKind::Job | HoldKind::Other | HoldKind::Parked => return None,
+    };
+    Some(Found::about(kind, todo, hold.reason.trim(), hold.at, facts.command("release", &[&todo.id])))
+}
+
+/// What open todos wait for in vain.
+#[derive(Default)]
+struct Stuck<'p> {
+    /// Cancelled and parked todos that are waited for.
+    blockers: BTreeMap<Uid, ()>,
+    /// Ids that no todo has, each with who waits for it.
+    missing: BTreeMap<&'p str, Vec<&'p Todo>>,
+    /// Edges that are part of a cycle.
+    cycles: Vec<(&'p Todo, Uid)>,
+}
+
+impl<'p> Stuck<'p> {
+    fn look(&mut self, live: &LiveTodos<'p>, todo: &'p Todo) {
+        for dep in &todo.depends_on {
+            let Some(target) = dep.target() else {
+                if let Dep::Dangling(id) = dep {
+                    self.missing.entry(id).or_default().push(todo);
+                }
+                continue;
+            };
+            let Some((target, state)) = live.get(target) else { continue };
+            match dep {
+                // A failed todo has an item of its own.
+                _ if state == NodeState::Dropped && target.status == Status::Cancelled => {
+                    self.blockers.insert(target.uid, ());
+                }
+                _ if target.is_parked() => drop(self.blockers.insert(target.uid, ())),
+                Dep::Suspended(to) if state.open() => self.cycles.push((todo, *to)),
+                _ => {}
+            }
+        }
+    }
+
+    fn items(self, facts: &InboxFacts<'p>) -> Vec<Found> {
+        let mut out = Vec::new();
+        for todo in self.blockers.keys().filter_map(|uid| facts.plan.get(*uid)) {
+            let (what, since, verb) = match todo.hold.as_ref().filter(|_| todo.is_parked()) {
+                Some(hold) => (hold.words(), hold.at, "release"),
+                None => ("cancelled".to_owned(), todo.finished_at.unwrap_or(todo.updated_at), "reopen"),
+            };
+            let what = format!("{what}, but other todos wait for it");
+            out.push(Found::about(InboxKind::Stuck, todo, &what, since, facts.command(verb, &[&todo.id])));
+        }
+        for (id, waiting) in self.missing {
+            let Some(first) = waiting.first() else { continue };
+            let what = format!("waits for `{}`, which does not exist", clip(id, 60));
+            let action = facts.command("edit", &[&first.id, "--drop-needs", id]);
+            let since = waiting.iter().map(|todo| todo.updated_at).min().unwrap_or_default();
+            let start = Start::Waiting(waiting.iter().map(|todo| todo.uid).collect());
+            out.push(Found { start, ..Found::about(InboxKind::Stuck, first, &what, since, action) });
+        }
+        out.extend(cycles(&self.cycles, facts));
+        out
+    }
+}
+
+/// One item for all todos that are in a cycle with each other.
+fn cycles<'p>(edges: &[(&'p Todo, Uid)], facts: &InboxFacts<'p>) -> Vec<Found> {
+    let mut leaders: BTreeMap<Uid, Uid> = BTreeMap::new();
+    for (from, to) in edges {
+        let (a, b) = (leader(&mut leaders, from.uid), leader(&mut leaders, *to));
+        leaders.insert(a.max(b), a.min(b));
+    }
+    let mut members: BTreeMap<Uid, Vec<&Todo>> = BTreeMap::new();
+    let all: Vec<Uid> = leaders.keys().copied().collect();
+    for uid in all {
+        let leader = leader(&mut leaders, uid);
+        members.entry(leader).or_default().extend(facts.plan.get(uid));
+    }
+    let item = |mut members: Vec<&'p Todo>| {
+        members.sort_by_key(|todo| (todo.position, todo.uid));
+        let first = members.first()?;
+        let (_, needed) = edges.iter().find(|(from, _)| from.uid == first.uid).or(edges.first())?;
+        let needed = facts.plan.get(*needed)?;
+        let others: Vec<_> = members.iter().skip(1).take(NAMED).map(|todo| clip(&todo.id, 60)).collect();
+        let more = members.len().saturating_sub(1 + others.len()) as u64;
+        let more = if more > 0 { format!(" and {} more", todos(more)) } else { String::new() };
+        let what = match others.is_empty() {
+            true => "waits for itself".to_owned(),
+            false => format!("in a cycle with {}{more}", others.join(", ")),
+        };
+        let action = facts.command("edit", &[&first.id, "--drop-needs", &needed.id]);
+        let since = members.iter().map(|todo| todo.updated_at).min().unwrap_or_default();
+        let start = Start::Waiting(members.iter().map(|todo| todo.uid).collect());
+        Some(Found { start, ..Found::about(InboxKind::Stuck, first, &what, since, action) })
+    };
+    members.into_values().filter_map(item).collect()
+}
+
+/// The todo that stands for the cycle of another one. Shortens the way for the next question.
+fn leader(leaders: &mut BTreeMap<Uid, Uid>, uid: Uid) -> Uid {
+    let mut top = uid;
+    while let Some(next) = leaders.get(&top).copied().filter(|next| *next != top) {
+        top = next;
+    }
+    let mut at = uid;
+    while let Some(next) = leaders.insert(at, top).filter(|next| *next != at && at != top) {
+        at = next;
+    }
+    top
+}

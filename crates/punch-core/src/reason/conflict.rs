@@ -1,0 +1,190 @@
+//! Todos that get in each other's way (rule 48).
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::{Capped, Reader};
+use crate::files::Prefix;
+use crate::{Dep, Plan, Todo, Uid};
+
+/// Pairs looked at, at most. `files: ["src/**"]` on every todo of a large plan would be all pairs otherwise.
+const PAIRS: usize = 10_000;
+/// Todos visited to find out whether pairs are ordered, at most.
+const STEPS: usize = 1_000_000;
+/// How many others of the same content a todo is compared with.
+const ALIKE: usize = 8;
+
+/// What two todos clash over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Clash {
+    /// Their content is equal, ignoring case and punctuation.
+    Content,
+    /// Globs that may touch the same files: of the first and of the second.
+    Files(String, String),
+}
+
+/// Two open todos that should not be worked on at the same time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Goes first: better effective priority, then position.
+    pub first: Uid,
+    /// Waits for it.
+    pub second: Uid,
+    /// Their ids in that order.
+    pub ids: (String, String),
+    /// Over what.
+    pub clash: Clash,
+}
+
+/// The answer of [`conflicts`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conflicts {
+    /// Same content first, each kind in the order in which the todos would go.
+    pub pairs: Capped<Conflict>,
+    /// There was too much to compare everything.
+    pub cut: bool,
+}
+
+/// Conflicts among the open todos. A pair with an order between them is none: they never run at once, and one that
+/// had to wait for a todo that depends on it would wait forever.
+pub fn conflicts(plan: &Plan, now: i64) -> Conflicts {
+    let look = Reader::new(plan, now);
+    let mut open: Vec<&Todo> = plan.all().filter(|t| look.is_open(t)).collect();
+    open.sort_by_key(|t| (t.effective_priority(), t.position, t.uid));
+    let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
+    search.contents(&open);
+    search.files(&open);
+    search.found
+}
+
+/// Conflicts of one todo with any other, found without comparing the others.
+pub fn conflicts_of(plan: &Plan, uid: Uid, now: i64) -> Conflicts {
+    let look = Reader::new(plan, now);
+    let is_open = |t: &&Todo| look.is_open(t);
+    let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
+    let Some(todo) = plan.get(uid).filter(is_open) else { return search.found };
+    let words = normal(&todo.content);
+    let order = |t: &Todo| (t.effective_priority(), t.position, t.uid);
+    let mut others: Vec<&Todo> = plan.all().filter(is_open).filter(|t| t.uid != uid).collect();
+    others.sort_by_key(|t| order(t));
+    for other in others {
+        let (first, second) = if order(other) < order(todo) { (other, todo) } else { (todo, other) };
+        let same = !words.is_empty() && normal(&other.content) == words;
+        let shared = || {
+            let pairs = first.files.iter().flat_map(|a| second.files.iter().map(move |b| (a, b)));
+            let both = pairs.into_iter().find(|(a, b)| crate::files::overlap(a, b));
+            both.map(|(a, b)| Clash::Files(a.clone(), b.clone()))
+        };
+        if let Some(clash) = if same { Some(Clash::Content) } else { shared() }
+            && search.unordered(first, second)
+        {
+            search.add(first, second, clash);
+        }
+    }
+    search.found
+}
+
+struct Search<'a> {
+    plan: &'a Plan,
+    found: Conflicts,
+    steps: usize,
+    pairs: usize,
+    named: HashSet<(Uid, Uid)>,
+}
+
+impl<'a> Search<'a> {
+    fn contents(&mut self, open: &[&'a Todo]) {
+        let mut alike: BTreeMap<String, Vec<&Todo>> = BTreeMap::new();
+        for todo in open {
+            let words = normal(&todo.content);
+            if !words.is_empty() {
+                alike.entry(words).or_default().push(todo);
+            }
+        }
+        let mut groups: Vec<Vec<&Todo>> = alike.into_values().filter(|group| group.len() > 1).collect();
+        groups.sort_by_key(|group| (group[0].effective_priority(), group[0].position, group[0].uid));
+        for group in groups {
+            for (at, second) in group.iter().enumerate().skip(1) {
+                // One reason to wait is enough.
+                let first = group[..at].iter().take(ALIKE).find(|first| self.unordered(first, second));
+                if let Some(first) = first {
+                    self.add(first, second, Clash::Content);
+                }
+            }
+        }
+    }
+
+    fn files(&mut self, open: &[&'a Todo]) {
+        let mut globs: Vec<(Prefix<'_>, usize, &str)> = Vec::new();
+        for (rank, todo) in open.iter().enumerate() {
+            globs.extend(todo.files.iter().map(|glob| (Prefix::of(glob), rank, glob.as_str())));
+        }
+        globs.sort_unstable();
+        // Sorted, everything that begins with a text follows it in one run: what is still open is on the stack.
+        let mut stack: Vec<(Prefix<'_>, usize, &str)> = Vec::new();
+        let mut hits = BTreeMap::new();
+        'all: for here in globs {
+            while stack.last().is_some_and(|above| !here.0.text.starts_with(above.0.text)) {
+                stack.pop();
+            }
+            for above in &stack {
+                if self.pairs == 0 {
+                    self.found.cut = true;
+                    break 'all;
+                }
+                self.pairs -= 1;
+                // Equal texts cover each other both ways, whichever of them has the wildcard.
+                if above.1 != here.1 && (above.0.covers(here.0) || here.0.covers(above.0)) {
+                    let (first, second) = if above.1 < here.1 { (above, &here) } else { (&here, above) };
+                    hits.entry((first.1, second.1)).or_insert((first.2, second.2));
+                }
+            }
+            stack.push(here);
+        }
+        for ((first, second), (a, b)) in hits {
+            if self.unordered(open[first], open[second]) {
+                self.add(open[first], open[second], Clash::Files(a.to_owned(), b.to_owned()));
+            }
+        }
+    }
+
+    fn add(&mut self, first: &Todo, second: &Todo, clash: Clash) {
+        if self.named.insert((first.uid, second.uid)) {
+            let ids = (first.id.clone(), second.id.clone());
+            self.found.pairs.push(Conflict { first: first.uid, second: second.uid, ids, clash });
+        }
+    }
+
+    /// Neither depends on the other. Only the one with the higher level can, and only through levels between.
+    fn unordered(&mut self, a: &'a Todo, b: &'a Todo) -> bool {
+        let (low, high) = if a.derived.level < b.derived.level { (a, b) } else { (b, a) };
+        if low.derived.level == high.derived.level {
+            return true;
+        }
+        let mut seen = HashSet::from([high.uid]);
+        let mut stack = vec![high];
+        while let Some(todo) = stack.pop() {
+            for dep in &todo.depends_on {
+                let Dep::On(uid) = dep else { continue };
+                if *uid == low.uid {
+                    return false;
+                }
+                let Some(next) = self.plan.get(*uid).filter(|t| t.derived.level > low.derived.level) else { continue };
+                if seen.insert(*uid) {
+                    stack.push(next);
+                }
+            }
+            if self.steps == 0 {
+                self.found.cut = true;
+                return false;
+            }
+            self.steps -= 1;
+        }
+        true
+    }
+}
+
+/// Lower case, and one space for everything that is neither letter nor digit.
+fn normal(content: &str) -> String {
+    let lower = content.to_lowercase();
+    lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}

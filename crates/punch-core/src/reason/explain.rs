@@ -1,0 +1,64 @@
+//! Why a todo is where it is, and what to do about it first.
+
+use std::collections::HashSet;
+
+use super::walk::reach;
+use super::{Capped, Cause, Reader, Reason};
+use crate::{Hold, Plan, ShownStatus, Status, Uid};
+
+/// The answer of [`why`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The todo asked about.
+    pub id: String,
+    /// The status a reader sees.
+    pub status: Status,
+    /// How it is shown.
+    pub shown: ShownStatus,
+    /// What holds the todo itself.
+    pub hold: Option<Hold>,
+    /// What lies in the todo itself besides a hold: it has no content, or another owner works on it.
+    pub own: Option<Reason>,
+    /// What it waits for: its unmet dependencies in their order, and work in progress on its files.
+    pub waits_for: Capped<Reason>,
+    /// Where the chains of waiting begin, nearest first: what must move before anything else can.
+    pub roots: Capped<Reason>,
+}
+
+/// Explains a todo of a whole plan; nothing if the plan does not have it.
+pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Explanation> {
+    let reader = Reader::new(plan, now);
+    let todo = plan.get(uid)?;
+    let mut out = Explanation {
+        id: todo.id.clone(),
+        status: todo.status_at(now),
+        shown: reader.shown(todo),
+        hold: todo.hold_at(now).cloned(),
+        own: None,
+        waits_for: Capped::default(),
+        roots: Capped::default(),
+    };
+    for reason in reader.reasons(todo) {
+        match reason.cause {
+            _ if !reason.is_own() => out.waits_for.push(reason),
+            cause if cause.is_hold() => {}
+            _ => out.own = Some(reason),
+        }
+    }
+    let mut named = HashSet::new();
+    reach(todo, |todo, next| {
+        if !reader.is_open(todo) {
+            return;
+        }
+        for reason in reader.reasons(todo).into_iter().filter(|reason| !reason.is_own()) {
+            let target = reason.uid.and_then(|uid| plan.get(uid));
+            // A hold is a beginning of its own even where todos are waited for as well.
+            let begins = reason.cause != Cause::Waiting || reason.about.is_some();
+            next.extend(target.filter(|t| reader.is_open(t)));
+            if begins && named.insert((reason.id.clone(), reason.cause)) {
+                out.roots.push(reason);
+            }
+        }
+    });
+    Some(out)
+}

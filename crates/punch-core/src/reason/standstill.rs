@@ -1,0 +1,86 @@
+//! Why nothing, or nothing else, can be started: where all the waiting in a plan begins.
+
+use std::collections::HashSet;
+
+use super::{Capped, Cause, LISTED, Reader, Reason, unblocks};
+use crate::{Plan, Status, Todo};
+
+/// One beginning of waiting, with what it stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandstillRoot {
+    /// What it is.
+    pub reason: Reason,
+    /// How many open todos wait for it, however indirectly.
+    pub waiting: usize,
+}
+
+/// The answer of [`standstill`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standstill {
+    /// Open todos that have content.
+    pub open: usize,
+    /// Ids of what can be started, best first.
+    pub ready: Capped<String>,
+    /// Ids of what is in progress and waits for nothing.
+    pub running: Capped<String>,
+    /// In the order of [`Cause`]: users first, work in progress last.
+    pub roots: Capped<StandstillRoot>,
+}
+
+/// Looks at everything open in a whole plan.
+pub fn standstill(plan: &Plan, now: i64) -> Standstill {
+    let reader = Reader::new(plan, now);
+    let mut open: Vec<&Todo> = plan.all().filter(|t| reader.is_open(t) && !t.is_parked()).collect();
+    open.sort_by_key(|t| (t.effective_priority(), t.position, t.uid));
+    let mut out = Standstill { open: open.iter().filter(|t| !super::is_empty(t)).count(), ..Standstill::default() };
+    let mut named: HashSet<(String, Cause)> = HashSet::new();
+    let mut found: Vec<(&Todo, Reason)> = Vec::new();
+    for todo in open {
+        let reasons = reader.reasons(todo);
+        let running = todo.status_at(now) == Status::InProgress && todo.derived.unmet == 0;
+        if running {
+            out.running.push(todo.id.clone());
+            found.push((todo, reader.standing(todo)));
+            continue;
+        }
+        if reasons.is_empty() {
+            out.ready.push(todo.id.clone());
+        }
+        for reason in reasons {
+            let begins = match reason.cause {
+                // What is parked begins something only where it is waited for.
+                Cause::Dropped | Cause::Missing | Cause::Cycle | Cause::Parked => true,
+                cause => cause.is_hold() && reason.is_own() || matches!(cause, Cause::Blank | Cause::Files),
+            };
+            if begins && named.insert((reason.id.clone(), reason.cause)) {
+                found.push((reason.uid.and_then(|uid| plan.get(uid)).unwrap_or(todo), reason));
+            }
+        }
+    }
+    found.sort_by_key(|(todo, reason)| (reason.cause, todo.effective_priority(), todo.position, todo.uid));
+    for (at, (_, reason)) in found.into_iter().enumerate() {
+        // Walking the plan is worth it only for what will be shown.
+        let waiting = if at < LISTED { waiting(plan, &reason, now) } else { 0 };
+        out.roots.push(StandstillRoot { reason, waiting });
+    }
+    out
+}
+
+fn waiting(plan: &Plan, reason: &Reason, now: i64) -> usize {
+    match reason.uid {
+        Some(uid) => unblocks(plan, uid, now).map_or(0, |u| u.waiting),
+        None => plan.waiting_for_id(&reason.id).map_or(0, |uids| uids.len()),
+    }
+}
+
+impl Standstill {
+    /// In a word: `ready`, `running`, `waiting` or `closed`.
+    pub const fn standing(&self) -> &'static str {
+        match (self.open, self.ready.total, self.running.total) {
+            (0, _, _) => "closed",
+            (_, 1.., _) => "ready",
+            (_, 0, 1..) => "running",
+            (_, 0, 0) => "waiting",
+        }
+    }
+}

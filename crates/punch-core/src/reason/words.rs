@@ -1,0 +1,248 @@
+//! Reasons in words: half a line beside a todo, an item of a list, and the paragraphs of `why`. Everything is safe to print.
+
+use super::{Capped, Cause, Clash, Conflict, Conflicts, Explanation, Reason, Standstill, StandstillRoot, Unblocks};
+use crate::text::{clip, neutral};
+use crate::{ShownStatus, Status, time};
+
+/// Entries written out in a text.
+const WRITTEN: usize = 5;
+
+impl Cause {
+    /// What stands in the way, in a few words behind an id. `about` is safe to print already.
+    pub fn words(self, about: &str) -> String {
+        let plain = match self {
+            Self::Person => "waiting for you",
+            Self::Hold => "on hold",
+            Self::Timer => "on hold until a set time",
+            Self::Parked => "parked",
+            Self::Dropped if about.is_empty() => "given up",
+            Self::Dropped => return about.to_owned(),
+            Self::Missing => "no such todo",
+            Self::Cycle => "in a cycle",
+            Self::Blank => "empty",
+            Self::Oversize => "larger than a context window",
+            Self::Optional => "optional",
+            Self::Reported => "reported, not verified yet",
+            Self::Elsewhere if about.is_empty() => "in progress elsewhere",
+            Self::Elsewhere => return format!("in progress by {about}"),
+            Self::Files => "in progress on the same files",
+            Self::Running => "in progress",
+            Self::Waiting => "waiting",
+            Self::Ready => "ready",
+        };
+        if about.is_empty() { plain.to_owned() } else { format!("{plain}: {about}") }
+    }
+}
+
+impl Reason {
+    /// The id and how it stands in the way: `T-1 (in progress)`.
+    pub fn text(&self) -> String {
+        format!("{} ({})", shown(&self.id), self.words())
+    }
+
+    /// How it stands in the way, without the id.
+    pub fn words(&self) -> String {
+        let about = self.about.as_deref().map(|about| neutral(&clip(about, 80)).into_owned()).unwrap_or_default();
+        match (self.cause, self.status) {
+            (Cause::Cycle, _) => {
+                let cycle = match self.id == self.needed_by {
+                    true => "depends on itself".to_owned(),
+                    false => format!("in a cycle with {}", shown(&self.needed_by)),
+                };
+                if about.is_empty() { cycle } else { format!("{cycle}, on hold: {about}") }
+            }
+            (Cause::Waiting, Some(Status::InProgress)) => "stalled".to_owned(),
+            (Cause::Waiting, _) if !about.is_empty() => format!("waiting, on hold: {about}"),
+            (Cause::Timer, _) => match (self.until, about.is_empty()) {
+                (None, _) => self.cause.words(&about),
+                (Some(until), true) => format!("on hold until {}", time::utc(until)),
+                (Some(until), false) => format!("on hold until {}: {about}", time::utc(until)),
+            },
+            (cause, _) => cause.words(&about),
+        }
+    }
+}
+
+/// Why a todo is not worked on, in few words each: what it waits for, what it is stuck behind, its hold. Names at most
+/// `named` todos of a kind.
+pub fn summary(reasons: &[Reason], named: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    let dropped: Vec<&Reason> = reasons.iter().filter(|reason| reason.cause == Cause::Dropped).collect();
+    if let Some(first) = dropped.first() {
+        let how = first.status.map_or("given up", Status::name);
+        let more = match dropped.len() {
+            1 => String::new(),
+            many => format!(" and {} more", many - 1),
+        };
+        out.push(format!("stuck behind {}, which is {how}{more}", shown(&first.id)));
+    }
+    let waited: Vec<String> = reasons.iter().filter_map(waited_for).collect();
+    if !waited.is_empty() {
+        let more = waited.len().saturating_sub(named);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        out.push(format!("waiting for {}{more}", waited[..waited.len().min(named)].join(", ")));
+    }
+    for reason in reasons.iter().filter(|reason| reason.is_own()) {
+        match reason.cause {
+            Cause::Person if reason.about.is_some() => out.push(Cause::Hold.words(&about(reason))),
+            Cause::Person | Cause::Hold | Cause::Timer | Cause::Parked => out.push(reason.words()),
+            Cause::Blank => out.push("empty: nothing to do until it has content".to_owned()),
+            Cause::Reported | Cause::Oversize | Cause::Optional => out.push(reason.words()),
+            Cause::Elsewhere | Cause::Running | Cause::Ready | Cause::Waiting => {}
+            Cause::Dropped | Cause::Missing | Cause::Cycle | Cause::Files => {}
+        }
+    }
+    out
+}
+
+fn waited_for(reason: &Reason) -> Option<String> {
+    let id = shown(&reason.id);
+    match reason.cause {
+        Cause::Dropped => None,
+        Cause::Missing => Some(format!("{id} (missing)")),
+        Cause::Cycle => Some(format!("{id} (cycle)")),
+        Cause::Files => Some(format!("{id} (same files)")),
+        _ if reason.is_own() => None,
+        _ => Some(id),
+    }
+}
+
+fn about(reason: &Reason) -> String {
+    reason.about.as_deref().map(|about| neutral(&clip(about, 120)).into_owned()).unwrap_or_default()
+}
+
+/// An id that is safe to print: dialects take ids of any text.
+pub(crate) fn shown(id: &str) -> String {
+    if id.is_empty() {
+        return "(no id)".to_owned();
+    }
+    let safe = neutral(&clip(id, 60)).into_owned();
+    // Text with blanks could be taken for a line of its own.
+    if safe.contains(' ') { format!("`{safe}`") } else { safe }
+}
+
+impl<T> Capped<T> {
+    /// The first few in words, and how many more there are.
+    fn words(&self, word: impl Fn(&T) -> String) -> String {
+        let mut out: Vec<String> = self.list.iter().take(WRITTEN).map(word).collect();
+        if self.total > out.len() {
+            out.push(format!("{} more", self.total - out.len()));
+        }
+        out.join(", ")
+    }
+}
+
+impl Explanation {
+    /// The standing of the todo in the JSON of `punch why`: its status as shown, where work in progress is `running`, every
+    /// kind of waiting `blocked`, and everything that is closed `closed`.
+    pub const fn standing(&self) -> &'static str {
+        match self.shown {
+            ShownStatus::Waiting => "blocked",
+            ShownStatus::InProgress | ShownStatus::Reported => "running",
+            ShownStatus::Ready | ShownStatus::Stuck | ShownStatus::Empty | ShownStatus::Stalled => self.shown.name(),
+            ShownStatus::Held | ShownStatus::Parked => "held",
+            ShownStatus::Completed | ShownStatus::Cancelled | ShownStatus::Failed | ShownStatus::Archived => "closed",
+        }
+    }
+
+    /// A line or three.
+    pub fn text(&self) -> String {
+        let mut out = format!("{} is {}", shown(&self.id), self.shown.word());
+        if let Some(own) = &self.own {
+            out += &match own.cause {
+                Cause::Blank => ": it has no content".to_owned(),
+                Cause::Elsewhere => match own.until {
+                    Some(until) => format!(", claimed by {} until {}", about(own), time::utc(until)),
+                    None => format!(", claimed by {}", about(own)),
+                },
+                _ => String::new(),
+            };
+        }
+        if let Some(hold) = &self.hold {
+            out += &format!("\non hold ({}): {}", hold.kind.name(), neutral(&clip(&hold.reason, 200)));
+        }
+        if self.waits_for.total > 0 {
+            out += &format!("\nwaiting for {}: {}", self.waits_for.total, self.waits_for.words(Reason::text));
+        }
+        // Where waiting has only one step the beginnings are the same list again.
+        if self.roots != self.waits_for && self.roots.total > 0 {
+            out += &format!("\nstart with: {}", self.roots.words(Reason::text));
+        }
+        out
+    }
+}
+
+impl StandstillRoot {
+    /// What it is, and how many wait for it.
+    pub fn text(&self) -> String {
+        match self.waiting {
+            0 => self.reason.text(),
+            1 => format!("{}; 1 todo is waiting for it", self.reason.text()),
+            waiting => format!("{}; {waiting} todos are waiting for it", self.reason.text()),
+        }
+    }
+}
+
+impl Standstill {
+    /// A few lines.
+    pub fn text(&self) -> String {
+        let mut out = match (self.open, self.ready.total) {
+            (0, _) => return "Nothing is open.".to_owned(),
+            (1, 0) => "Nothing can be started; 1 todo is open.".to_owned(),
+            (open, 0) => format!("Nothing can be started; {open} todos are open."),
+            (open, ready) => {
+                format!("{ready} of {open} open can be started: {}", self.ready.words(|id| shown(id)))
+            }
+        };
+        if self.roots.total > 0 {
+            out += if self.ready.total > 0 { "\nThe rest is blocked by:" } else { "\nBlocked by:" };
+        }
+        for root in &self.roots.list {
+            out += &format!("\n  {}", root.text());
+        }
+        if self.roots.total > self.roots.list.len() {
+            out += &format!("\n  {} more", self.roots.total - self.roots.list.len());
+        }
+        out
+    }
+}
+
+impl Unblocks {
+    /// What becomes ready, and how many wait.
+    pub fn text(&self) -> String {
+        let id = shown(&self.id);
+        let waiting = match self.waiting {
+            1 => "1 todo is waiting for it".to_owned(),
+            waiting => format!("{waiting} todos are waiting for it"),
+        };
+        match (self.ready.total, self.waiting) {
+            (0, 0) => format!("nothing is waiting for {id}"),
+            (0, _) => format!("finishing {id} unblocks nothing directly; {waiting}"),
+            (_, _) => format!("finishing {id} unblocks {}; {waiting}", self.ready.words(|id| shown(id))),
+        }
+    }
+}
+
+impl Conflict {
+    /// Which two clash, and over what.
+    pub fn text(&self) -> String {
+        let (first, second) = (shown(&self.ids.0), shown(&self.ids.1));
+        let name = |glob: &str| neutral(&clip(glob, 60)).into_owned();
+        match &self.clash {
+            Clash::Content => format!("{second} says the same as {first}"),
+            Clash::Files(a, b) if a == b => format!("{second} and {first} both touch {}", name(a)),
+            Clash::Files(a, b) => format!("{second} touches {}, {first} touches {}", name(b), name(a)),
+        }
+    }
+}
+
+impl Conflicts {
+    /// All of them on a line; empty without conflicts.
+    pub fn text(&self) -> String {
+        if self.pairs.total == 0 {
+            return String::new();
+        }
+        let more = if self.cut { " or more" } else { "" };
+        format!("{}{more} in conflict: {}", self.pairs.total, self.pairs.words(Conflict::text))
+    }
+}

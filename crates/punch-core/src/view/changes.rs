@@ -1,0 +1,112 @@
+//! What a write changed on one todo, a line for each field: the answer to `edit`, `hold` and `note`.
+
+use super::{Glyphs, Line, Plain, Role};
+use crate::{Change, Dep, Event, Hold, Kind, Label, Patch, Phase, Plan, Uid, Verify};
+
+/// Characters of a value.
+const VALUE: usize = 200;
+
+/// The changed fields of a todo. Fields that the answer shows anyway, such as the status, are left out; of a new todo only
+/// what it needs is named.
+pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<Line> {
+    let mut out = Vec::new();
+    for event in events {
+        let Patch::Todo(of, changes) = &event.patch else { continue };
+        if *of != uid {
+            continue;
+        }
+        for change in changes {
+            if event.kind != Kind::Added || matches!(change, Change::DependsOn(_)) {
+                out.extend(describe(plan, change, glyphs));
+            }
+        }
+    }
+    out
+}
+
+fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
+    let swap = |name: &'static str, before: Option<String>, after: Option<String>| {
+        vec![field(
+            name,
+            &match (before, after) {
+                (Some(before), Some(after)) => {
+                    format!("{} {} {}", clipped(&before), glyphs.arrow(false), clipped(&after))
+                }
+                (None, Some(after)) => clipped(&after),
+                (Some(before), None) => format!("{} removed", clipped(&before)),
+                (None, None) => return Vec::new(),
+            },
+        )]
+    };
+    match change {
+        Change::Id(it) => swap("id", Some(it.before.clone()), Some(it.after.clone())),
+        Change::Content(it) => swap("text", Some(it.before.clone()), Some(it.after.clone())),
+        Change::ActiveForm(it) => swap("active form", it.before.clone(), it.after.clone()),
+        Change::Description(it) => swap("description", it.before.clone(), it.after.clone()),
+        Change::Phase(it) => {
+            let name = |uid: Option<crate::PhaseUid>| {
+                let phase: Option<&Phase> = uid.and_then(|uid| plan.row.phases.iter().find(|phase| phase.uid == uid));
+                phase.map(|phase| phase.name.clone())
+            };
+            swap("phase", name(it.before), name(it.after))
+        }
+        Change::Priority(it) => swap("priority", Some(it.before.to_string()), Some(it.after.to_string())),
+        Change::Complexity(it) => {
+            let name = |size: Option<crate::Complexity>| size.map(|size| size.name().to_owned());
+            swap("size", name(it.before), name(it.after))
+        }
+        Change::EstimatedTokens(it) => {
+            swap("tokens", it.before.map(|n| n.to_string()), it.after.map(|n| n.to_string()))
+        }
+        Change::Criteria(it) => swap("criteria", it.before.clone(), it.after.clone()),
+        Change::Verify(it) => swap("verify", it.before.as_ref().map(Verify::line), it.after.as_ref().map(Verify::line)),
+        Change::Hold(it) => match (&it.before, &it.after) {
+            (_, Some(hold)) => vec![field("on hold", &hold_words(hold))],
+            (Some(_), None) => vec![field("on hold", "no longer")],
+            (None, None) => Vec::new(),
+        },
+        Change::Labels(it) => {
+            let sign = |sign: &'static str, labels: &std::collections::BTreeSet<Label>| -> Vec<String> {
+                labels.iter().map(|label| format!("{sign}{}", label.as_str())).collect()
+            };
+            let all = [sign("+", &it.added), sign("-", &it.removed)].concat();
+            vec![field("labels", &clipped(&all.join(" ")))]
+        }
+        Change::DependsOn(it) => {
+            let name = |dep: &Dep| match dep {
+                Dep::Dangling(id) => format!("{} (unknown)", Plain::id(id)),
+                Dep::On(uid) | Dep::Suspended(uid) => match plan.get(*uid) {
+                    Some(todo) => format!("{}  {}", Plain::id(&todo.id), Plain::clipped(&todo.content, 80)),
+                    None => format!("#{}", uid.0),
+                },
+            };
+            let added = it.added.iter().filter(|dep| !it.removed.contains(dep));
+            let removed = it.removed.iter().filter(|dep| !it.added.contains(dep));
+            let added = added.map(|dep| field("needs", &name(dep)));
+            added.chain(removed.map(|dep| field("no longer needs", &name(dep)))).collect()
+        }
+        Change::Files(it) => {
+            let sign = |sign: &str, files: &[String]| -> Vec<String> {
+                files.iter().map(|file| format!("{sign}{file}")).collect()
+            };
+            let all = [sign("+", &it.added), sign("-", &it.removed)].concat();
+            vec![field("files", &clipped(&all.join(" ")))]
+        }
+        Change::Notes(it) => it.added.iter().map(|note| field("note", &clipped(&note.text))).collect(),
+        Change::LastError(it) => swap("error", None, it.after.clone()),
+        _ => Vec::new(),
+    }
+}
+
+fn hold_words(hold: &Hold) -> String {
+    let until = hold.until.map(|until| format!(", until {}", crate::time::utc(until))).unwrap_or_default();
+    format!("{} ({}{until})", clipped(&hold.reason), hold.kind.name())
+}
+
+fn clipped(text: &str) -> String {
+    Plain::clipped(text, VALUE).to_string()
+}
+
+fn field(name: &str, value: &str) -> Line {
+    Line::default().with(Role::Heading, format!("  {name}: ")).with(Role::Text, value)
+}

@@ -1,0 +1,136 @@
+//! The plan on one screen: progress, who works on what, what is next, and what needs you, each with the command to type.
+
+use super::table::{self, TableRow};
+use super::width::columns;
+use super::{Glyphs, Layout, Line, PlanSummary, Progress, Role, Section, TodoRow};
+use crate::ShownStatus;
+use crate::inbox::{InboxItem, InboxKind};
+use crate::text::clip;
+
+/// Columns of the names of sections.
+const NAME: usize = 13;
+/// Things that need the user and are shown.
+const ITEMS: usize = 5;
+/// A longer command gets a line of its own.
+const COMMAND: usize = 24;
+/// Cells of the bar.
+const CELLS: usize = 24;
+
+/// A plan on one screen.
+pub struct Dashboard<'a> {
+    /// The name of the plan.
+    pub plan: &'a str,
+    /// The plan at a glance.
+    pub summary: &'a PlanSummary,
+    /// What needs the user; `None` where the plan is too large to find out at the side.
+    pub inbox: Option<&'a [InboxItem]>,
+    /// What stands at the end: sessions that are kept going, connected agents.
+    pub foot: &'a [String],
+}
+
+/// A row of the screen with the name of its section.
+struct Entry {
+    name: &'static str,
+    row: TableRow,
+    /// A command that does not fit beside the text.
+    below: Option<String>,
+}
+
+impl Dashboard<'_> {
+    /// The screen, line by line.
+    pub fn lines(&self, layout: Layout) -> Vec<Line> {
+        let blank = layout.width.map(|_| Line::default());
+        let mut out = vec![self.head(layout)];
+        let entries = self.entries(layout);
+        out.extend(blank.clone().filter(|_| !entries.is_empty()));
+        let inner = Layout { width: layout.width.map(|width| width.saturating_sub(NAME)), ..layout };
+        let (rows, heads): (Vec<TableRow>, Vec<(&str, Option<String>)>) =
+            entries.into_iter().map(|entry| (entry.row, (entry.name, entry.below))).unzip();
+        let mut last = "";
+        for (line, (name, below)) in table::lines(&rows, inner).into_iter().zip(heads) {
+            let shown = if name == last { "" } else { name };
+            last = name;
+            let mut whole = Line::default().with(Role::Heading, format!("{shown:NAME$}"));
+            whole.0.extend(line.0);
+            out.push(whole);
+            if let Some(command) = below {
+                out.push(Line::default().with(Role::Text, format!("{:NAME$}  ", "")).with(Role::Command, command));
+            }
+        }
+        out.extend(self.more().map(|more| {
+            let line = Line::default().with(Role::Text, format!("{:NAME$}", ""));
+            line.with(Role::Detail, format!("and {more} more: ")).with(Role::Command, "punch inbox")
+        }));
+        out.extend(blank.filter(|_| !self.foot.is_empty()));
+        let cut =
+            |line: Line| layout.width.map_or_else(|| line.clone(), |width| line.clone().fit(width, layout.glyphs));
+        out.extend(self.foot.iter().map(|text| cut(Line::default().with(Role::Detail, text.as_str()))));
+        out
+    }
+
+    fn head(&self, layout: Layout) -> Line {
+        let Progress { completed, total } = self.summary.progress;
+        let line = Line::default().with(Role::Heading, clip(self.plan, 40));
+        let gap = if layout.width.is_some() { layout.dot() } else { ": " };
+        let line = line.with(Role::Detail, gap).with(Role::Text, format!("{completed} of {total} done"));
+        if layout.width.is_none() {
+            return line.with(Role::Text, format!(" ({}%)", self.summary.progress.percent()));
+        }
+        let [full, empty] = match layout.glyphs {
+            Glyphs::Unicode => ["━", "─"],
+            Glyphs::Ascii => ["#", "-"],
+        };
+        let filled = self.summary.progress.filled(CELLS);
+        let line = line.with(Role::Text, "  ").with(Role::Done, full.repeat(filled));
+        let line = line.with(Role::Detail, empty.repeat(CELLS - filled));
+        line.with(Role::Text, format!("  {}%", self.summary.progress.percent()))
+    }
+
+    fn entries(&self, layout: Layout) -> Vec<Entry> {
+        let mut out = Vec::new();
+        let items = self.inbox.unwrap_or_default();
+        let in_inbox = |row: &TodoRow| items.iter().any(|item| item.todo.as_deref() == Some(row.id.as_str()));
+        let mut section = |name: &'static str, section: &Section| {
+            let rows = section.rows.iter().filter(|row| !in_inbox(row) || name == "In progress");
+            out.extend(rows.map(|row| Entry { name, row: row.table_row(layout), below: None }));
+        };
+        section("In progress", &self.summary.working);
+        section("Next", &self.summary.ready);
+        section("Failed", &self.summary.failed);
+        section("Stuck", &self.summary.stuck);
+        section("On hold", &self.summary.held);
+        out.extend(items.iter().take(ITEMS).map(|item| entry(item, layout)));
+        out
+    }
+
+    fn more(&self) -> Option<usize> {
+        self.inbox.and_then(|items| items.len().checked_sub(ITEMS)).filter(|more| *more > 0)
+    }
+}
+
+fn entry(item: &InboxItem, layout: Layout) -> Entry {
+    let (name, sign) = match item.kind {
+        InboxKind::Question | InboxKind::Approval => ("Needs you", (Role::Warning, "?")),
+        InboxKind::Hold => ("Needs you", status(ShownStatus::Held, layout)),
+        InboxKind::Failed => ("Failed", status(ShownStatus::Failed, layout)),
+        InboxKind::Stuck => ("Stuck", status(ShownStatus::Stuck, layout)),
+        InboxKind::Conflict => ("Conflict", (Role::Warning, "!")),
+        InboxKind::Budget => ("Budget", (Role::Warning, "!")),
+        InboxKind::Quiet => ("Quiet", (Role::Warning, "!")),
+        InboxKind::Finished => ("Finished", status(ShownStatus::Completed, layout)),
+    };
+    let blocks = if item.blocks > 0 { format!(" (blocks {})", item.blocks) } else { String::new() };
+    let beside = columns(&item.action) <= COMMAND;
+    let remark = if beside { Line::default().with(Role::Command, item.action.as_str()) } else { Line::default() };
+    let row = TableRow {
+        sign,
+        id: item.todo.clone().map(|id| super::Plain::id(&id).to_string()).unwrap_or_default(),
+        text: (Role::Text, format!("{}{blocks}", item.text)),
+        remark,
+    };
+    Entry { name, row, below: (!beside).then(|| item.action.clone()) }
+}
+
+const fn status(status: ShownStatus, layout: Layout) -> (Role, &'static str) {
+    (Role::Status(status), layout.glyphs.status(status))
+}

@@ -1,0 +1,132 @@
+//! The plan as text that a user edits: one line for each todo, with what people change by hand, and nothing else. What is
+//! not shown stays as it is.
+//!
+//! ```text
+//! # Core
+//!
+//! - [ ] T-4  Write the parser  p1 ~20k #core needs: T-2, T-3
+//! ```
+
+mod line;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::{Document, Record, Refusal, State, Status};
+use line::{Item, mark, read_item};
+
+/// The todos that are shown: open ones and failed ones, or all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// What is not closed.
+    Unfinished,
+    /// Everything.
+    All,
+}
+
+impl Shown {
+    fn has(self, record: &Record) -> bool {
+        let unfinished = !matches!(record.status.stored(), Status::Completed | Status::Cancelled);
+        record.id.as_deref().is_some_and(line::can_show) && (self == Self::All || unfinished)
+    }
+}
+
+/// Writes a plan: todos without a phase first, then the phases as headings.
+pub fn write(document: &Document, shown: Shown) -> String {
+    let place = document.phase_places();
+    let mut sections: Vec<Vec<&Record>> = vec![Vec::new(); document.phases.len() + 1];
+    for record in document.records.iter().filter(|record| shown.has(record)) {
+        sections[place(record).map_or(0, |at| at + 1)].push(record);
+    }
+    let widest = document.records.iter().filter(|record| shown.has(record)).filter_map(|record| record.id.as_deref());
+    let widest = widest.map(|id| id.chars().count()).max().unwrap_or(0).min(16);
+    let mut out = String::new();
+    for (at, records) in sections.iter().enumerate().filter(|(_, records)| !records.is_empty()) {
+        if let Some(name) = at.checked_sub(1).and_then(|at| document.phases.get(at)) {
+            let blank = if out.is_empty() { "" } else { "\n" };
+            out.push_str(&format!("{blank}# {}\n\n", line::shown_text(name)));
+        }
+        for record in records {
+            out.push_str(&line::write(record, widest));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Reads what the user left of `before`: the plan as it should be. Refuses with every line that is not understood.
+pub fn read(text: &str, before: &Document, shown: Shown) -> Result<Document, Refusal> {
+    let known: HashMap<&str, &Record> =
+        before.records.iter().filter(|r| shown.has(r)).filter_map(|r| Some((r.id.as_deref()?, r))).collect();
+    // What was missing before may stay missing.
+    let needed = before.records.iter().flat_map(|record| record.depends_on.iter().map(String::as_str));
+    let ids: HashSet<&str> = before.records.iter().filter_map(|record| record.id.as_deref()).chain(needed).collect();
+    let (mut items, mut wrong) = (Vec::new(), Vec::new());
+    let (mut heading, mut lines_of) = (String::new(), BTreeMap::new());
+    for (number, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())) {
+        if line.is_empty() {
+            continue;
+        }
+        if let Some(name) = line.strip_prefix('#').map(|rest| rest.trim_start_matches('#')) {
+            name.trim().clone_into(&mut heading);
+            continue;
+        }
+        match read_item(line, &|id| known.contains_key(id), &|id| ids.contains(id)) {
+            Err(what) => wrong.push(format!("line {number}: {what}")),
+            Ok(item) => {
+                let again = item.id.as_ref().and_then(|id| lines_of.insert(id.clone(), number));
+                if let (Some(id), Some(first)) = (&item.id, again) {
+                    wrong.push(format!("line {number}: `{id}` is already on line {first}"));
+                }
+                items.push((heading.clone(), item));
+            }
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Refusal::Invalid { at: String::new(), what: wrong.join("\n") });
+    }
+    let mut after: Vec<Record> =
+        items.into_iter().map(|(heading, item)| record(&known, &before.phases, &heading, item)).collect();
+    after.reverse();
+    // What is not shown stays in its place among the others.
+    let mut records: Vec<Record> = Vec::with_capacity(before.records.len() + after.len());
+    for old in &before.records {
+        match shown.has(old) {
+            false => records.push(old.clone()),
+            true => records.extend(after.pop()),
+        }
+    }
+    after.reverse();
+    records.extend(after);
+    let mut phases = before.phases.clone();
+    for name in records.iter().filter_map(|record| record.phase.as_ref()) {
+        if !phases.contains(name) {
+            phases.push(name.clone());
+        }
+    }
+    Ok(Document { phases, records, edges: Vec::new() })
+}
+
+/// The record of a line: the known one with what the line says, or a new one.
+fn record(known: &HashMap<&str, &Record>, phases: &[String], heading: &str, item: Item) -> Record {
+    let mut record = item.id.as_deref().and_then(|id| known.get(id)).map_or_else(Record::default, |old| (*old).clone());
+    if line::shown_text(record.phase.as_deref().unwrap_or_default()) != heading {
+        let known = phases.iter().find(|name| line::shown_text(name) == heading).cloned();
+        let new = Some(heading.to_owned()).filter(|name| !name.is_empty());
+        (record.phase, record.phase_index) = (known.or(new), None);
+    }
+    if mark(record.status.stored()) != item.mark {
+        record.status = State::Stored(line::status(item.mark));
+    }
+    // A text that is too long for a line, or has several, is shown shortened: unchanged, it stays whole.
+    if line::shown_text(&record.content) != item.text {
+        record.content = item.text;
+    }
+    record.priority = item.priority.filter(|priority| *priority != 3);
+    if line::shown_tokens(record.estimated_tokens) != line::shown_tokens(item.tokens) {
+        record.estimated_tokens = item.tokens;
+    }
+    record.labels = item.labels;
+    let unshown = record.depends_on.iter().filter(|id| !line::can_show(id)).cloned();
+    record.depends_on = item.needs.into_iter().chain(unshown.collect::<Vec<_>>()).collect();
+    record
+}

@@ -1,0 +1,183 @@
+//! What happened in revisions, in words.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::{Layout, Line, Plain, Role};
+use crate::{Change, Event, Fate, Footprint, Kind, Patch, Plan, Status, Uid};
+
+/// Todos named for each thing that happened.
+const NAMED: usize = 4;
+/// Different things that are named of one revision.
+const THINGS: usize = 6;
+
+/// What happened to which todos in one revision; what happened to several todos is said once.
+pub struct Story {
+    parts: Vec<(String, Vec<Uid>)>,
+    /// The content of a todo that came alone.
+    came: Option<String>,
+}
+
+impl Story {
+    /// Gathers the events of one revision.
+    pub fn of(events: &[Event]) -> Self {
+        let mut parts: Vec<(String, Vec<Uid>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut came = Vec::new();
+        for event in events {
+            let phrase = phrase(event);
+            let at = *places.entry(phrase.clone()).or_insert_with(|| {
+                parts.push((phrase, Vec::new()));
+                parts.len() - 1
+            });
+            let Patch::Todo(uid, changes) = &event.patch else { continue };
+            if parts[at].1.last() != Some(uid) {
+                parts[at].1.push(*uid);
+            }
+            if event.kind == Kind::Added && came.len() < 2 {
+                came.push(changes.iter().find_map(|c| match c {
+                    Change::Content(swap) => Some(swap.after.clone()),
+                    _ => None,
+                }));
+            }
+        }
+        let came = if let [Some(content)] = came.as_slice() { Some(content.clone()) } else { None };
+        Self { parts, came }
+    }
+
+    /// The todos that will be named.
+    pub fn names(&self) -> impl Iterator<Item = Uid> {
+        self.parts.iter().take(THINGS).flat_map(|(_, uids)| uids.iter().take(NAMED)).copied()
+    }
+
+    /// What happened, on one line.
+    pub fn words(&self, plan: &Plan) -> Plain {
+        let mut out: Vec<String> = self.parts.iter().take(THINGS).map(|part| self.part(part, plan)).collect();
+        if self.parts.len() > THINGS {
+            out.push(format!("{} more", self.parts.len() - THINGS));
+        }
+        Plain::clipped(&out.join("; "), 4_000)
+    }
+
+    fn part(&self, (phrase, uids): &(String, Vec<Uid>), plan: &Plan) -> String {
+        if uids.is_empty() {
+            return phrase.clone();
+        }
+        let mut names: Vec<String> = uids.iter().take(NAMED).map(|uid| name(plan, *uid)).collect();
+        if uids.len() > NAMED {
+            names.push(format!("{} more", uids.len() - NAMED));
+        }
+        let came = self.came.as_deref().filter(|_| phrase == "added");
+        let content = came.map(|c| format!(": {}", Plain::clipped(c, 120)));
+        format!("{} {phrase}{}", names.join(", "), content.unwrap_or_default())
+    }
+}
+
+/// What the names of these todos need.
+pub fn footprint(uids: impl IntoIterator<Item = Uid>) -> Footprint {
+    Footprint { todos: uids.into_iter().collect(), ..Footprint::default() }
+}
+
+fn name(plan: &Plan, uid: Uid) -> String {
+    plan.get(uid).map_or_else(|| format!("#{}", uid.0), |todo| Plain::id(&todo.id).to_string())
+}
+
+/// A revision as a row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HistoryRow {
+    /// Its number.
+    pub revision: u64,
+    /// When it was written.
+    pub at: i64,
+    /// Who wrote it.
+    pub by: Plain,
+    /// What happened.
+    pub changes: Plain,
+    /// The revision that it undid.
+    pub undoes: Option<u64>,
+    /// The undo that undid it and still stands.
+    pub undone_by: Option<u64>,
+}
+
+impl HistoryRow {
+    /// The row of a revision; `plan` has the todos that [`Story::names`] names.
+    pub fn of(plan: &Plan, (revision, at, by): (u64, i64, &str), story: &Story, fate: Fate) -> Self {
+        let Fate { undoes, undone_by, .. } = fate;
+        Self { revision, at, by: Plain::clipped(by, 40), changes: story.words(plan), undoes, undone_by }
+    }
+
+    /// The row for users; `width` aligns the numbers.
+    pub fn line(&self, width: usize, layout: Layout) -> Line {
+        let undoes = self.undoes.map(|of| format!("undid {of}: ")).unwrap_or_default();
+        let undone = self.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
+        let when = layout.moment(self.at);
+        // "59 minutes ago": times are aligned where they are relative.
+        let when = if layout.width.is_some() { format!("{when:14}") } else { when };
+        let line = Line::default().with(Role::Id, format!("{:>width$}", self.revision));
+        let line = line.with(Role::Detail, format!("  {when}  ")).with(Role::Owner, self.by.as_str());
+        let line = line.with(Role::Text, "  ").with(Role::Detail, undoes);
+        let line = line.with(Role::Text, self.changes.as_str()).with(Role::Detail, undone);
+        match layout.width {
+            Some(width) => line.fit(width, layout.glyphs),
+            None => line,
+        }
+    }
+
+    /// The row for a model.
+    pub fn model_line(&self) -> String {
+        let undoes = self.undoes.map(|of| format!(", undoes rev {of}")).unwrap_or_default();
+        let undone = self.undone_by.map(|by| format!(", undone by rev {by}")).unwrap_or_default();
+        format!("rev {}: {} (by {}{undoes}{undone})", self.revision, self.changes, self.by)
+    }
+}
+
+fn phrase(event: &Event) -> String {
+    let changes: &[Change] = if let Patch::Todo(_, changes) = &event.patch { changes } else { &[] };
+    let word = match event.kind {
+        Kind::Added => "added",
+        Kind::Moved => "moved",
+        Kind::Rewired => "dependencies changed",
+        Kind::Started => "started",
+        Kind::Claimed => "claimed",
+        Kind::Completed => "completed",
+        Kind::Cancelled => "cancelled",
+        Kind::Failed if ends_failed(changes) => "failed",
+        Kind::Failed => "failed, to be retried",
+        Kind::Reopened => "reopened",
+        Kind::Held => "put on hold",
+        Kind::Released => "released",
+        Kind::Demoted => "put back",
+        Kind::LeaseExpired => "put back: its lease expired",
+        Kind::Flagged => return flagged(changes),
+        Kind::Noted => "noted",
+        Kind::Removed => "archived",
+        Kind::Phased => "phases changed",
+        Kind::PolicySet => "policy changed",
+        Kind::Reverted => "changed back",
+        Kind::Edited => return edited(changes),
+    };
+    word.to_owned()
+}
+
+fn ends_failed(changes: &[Change]) -> bool {
+    changes.iter().any(|c| matches!(c, Change::Status(swap) if swap.after == Status::Failed))
+}
+
+/// A flag, or what a check found.
+fn flagged(changes: &[Change]) -> String {
+    let [Change::Evidence(evidence)] = changes else { return "flagged".to_owned() };
+    match evidence.added.last().filter(|one| one.command.is_some()) {
+        Some(check) => format!("checked: {}", check.outcome()),
+        None => "evidence added".to_owned(),
+    }
+}
+
+fn edited(changes: &[Change]) -> String {
+    let fields: Vec<String> = changes.iter().map(|c| c.field().replace('_', " ")).collect();
+    match fields.as_slice() {
+        [] => "changed".to_owned(),
+        [one] => format!("{one} changed"),
+        [many @ .., last] => format!("{} and {last} changed", many.join(", ")),
+    }
+}

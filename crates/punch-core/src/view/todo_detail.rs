@@ -1,0 +1,189 @@
+//! Everything about one todo, a line for each field that says something. Users and models read the same lines.
+
+use serde::Serialize;
+
+use super::{Glyphs, Line, Plain, Role, TodoRow};
+use crate::reason::{self, Reader};
+use crate::time::ago;
+use crate::{Label, Record, Todo, Verify, text};
+
+/// Characters of one field.
+const FIELD: usize = 2_000;
+/// Characters of a field where work begins.
+const SHORT: usize = 400;
+/// Ids that are written out.
+const NAMED: usize = 20;
+/// Notes, statements of evidence and lines of a check's output that are shown, the newest.
+const NOTES: usize = 10;
+const STATEMENTS: usize = 3;
+const OUTPUT: usize = 10;
+
+/// A field of a todo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Field {
+    /// What it is.
+    pub name: &'static str,
+    /// What it says.
+    pub value: Plain,
+}
+
+/// A todo with everything that is written down about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TodoDetail {
+    /// The todo as a row.
+    pub row: TodoRow,
+    /// What else there is, in reading order.
+    pub fields: Vec<Field>,
+}
+
+impl TodoDetail {
+    /// Everything about a todo. What it depends on and what it blocks is named as far as it is loaded.
+    pub fn of<'a>(reader: Reader<'a>, todo: &'a Todo) -> Self {
+        let (row, record) = (TodoRow::of(reader, todo), Record::of(reader.plan, todo, reader.now));
+        let mut fields = Fields(Vec::new());
+        let reasons = reader.reasons(todo).into_iter().filter(|reason| !(reason.is_own() && reason.cause.is_hold()));
+        fields.put("why", &reason::summary(&reasons.collect::<Vec<_>>(), NAMED).join("; "));
+        fields.put("description", todo.description.as_deref().unwrap_or_default());
+        fields.put("phase", record.phase.as_deref().unwrap_or_default());
+        fields.put("priority", &priority(todo));
+        fields.put("labels", &todo.labels.iter().map(Label::as_str).collect::<Vec<_>>().join(", "));
+        fields.put("size", todo.complexity.map_or("", crate::Complexity::name));
+        fields.put("tokens", &todo.estimated_tokens.map(|n| n.to_string()).unwrap_or_default());
+        fields.put("needs", &names(&record.depends_on));
+        fields.put("blocks", &names(&record.blocks));
+        if let Some(hold) = todo.hold_at(reader.now) {
+            let until = hold.until.map(|until| format!(" until {}", crate::time::utc(until))).unwrap_or_default();
+            fields.put("on hold", &format!("{} ({}){until}", Plain::clipped(&hold.reason, FIELD), hold.kind.name()));
+        }
+        fields.put("owner", todo.owner.as_deref().unwrap_or_default());
+        fields.put("criteria", todo.criteria.as_deref().unwrap_or_default());
+        fields.put("verify", &todo.verify.as_ref().map(Verify::line).unwrap_or_default());
+        fields.put("files", &names(&todo.files));
+        fields.put("last error", todo.last_error.as_deref().unwrap_or_default());
+        fields.notes(todo);
+        fields.proof(todo, reader.now);
+        Self { row, fields: fields.0 }
+    }
+
+    /// Adds a field at the end, unless it says nothing.
+    #[must_use]
+    pub fn with(self, name: &'static str, value: &str) -> Self {
+        let mut fields = Fields(self.fields);
+        fields.put(name, value);
+        Self { fields: fields.0, ..self }
+    }
+
+    /// The row, then a line for each field.
+    pub fn lines(&self, glyphs: Glyphs) -> Vec<Line> {
+        let field = |field: &Field| {
+            let line = Line::default().with(Role::Heading, format!("  {}: ", field.name));
+            line.with(Role::Text, field.value.as_str())
+        };
+        std::iter::once(self.row.line(glyphs)).chain(self.fields.iter().map(field)).collect()
+    }
+}
+
+/// What happened to a todo: attempts, tokens, times, and where its last evidence comes from. Only users ask for it.
+pub fn history<'a>(reader: Reader<'a>, todo: &'a Todo) -> Vec<Field> {
+    let mut fields = Fields(Vec::new());
+    let ago = |what: &str, at: i64| format!("{what} {}", ago(reader.now.saturating_sub(at)));
+    let group = Record::of(reader.plan, todo, reader.now).parallel_group.filter(|group| *group > 1);
+    fields.put("group", &group.map(|group| group.to_string()).unwrap_or_default());
+    if todo.attempts > 0 {
+        fields.put("attempts", &format!("{} failed", todo.attempts));
+    }
+    if todo.actual_tokens > 0 {
+        fields.put("took", &format!("{} tokens", todo.actual_tokens));
+    }
+    let commit = todo.evidence.last().and_then(|evidence| evidence.commit.as_deref()).unwrap_or_default();
+    fields.put("commit", &text::clip(commit, 12));
+    let exit = todo.evidence.last().and_then(|evidence| evidence.exit_code);
+    fields.put("exit code", &exit.map(|code| code.to_string()).unwrap_or_default());
+    let mut times: Vec<String> = (todo.created_at > 0).then(|| ago("added", todo.created_at)).into_iter().collect();
+    times.extend(todo.started_at.map(|at| ago("started", at)));
+    times.extend(todo.finished_at.map(|at| ago("finished", at)));
+    fields.put("times", &times.join(", "));
+    fields.0
+}
+
+/// What someone who begins a todo must know besides its content: what it is about and when it counts as done.
+pub fn work(todo: &Todo) -> Vec<Field> {
+    let mut fields = Fields(Vec::new());
+    let mut put = |name, text: &str| fields.put_short(name, text);
+    put("description", todo.description.as_deref().unwrap_or_default());
+    put("criteria", todo.criteria.as_deref().unwrap_or_default());
+    put("verify", &todo.verify.as_ref().map(Verify::line).unwrap_or_default());
+    fields.0
+}
+
+/// The last run of a todo's verify command: how it ended, when, at which commit, and which command it was.
+pub fn last_check(todo: &Todo, now: i64) -> Option<Plain> {
+    let check = todo.last_check()?;
+    let command = todo.verify.as_ref().map(Verify::line).unwrap_or_default();
+    let commit = check.commit.as_deref().map(|commit| format!(" at {}", Plain::clipped(commit, 10)));
+    let when = ago(now.saturating_sub(check.at));
+    let text = format!("{} {when}{}: `{}`", check.outcome(), commit.unwrap_or_default(), Plain::clipped(&command, 200));
+    Some(Plain::clipped(&text, FIELD))
+}
+
+struct Fields(Vec<Field>);
+
+impl Fields {
+    fn put(&mut self, name: &'static str, value: &str) {
+        if !value.is_empty() {
+            self.0.push(Field { name, value: Plain::clipped(value, FIELD) });
+        }
+    }
+
+    fn put_short(&mut self, name: &'static str, value: &str) {
+        if !value.trim().is_empty() {
+            self.0.push(Field { name, value: Plain::clipped(value.trim(), SHORT) });
+        }
+    }
+
+    fn notes(&mut self, todo: &Todo) {
+        let older = todo.notes.len().saturating_sub(NOTES);
+        if older > 0 {
+            self.put("notes", &format!("{older} older ones are not shown"));
+        }
+        for note in todo.notes.iter().skip(older) {
+            self.put("note", &note.text);
+        }
+    }
+
+    fn proof(&mut self, todo: &Todo, now: i64) {
+        if let Some(value) = last_check(todo, now) {
+            self.0.push(Field { name: "last check", value });
+        }
+        if todo.flags.unchecked {
+            self.put("proof", "unchecked: completed without a check and without evidence");
+        }
+        let check = todo.last_check();
+        let output = check.and_then(|check| check.text.as_deref()).unwrap_or_default();
+        let output: Vec<&str> = output.trim_end().lines().collect();
+        for line in &output[output.len().saturating_sub(OUTPUT)..] {
+            self.put("output", line);
+        }
+        let statements = todo.evidence.iter().rev().filter(|evidence| Some(*evidence) != check);
+        for evidence in statements.take(STATEMENTS) {
+            self.put("evidence", evidence.text.as_deref().unwrap_or_default());
+        }
+    }
+}
+
+fn priority(todo: &Todo) -> String {
+    let acts_as = todo.effective_priority();
+    match (acts_as < todo.priority, todo.priority) {
+        (true, own) => format!("{own} (acts as {acts_as}: urgent work is waiting for it)"),
+        (false, 3) => String::new(),
+        (false, own) => own.to_string(),
+    }
+}
+
+fn names(ids: &[String]) -> String {
+    let shown: Vec<String> = ids.iter().take(NAMED).map(|id| Plain::clipped(id, 200).to_string()).collect();
+    match ids.len().saturating_sub(NAMED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

@@ -1,0 +1,241 @@
+//! Who may answer the questions of agents: the user, at a terminal without an agent above it, or (later) in a browser
+//! that has logged in. An agent runs with the user's rights and could call any verb, so no verb and no tool answers;
+//! [`Engine::answer`](crate::Engine::answer) demands an [`Answerer`], and only the checks here make one (decision 0039).
+//!
+//! This is a fence and not a wall: a program of the same user that detaches itself from its agent and opens a terminal
+//! of its own is not recognized.
+
+use std::fmt;
+use std::io::IsTerminal;
+
+use punch_core::{Actor, Verify};
+use punch_store::{Durability, PlanId};
+use serde::{Deserialize, Serialize};
+
+use crate::activity::{self, ActivityKind, one_line};
+use crate::process::{ProcessFacts, ProcessId, STARTED_PREFIX, ancestry, host_name};
+use crate::{Consents, Engine, EngineError};
+
+/// Where an answer was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// At a terminal.
+    Terminal,
+    /// In a browser.
+    Browser,
+}
+
+impl Via {
+    /// Returns the word that is stored and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Browser => "browser",
+        }
+    }
+}
+
+/// Proof that the user answers. Nothing outside this module can make one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answerer {
+    by: String,
+    via: Via,
+    machine: String,
+}
+
+impl Answerer {
+    /// Returns who answers, as it is stored.
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+
+    /// Returns where the answer is given.
+    pub const fn via(&self) -> Via {
+        self.via
+    }
+
+    /// Returns the name of the machine on which the answer is given.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+}
+
+#[cfg(test)]
+impl Answerer {
+    /// Returns a user at a terminal of a machine, for tests of this crate.
+    pub(crate) fn on(machine: &str) -> Self {
+        Self { by: "user".into(), via: Via::Terminal, machine: machine.into() }
+    }
+}
+
+/// What is known about the terminal of this process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct TerminalFacts<'a> {
+    /// Standard input is a terminal, and so is standard output or standard error.
+    is_terminal: bool,
+    /// A variable of an agent that the caller found in its own environment.
+    own_mark: Option<&'a str>,
+    /// This process and everything above it; empty if the system does not tell.
+    ancestry: Vec<ProcessFacts>,
+}
+
+/// Why a process is not taken for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotTheUser {
+    /// Standard input is not a terminal, or nothing is shown on one.
+    NoTerminal,
+    /// A variable in the environment shows that an agent started this process, or one above it.
+    Marked {
+        /// The variable.
+        variable: String,
+        /// The process that has it; `None` for this process.
+        pid: Option<u32>,
+    },
+    /// A process above this one is known as an agent: a run started it, or its hooks have reported.
+    Agent {
+        /// The number of the process.
+        pid: u32,
+    },
+}
+
+impl fmt::Display for NotTheUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoTerminal => write!(f, "this is not a terminal"),
+            Self::Marked { variable, pid: None } => write!(f, "an agent started this program (`{variable}` is set)"),
+            Self::Marked { variable, pid: Some(pid) } => {
+                write!(
+                    f,
+                    "an agent started process {pid}, which this program descends from (`{variable}` is set there)"
+                )
+            }
+            Self::Agent { pid } => write!(f, "process {pid}, which this program descends from, is an agent"),
+        }
+    }
+}
+
+impl Engine {
+    /// Returns proof that the user is at the terminal of this process, or the reason to doubt it. `marks` are the
+    /// variables by which agents mark what they start; `own_mark` is one of them that is set in this process.
+    ///
+    /// On Linux the environments and numbers of all processes above this one are looked at, as far as the system shows
+    /// them. On other systems only this process itself is.
+    pub fn user_at_terminal(
+        &self,
+        plan: PlanId,
+        marks: &[&str],
+        own_mark: Option<&str>,
+    ) -> Result<Result<Answerer, NotTheUser>, EngineError> {
+        let shows = std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
+        let is_terminal = std::io::stdin().is_terminal() && shows;
+        let facts = TerminalFacts { is_terminal, own_mark, ancestry: ancestry().unwrap_or_default() };
+        let known = self.agent_processes(plan)?;
+        Ok(judge(&facts, marks, &known).map(|()| Answerer {
+            by: Actor::user().by().to_owned(),
+            via: Via::Terminal,
+            machine: host_name(),
+        }))
+    }
+}
+
+impl Engine {
+    /// Approves a command that checks todos, and records who did it and where. Returns false if it was approved before.
+    pub fn approve_check(
+        &self,
+        plan: PlanId,
+        consents: &Consents,
+        command: &Verify,
+        by: &Answerer,
+    ) -> Result<bool, EngineError> {
+        let is_new =
+            consents.give(command).map_err(|error| EngineError::ApprovalNotStored { why: error.to_string() })?;
+        if is_new {
+            let kind = ActivityKind::Approved {
+                command: one_line(&command.line()),
+                by: by.by().to_owned(),
+                via: format!("{}@{}", by.via().name(), by.machine()),
+            };
+            self.write(plan, Durability::Relaxed, |tx, now| Ok(activity::record(tx, None, None, &kind, now)?))?;
+        }
+        Ok(is_new)
+    }
+}
+
+/// Decides whether the user is at this terminal. `known` are processes of agents.
+fn judge(facts: &TerminalFacts<'_>, marks: &[&str], known: &[ProcessId]) -> Result<(), NotTheUser> {
+    if !facts.is_terminal {
+        return Err(NotTheUser::NoTerminal);
+    }
+    if let Some(variable) = facts.own_mark {
+        return Err(NotTheUser::Marked { variable: variable.to_owned(), pid: None });
+    }
+    for (at, process) in facts.ancestry.iter().enumerate() {
+        // Processes whose environment is hidden belong to another user, who could answer in any case.
+        let names = process.variables.iter().flatten();
+        let mark = |name: &&String| marks.contains(&name.as_str()) || name.starts_with(STARTED_PREFIX);
+        if let Some(variable) = names.into_iter().find(mark) {
+            let pid = (at > 0).then_some(process.id.pid);
+            return Err(NotTheUser::Marked { variable: variable.clone(), pid });
+        }
+        if known.contains(&process.id) {
+            return Err(NotTheUser::Agent { pid: process.id.pid });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARKS: [&str; 2] = ["CLAUDECODE", "PUNCH_SESSION_FILE"];
+
+    fn process(pid: u32, variables: Option<&[&str]>) -> ProcessFacts {
+        let variables = variables.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        ProcessFacts { id: ProcessId { pid, started: 100 }, program: "sh".into(), variables }
+    }
+
+    /// A terminal: this process, a shell, a terminal program, the first process of the system (of another user).
+    fn terminal(above: Vec<ProcessFacts>) -> TerminalFacts<'static> {
+        let mut ancestry = vec![process(30, Some(&["PATH", "TERM"])), process(20, Some(&["PATH", "HOME"]))];
+        ancestry.extend(above);
+        ancestry.push(process(1, None));
+        TerminalFacts { is_terminal: true, own_mark: None, ancestry }
+    }
+
+    #[test]
+    fn only_a_terminal_without_an_agent_above_it_is_the_users() {
+        let agent = ProcessId { pid: 12, started: 100 };
+        let plain = || process(12, Some(&["PATH", "PUNCH_OWNER", "PUNCH_PLAN"]));
+        let judged = |facts: &TerminalFacts<'_>, known: &[ProcessId]| judge(facts, &MARKS, known);
+        assert_eq!(judged(&terminal(vec![plain()]), &[]), Ok(()));
+        assert_eq!(judged(&terminal(vec![]), &[agent]), Ok(()), "that agent is not above");
+        let other = ProcessId { pid: 12, started: 99 };
+        assert_eq!(judged(&terminal(vec![plain()]), &[other]), Ok(()), "the number was used before");
+        assert_eq!(judged(&terminal(vec![plain()]), &[agent]), Err(NotTheUser::Agent { pid: 12 }));
+        for variable in ["CLAUDECODE", "PUNCH_SESSION_FILE", "_PUNCH_STARTED_1f_0"] {
+            let marked = process(12, Some(&["PATH", variable]));
+            let wanted = NotTheUser::Marked { variable: variable.into(), pid: Some(12) };
+            assert_eq!(judged(&terminal(vec![process(13, None), marked]), &[]), Err(wanted));
+        }
+        let own = TerminalFacts { own_mark: Some("CLAUDECODE"), ..terminal(vec![]) };
+        assert_eq!(judged(&own, &[]), Err(NotTheUser::Marked { variable: "CLAUDECODE".into(), pid: None }));
+        let pipe = TerminalFacts { is_terminal: false, ..terminal(vec![]) };
+        assert_eq!(judged(&pipe, &[]), Err(NotTheUser::NoTerminal));
+    }
+
+    #[test]
+    fn no_variable_turns_the_check_off() {
+        let hopeful = ["PUNCH_ALLOW", "PUNCH_ANSWER", "PUNCH_RUN_REMOTE_ANSWERS", "CI", "PUNCH_TEST"];
+        let marked = process(12, Some(&[&hopeful[..], &["CLAUDECODE"]].concat()));
+        assert!(judge(&terminal(vec![process(13, Some(&hopeful)), marked]), &MARKS, &[]).is_err());
+    }
+
+    #[test]
+    fn where_the_system_tells_nothing_the_own_process_decides() {
+        let facts = TerminalFacts { is_terminal: true, ..TerminalFacts::default() };
+        assert_eq!(judge(&facts, &MARKS, &[]), Ok(()));
+        assert!(judge(&TerminalFacts { own_mark: Some("CLAUDECODE"), ..facts }, &MARKS, &[]).is_err());
+    }
+}

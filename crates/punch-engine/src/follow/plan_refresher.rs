@@ -1,0 +1,156 @@
+//! A whole plan in memory that is kept up to date. Starts, completions and other small changes are applied todo by todo.
+//! After other changes the touched todos are read, and what follows from them is derived anew. Reading the whole plan again
+//! after every write would cost a large plan too much.
+
+use std::collections::BTreeSet;
+
+use punch_core::{Dep, Event, Footprint, Kind, Patch, Plan, PlanRow, Status, Todo, Uid, apply};
+use punch_store::{PlanId, Snapshot, Which};
+
+use super::{Cursor, Revisions, revisions_after};
+use crate::{Engine, EngineError};
+
+/// The whole plan is read again after this many events, or with this many todos in progress.
+const FEW: usize = 500;
+
+/// What a look at the store changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refreshed {
+    /// Nothing.
+    Nothing,
+    /// Some todos, and nothing that follows from them beyond.
+    Todos {
+        /// A hold began or ended.
+        holds: bool,
+    },
+    /// Any todo may be another one.
+    Everything,
+}
+
+/// Keeps a whole plan up to date that the caller holds.
+#[derive(Debug, Default)]
+pub struct PlanRefresher {
+    /// The stamp of the store before the plan was read.
+    stamp: Option<u64>,
+}
+
+impl PlanRefresher {
+    /// Brings the plan up to date if anything was written since the last time; reads it if there is none yet. The plan
+    /// must be one that this refresher has read.
+    pub fn refresh(&mut self, engine: &Engine, id: PlanId, plan: &mut Option<Plan>) -> Result<Refreshed, EngineError> {
+        let stamp = engine.store().stamp(Some(id))?;
+        if plan.is_some() && stamp.is_some() && self.stamp == stamp {
+            return Ok(Refreshed::Nothing);
+        }
+        let update = match plan {
+            Some(plan) => engine.read(id, |snapshot| Update::after(plan, snapshot))?,
+            None => None,
+        };
+        let refreshed = match (&mut *plan, update) {
+            (Some(plan), Some(update)) => update.apply(plan),
+            _ => {
+                *plan = Some(engine.whole(id)?);
+                Refreshed::Everything
+            }
+        };
+        self.stamp = stamp;
+        Ok(refreshed)
+    }
+}
+
+/// The rows that changed since the plan was read.
+struct Update {
+    row: PlanRow,
+    todos: Vec<Todo>,
+    /// Derived values of other todos may have changed too.
+    derives: bool,
+}
+
+impl Update {
+    /// Reads the changed rows; `None` if the whole plan has to be read.
+    fn after(plan: &Plan, snapshot: &dyn Snapshot) -> Result<Option<Self>, EngineError> {
+        let cursor = Cursor::end_of(&plan.row, plan.row.last_time);
+        let Revisions::Page(page) = revisions_after(snapshot, cursor, FEW)? else { return Ok(None) };
+        if page.more {
+            return Ok(None);
+        }
+        let row = page.touched.row.clone();
+        let events = || page.revisions.iter().flat_map(|revision| &revision.events);
+        let changed = changed_todos(plan, events());
+        let derives = changed.is_none();
+        let changed = changed.unwrap_or_else(|| events().filter_map(super::todo_of).collect());
+        // Renewing a lease makes no event.
+        let mut todos = snapshot.list(Which::Running, None, FEW)?;
+        if todos.len() >= FEW {
+            return Ok(None);
+        }
+        let listed: BTreeSet<Uid> = todos.iter().map(|todo| todo.uid).collect();
+        let rest: BTreeSet<Uid> = changed.difference(&listed).copied().collect();
+        if !rest.is_empty() {
+            let mut part = Plan::slice(row.clone());
+            snapshot.load(&Footprint { todos: rest.clone(), ..Footprint::default() }, &mut part)?;
+            todos.extend(rest.iter().filter_map(|uid| part.get(*uid)).cloned());
+        }
+        Ok(Some(Self { row, todos, derives }))
+    }
+
+    fn apply(self, plan: &mut Plan) -> Refreshed {
+        let unchanged = plan.row == self.row;
+        let (mut changed, mut holds) = (false, false);
+        for todo in self.todos {
+            let known = plan.get(todo.uid);
+            holds |= known.map(|known| &known.hold) != Some(&todo.hold);
+            if known != Some(&todo) {
+                changed = true;
+                plan.put(todo);
+            }
+        }
+        plan.row = self.row;
+        if self.derives {
+            apply::derive(plan);
+            return Refreshed::Everything;
+        }
+        if changed || !unchanged { Refreshed::Todos { holds } } else { Refreshed::Nothing }
+    }
+}
+
+/// Returns the todos whose rows these events change; `None` if the events alone do not say.
+fn changed_todos<'a>(plan: &Plan, events: impl IntoIterator<Item = &'a Event>) -> Option<BTreeSet<Uid>> {
+    let mut out = BTreeSet::new();
+    for event in events {
+        let Patch::Todo(uid, _) = &event.patch else { return None };
+        out.insert(*uid);
+        let todo = plan.get(*uid)?;
+        match event.kind {
+            Kind::Flagged | Kind::Noted => {}
+            // Starting a closed todo again changes the todos that depend on it.
+            Kind::Started | Kind::Claimed | Kind::Held | Kind::Released | Kind::Demoted | Kind::LeaseExpired => {
+                if !todo.status.is_open() {
+                    return None;
+                }
+            }
+            Kind::Completed => {
+                let unmet = |dep: &Dep| {
+                    dep.target().and_then(|to| plan.get(to)).is_none_or(|to| to.status != Status::Completed)
+                };
+                // Completing a todo with unmet dependencies changes more than its direct dependents.
+                if !todo.status.is_open() || todo.depends_on.iter().any(unmet) {
+                    return None;
+                }
+                out.extend(plan.dependents_of(*uid).ok()?);
+            }
+            Kind::Added
+            | Kind::Edited
+            | Kind::Moved
+            | Kind::Rewired
+            | Kind::Cancelled
+            | Kind::Failed
+            | Kind::Reopened
+            | Kind::Removed
+            | Kind::Phased
+            | Kind::PolicySet
+            | Kind::Reverted => return None,
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,64 @@
+//! What happened in the plan that a conversation forgot when its user wound it back, in a few lines.
+
+use std::collections::BTreeSet;
+
+use punch_core::drive::{READ, estimate, quote};
+use punch_core::{Event, Footprint, Kind, Plan, Todo, Uid};
+
+use super::listen::{Listener, PlanSession};
+use crate::EngineError;
+use crate::call::names::Names;
+use crate::user_changes::events_after;
+
+/// Todos that are named, and tokens that it may cost.
+const NAMED: usize = 10;
+const TOKENS: usize = 250;
+
+impl Listener<'_> {
+    /// Everything that a conversation forgot when it was wound back.
+    pub(super) fn since_rewind(&self, who: &PlanSession, since: u64) -> Result<Option<String>, EngineError> {
+        let events = events_after(self.snapshot, since, self.now, &|_| true)?;
+        if events.is_empty() {
+            return Ok(None);
+        }
+        let mut part = Plan::slice(self.snapshot.row()?);
+        let first: BTreeSet<Uid> = events.keys().copied().take(NAMED).collect();
+        self.snapshot.load(&Footprint { todos: first.clone(), ..Footprint::default() }, &mut part)?;
+        let mut out =
+            "The conversation went back to an earlier point, the plan did not: work with it as it is now. Since then:"
+                .to_owned();
+        let mut left = events.len();
+        let names = Names::of(&who.state);
+        for todo in first.iter().filter_map(|uid| part.get(*uid)) {
+            let todo = names.labelled(todo.clone());
+            let line = format!("\n- {}", self.change(&todo, &events[&todo.uid]));
+            if estimate(&out) + estimate(&line) > TOKENS {
+                break;
+            }
+            out += &line;
+            left -= 1;
+        }
+        if left > 0 {
+            out += &format!("\n- {left} more; {READ} shows the list as it is");
+        }
+        Ok(Some(out))
+    }
+
+    fn change(&self, todo: &Todo, events: &[Event]) -> String {
+        let has = |kind: Kind| events.iter().any(|event| event.kind == kind);
+        let (id, content) = (quote(&todo.id, 40), quote(&todo.content, 80));
+        if !todo.is_live() {
+            return format!("{id} was removed");
+        }
+        let status = todo.status_at(self.now).name();
+        if has(Kind::Added) {
+            return format!("{id} was added ({status}): \"{content}\"");
+        }
+        match todo.hold_at(self.now) {
+            Some(hold) if has(Kind::Held) => format!("{id} is held: \"{}\"", quote(&hold.reason, 80)),
+            _ if has(Kind::Edited) => format!("{id} was edited ({status}): \"{content}\""),
+            _ if events.iter().all(|event| event.kind == Kind::Moved) => format!("{id} was moved"),
+            _ => format!("{id} is {status} now: \"{content}\""),
+        }
+    }
+}

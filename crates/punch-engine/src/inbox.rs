@@ -1,0 +1,277 @@
+//! The inbox of a plan: gathers from the store and the user's approvals what the core puts in order. And read markers: up
+//! to where a reader has looked.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use punch_core::inbox::{
+    Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, QuestionFact, RunFact, SeenFact, Spending,
+    WorkerFact, inbox,
+};
+use punch_core::{Actor, Footprint, Plan, Status, WorkerId};
+use punch_store::{Durability, PlanId, QuestionFilter, ReadMarker, SeatRecord, Snapshot};
+use serde_json::Value;
+
+use crate::config::{Ignored, Settings};
+use crate::plan_file::{Link, link_of};
+use crate::run::{RunRecord, Sum, dollars, read_run};
+use crate::{Consents, Engine, EngineError};
+
+/// The reader that stands for the user, whatever surface it looks at.
+pub const READER: &str = "user";
+
+/// Questions that are shown.
+const QUESTIONS: usize = 200;
+/// Commands whose approval is looked up.
+const COMMANDS: usize = 200;
+/// Todos of a plan whose inbox is only counted: larger plans take too long for a line at the side.
+const COUNTED: u64 = 2_000;
+
+/// What the inbox depends on besides the store.
+#[derive(Clone, Copy, Debug)]
+pub struct InboxQuery<'a> {
+    /// Whose read marker counts.
+    pub reader: &'a str,
+    /// Settings: when an agent is quiet, how long a claim lasts.
+    pub settings: &'a Settings,
+    /// What the user approved; `None` where that is not known, and then nothing waits for approval.
+    pub consents: Option<&'a Consents>,
+    /// Settings of the project that wait for approval.
+    pub ignored: &'a [Ignored],
+    /// The name of the plan in commands, where they would mean another one without it.
+    pub plan_flag: Option<&'a str>,
+}
+
+impl<'a> InboxQuery<'a> {
+    /// The inbox of the user, without what needs approval.
+    pub const fn new(settings: &'a Settings) -> Self {
+        Self { reader: READER, settings, consents: None, ignored: &[], plan_flag: None }
+    }
+}
+
+impl Engine {
+    /// Returns what needs the user in a plan, in the order in which every surface shows it.
+    pub fn inbox(&self, plan: PlanId, query: &InboxQuery<'_>) -> Result<Vec<InboxItem>, EngineError> {
+        let now = self.now();
+        self.read(plan, |snapshot| items(snapshot, query, now))
+    }
+
+    /// Returns what needs the user in a plan that the caller holds in memory and keeps up to date.
+    pub fn inbox_of(&self, id: PlanId, plan: &Plan, query: &InboxQuery<'_>) -> Result<Vec<InboxItem>, EngineError> {
+        let now = self.now();
+        self.read(id, |snapshot| items_of(snapshot, plan, query, now))
+    }
+
+    /// Returns how many things need the user; `None` for a plan that is too large to count at the side.
+    pub fn inbox_count(&self, plan: PlanId, query: &InboxQuery<'_>) -> Result<Option<usize>, EngineError> {
+        let now = self.now();
+        self.read(plan, |snapshot| count(snapshot, query, now))
+    }
+
+    /// Returns what needs the user; `None` for a plan that is too large to find out at the side.
+    pub fn inbox_at_a_glance(
+        &self,
+        plan: PlanId,
+        query: &InboxQuery<'_>,
+    ) -> Result<Option<Vec<InboxItem>>, EngineError> {
+        let now = self.now();
+        self.read(plan, |snapshot| is_small(snapshot)?.then(|| items(snapshot, query, now)).transpose())
+    }
+
+    /// Returns up to where a reader has looked at a plan; `None` if it never did.
+    pub fn seen(&self, plan: PlanId, reader: &str) -> Result<Option<ReadMarker>, EngineError> {
+        self.read(plan, |snapshot| Ok(snapshot.read_marker(reader)?))
+    }
+
+    /// Records that a reader has looked at a plan up to a revision. A smaller revision than before makes the later ones
+    /// new again.
+    pub fn mark_seen(&self, plan: PlanId, reader: &str, revision: u64) -> Result<(), EngineError> {
+        self.write(plan, Durability::Relaxed, |tx, now| {
+            let revision = revision.min(tx.row()?.revision);
+            Ok(tx.put_read_marker(&ReadMarker { reader: reader.to_owned(), revision, at: now })?)
+        })
+    }
+}
+
+/// How many things need the user at one moment of a plan; `None` for a plan that is too large to count at the side.
+pub(crate) fn count(snapshot: &dyn Snapshot, query: &InboxQuery<'_>, now: i64) -> Result<Option<usize>, EngineError> {
+    is_small(snapshot)?.then(|| items(snapshot, query, now).map(|items| items.len())).transpose()
+}
+
+fn is_small(snapshot: &dyn Snapshot) -> Result<bool, EngineError> {
+    Ok(snapshot.row()?.counts.total() <= COUNTED)
+}
+
+/// The inbox at one moment of a plan.
+pub(crate) fn items(snapshot: &dyn Snapshot, query: &InboxQuery<'_>, now: i64) -> Result<Vec<InboxItem>, EngineError> {
+    let mut plan = Plan::slice(snapshot.row()?);
+    snapshot.load(&Footprint::everything(), &mut plan)?;
+    items_of(snapshot, &plan, query, now)
+}
+
+fn items_of(
+    snapshot: &dyn Snapshot,
+    plan: &Plan,
+    query: &InboxQuery<'_>,
+    now: i64,
+) -> Result<Vec<InboxItem>, EngineError> {
+    let seen = snapshot.read_marker(query.reader)?.map(|mark| SeenFact { revision: mark.revision, at: mark.at });
+    let run = snapshot.runs(1)?.first().map(read_run);
+    let runs = run.iter().map(|run| run_fact(snapshot, run)).collect::<Result<Vec<_>, _>>()?;
+    let mut workers = sessions(plan, query.settings.lease_ms());
+    if let Some(run) = run.filter(|run| run.ended_at.is_none()) {
+        workers.extend(snapshot.seats(run.id)?.iter().filter_map(|seat| seat_fact(plan, seat)));
+    }
+    let questions = snapshot.questions(QuestionFilter::Open, QUESTIONS)?;
+    let questions: Vec<QuestionFact> = questions
+        .into_iter()
+        .map(|question| QuestionFact {
+            id: Some(question.id),
+            agent: question.agent,
+            text: question.text,
+            todo: question.todo,
+            run: question.run,
+            since: question.asked_at,
+        })
+        .collect();
+    let idle = i64::try_from(query.settings.run_idle.value.as_millis()).unwrap_or(i64::MAX);
+    let info = snapshot.info()?;
+    let link = link_of(snapshot, info.id)?;
+    Ok(inbox(&InboxFacts {
+        plan_name: &info.name,
+        plan_flag: query.plan_flag,
+        questions: &questions,
+        file_conflicts: &file_conflicts(plan, link.as_ref(), seen),
+        approvals: &approvals(plan, query),
+        runs: &runs,
+        workers: &workers,
+        quiet_after: idle / 2,
+        seen,
+        last_by_user: is_by_user(snapshot, plan.row.revision)?,
+        now,
+        plan,
+    }))
+}
+
+/// Returns true if the user wrote this revision.
+fn is_by_user(snapshot: &dyn Snapshot, revision: u64) -> Result<bool, EngineError> {
+    let user = Actor::user();
+    Ok(snapshot.events_of(revision)?.first().is_some_and(|event| event.owner.is_none() && event.by == user.by()))
+}
+
+/// Conflicts with the plan file that were noticed after the user last looked. They are settled already, but not always
+/// as the user wants it.
+fn file_conflicts(plan: &Plan, link: Option<&Link>, seen: Option<SeenFact>) -> Vec<FileConflictFact> {
+    let Some(link) = link.filter(|link| seen.is_none_or(|seen| link.at > seen.at)) else { return Vec::new() };
+    let fact = |conflict: &punch_core::plan_file::Conflict| FileConflictFact {
+        text: conflict.text(),
+        todo: plan.by_id(&conflict.id).map(|todo| todo.uid),
+        since: link.at,
+    };
+    link.conflicts.iter().map(fact).collect()
+}
+
+/// Checks of open todos and settings of the project that the user has not approved.
+fn approvals(plan: &Plan, query: &InboxQuery<'_>) -> Vec<ApprovalFact> {
+    let setting = |ignored: &Ignored| {
+        let what = Approval::Setting(ignored.key.clone(), ignored.typed());
+        Some(ApprovalFact { what, todos: Vec::new(), since: changed_at(ignored.file()?) })
+    };
+    let mut out: Vec<ApprovalFact> = query.ignored.iter().filter_map(setting).collect();
+    let Some(consents) = query.consents else { return out };
+    let mut groups: HashMap<String, Option<usize>> = HashMap::new();
+    for todo in plan.live().into_iter().filter(|todo| todo.is_open_work()) {
+        let Some(command) = &todo.verify else { continue };
+        let line = command.line();
+        let known = groups.len();
+        let group = *groups.entry(line.clone()).or_insert_with(|| {
+            let missing = known < COMMANDS && !consents.has(command);
+            missing.then(|| {
+                out.push(check(&line, todo.updated_at));
+                out.len() - 1
+            })
+        });
+        if let Some(fact) = group.and_then(|at| out.get_mut(at)) {
+            fact.todos.push(todo.uid);
+            fact.since = fact.since.min(todo.updated_at);
+        }
+    }
+    out
+}
+
+/// When a file was last changed, 0 if that is not known.
+fn changed_at(file: &Path) -> i64 {
+    let time = file.metadata().and_then(|found| found.modified()).ok();
+    let passed = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    passed.map_or(0, |passed| i64::try_from(passed.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn check(line: &str, since: i64) -> ApprovalFact {
+    ApprovalFact { what: Approval::Check(line.to_owned()), todos: Vec::new(), since }
+}
+
+/// Sessions that have a todo in progress. The last sign is the newest write: a change of the todo, or a renewed lease.
+fn sessions(plan: &Plan, lease_ms: i64) -> Vec<WorkerFact> {
+    let live = plan.all().filter(|todo| todo.is_live() && todo.status == Status::InProgress);
+    let worker = |todo: &punch_core::Todo| {
+        let owner = todo.owner.as_deref().filter(|owner| WorkerId::of(owner).is_none())?;
+        let renewed = todo.lease_until?.saturating_sub(lease_ms);
+        let last_sign = renewed.max(todo.updated_at);
+        Some(WorkerFact { name: owner.to_owned(), todo: Some(todo.uid), run: None, last_sign })
+    };
+    live.filter_map(worker).collect()
+}
+
+/// A seat whose agent should be at work.
+fn seat_fact(plan: &Plan, seat: &SeatRecord) -> Option<WorkerFact> {
+    let body: Value = serde_json::from_str(&seat.body).ok()?;
+    if !matches!(body["stage"].as_str()?, "starting" | "working") {
+        return None;
+    }
+    let todo = body["todo"].as_str().and_then(|id| plan.by_id(id)).map(|todo| todo.uid);
+    let last_sign = body["lastSign"].as_i64().or_else(|| body["since"].as_i64()).unwrap_or(seat.at);
+    let name = format!("{} in seat {} of run {}", body["agent"].as_str().unwrap_or("the agent"), seat.n, seat.run);
+    Some(WorkerFact { name, todo, run: Some(seat.run), last_sign })
+}
+
+fn run_fact(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<RunFact, EngineError> {
+    let spending = if run.ended_at.is_none() { spending(snapshot, run)? } else { Vec::new() };
+    Ok(RunFact {
+        number: run.id,
+        spending,
+        ended_at: run.ended_at,
+        outcome: run.body.outcome.map(crate::RunOutcome::name),
+        because: run.body.because.first().cloned(),
+        revision: run.body.to.unwrap_or_default(),
+    })
+}
+
+/// What a run has spent of its limits, and when each passed four fifths.
+fn spending(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<Vec<Spending>, EngineError> {
+    let limit = |name: &str| run.body.options["limits"][name].as_u64().filter(|limit| *limit > 0);
+    let limits = [("tokens", limit("tokens")), ("money", limit("cost")), ("turns", limit("turns"))];
+    if limits.iter().all(|(_, limit)| limit.is_none()) {
+        return Ok(Vec::new());
+    }
+    let used = |sum: &Sum| [sum.tokens, sum.cost, sum.turns];
+    let (mut sum, mut since) = (Sum::default(), [None; 3]);
+    for spent in snapshot.ledger(run.id)? {
+        sum.add(&spent);
+        for (at, used) in used(&sum).into_iter().enumerate() {
+            let limit = limits[at].1.unwrap_or(u64::MAX);
+            if since[at].is_none() && u128::from(used) * 5 > u128::from(limit) * 4 {
+                since[at] = Some(spent.at);
+            }
+        }
+    }
+    let spending = |(at, (what, limit)): (usize, (&'static str, Option<u64>))| {
+        let (used, limit) = (used(&sum)[at], limit?);
+        let text = match what {
+            "money" => format!("{} of {}", dollars(used), dollars(limit)),
+            what => format!("{used} of {limit} {what}"),
+        };
+        Some(Spending { what, text, used, limit, since: since[at].unwrap_or(run.body.taken_up) })
+    };
+    Ok(limits.into_iter().enumerate().filter_map(spending).collect())
+}

@@ -1,0 +1,179 @@
+//! A document that is imported into a plan which has some of its todos already: those are updated, the others added.
+//!
+//! A todo is the same if it has the same id and was created at the same moment, or has the same id and text, or, where the
+//! document has no ids, the same text. What the document does not say stays as it is, and work that is done here is not
+//! undone by an older copy.
+
+use std::collections::{HashMap, HashSet};
+
+use punch_core::{Document, Record, State, Status};
+
+/// A document brought together with what a plan has.
+pub(crate) struct Merged {
+    /// Everything: what the plan has, with what the document says about it, then what is new.
+    pub(crate) after: Document,
+    /// Todos of the plan that the document has too.
+    pub(crate) known: usize,
+}
+
+/// Brings a document together with the plan `before`. `next` is the number of the next generated id.
+pub(crate) fn merge(before: &Document, incoming: &Document, mut next: u64) -> Merged {
+    let places = matched(before, incoming);
+    let mut taken: HashSet<String> = before.records.iter().filter_map(|record| record.id.clone()).collect();
+    taken.extend(incoming.records.iter().filter_map(|record| record.id.clone()));
+    let in_edges: HashSet<usize> = incoming.edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
+    let mut fresh = || loop {
+        let id = format!("T-{next}");
+        next += 1;
+        if taken.insert(id.clone()) {
+            return id;
+        }
+    };
+    let ours: HashSet<&str> = before.records.iter().filter_map(|record| record.id.as_deref()).collect();
+    // What each todo of the document is called in the plan.
+    let names: Vec<Option<String>> = incoming
+        .records
+        .iter()
+        .enumerate()
+        .map(|(at, record)| match (places[at], &record.id) {
+            (Some(place), _) => before.records[place].id.clone(),
+            (None, Some(id)) if !ours.contains(id.as_str()) => Some(id.clone()),
+            (None, Some(_)) => Some(fresh()),
+            (None, None) => in_edges.contains(&at).then(&mut fresh),
+        })
+        .collect();
+    let renamed: HashMap<&str, &str> = incoming
+        .records
+        .iter()
+        .zip(&names)
+        .filter_map(|(record, name)| Some((record.id.as_deref()?, name.as_deref()?)))
+        .collect();
+    let rename = |id: &String| renamed.get(id.as_str()).map_or_else(|| id.clone(), |name| (*name).to_owned());
+    let mut after = Document { phases: before.phases.clone(), records: before.records.clone(), edges: Vec::new() };
+    for phase in incoming.phases.iter().chain(incoming.records.iter().filter_map(|record| record.phase.as_ref())) {
+        if !after.phases.contains(phase) {
+            after.phases.push(phase.clone());
+        }
+    }
+    for (at, record) in incoming.records.iter().enumerate() {
+        let mut given = record.clone();
+        given.id.clone_from(&names[at]);
+        given.phase_index = None;
+        given.depends_on = given.depends_on.iter().map(rename).collect();
+        given.blocks = given.blocks.iter().map(rename).collect();
+        let edges = incoming.edges.iter().filter(|(from, _)| *from == at);
+        given.depends_on.extend(edges.filter_map(|(_, to)| names[*to].clone()));
+        match places[at] {
+            Some(place) => update(&mut after.records[place], given),
+            None => after.records.push(given),
+        }
+    }
+    Merged { after, known: places.iter().flatten().count() }
+}
+
+/// Where each todo of the document stands in the plan.
+fn matched(before: &Document, incoming: &Document) -> Vec<Option<usize>> {
+    let by_id: HashMap<&str, usize> =
+        before.records.iter().enumerate().filter_map(|(at, record)| Some((record.id.as_deref()?, at))).collect();
+    let mut by_text: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, record) in before.records.iter().enumerate().rev() {
+        by_text.entry(text(record)).or_default().push(at);
+    }
+    let mut used = HashSet::new();
+    let mut out = vec![None; incoming.records.len()];
+    for (at, record) in incoming.records.iter().enumerate() {
+        let place = record.id.as_deref().and_then(|id| by_id.get(id).copied());
+        out[at] = place.filter(|place| is_same(&before.records[*place], record)).filter(|place| used.insert(*place));
+    }
+    for (at, record) in incoming.records.iter().enumerate().filter(|(_, record)| record.id.is_none()) {
+        let Some(places) = by_text.get_mut(&text(record)) else { continue };
+        while let Some(place) = places.pop() {
+            if used.insert(place) {
+                out[at] = Some(place);
+                break;
+            }
+        }
+    }
+    out
+}
+
+/// Whether two todos of the same id are the same todo.
+fn is_same(ours: &Record, theirs: &Record) -> bool {
+    match (ours.created_at, theirs.created_at) {
+        (Some(ours), Some(theirs)) if ours == theirs => true,
+        // Ids that punch made up are the same in every plan; those of other trackers are not.
+        _ if theirs.id.as_deref().is_some_and(|id| id.starts_with("T-")) => text(ours) == text(theirs),
+        _ => true,
+    }
+}
+
+fn text(record: &Record) -> String {
+    record.content.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Takes over what the document says.
+fn update(ours: &mut Record, theirs: Record) {
+    if text(ours) != text(&theirs) {
+        ours.content = theirs.content;
+    }
+    let closed = matches!(theirs.status.stored(), Status::Completed | Status::Cancelled);
+    if closed && ours.status.stored() != theirs.status.stored() && ours.status.stored() != Status::Completed {
+        ours.status = State::Stored(theirs.status.stored());
+    }
+    ours.phase = theirs.phase.or_else(|| ours.phase.take());
+    ours.priority = theirs.priority.or(ours.priority);
+    ours.labels.extend(theirs.labels);
+    ours.description = theirs.description.or_else(|| ours.description.take());
+    ours.active_form = theirs.active_form.or_else(|| ours.active_form.take());
+    ours.complexity = theirs.complexity.or(ours.complexity);
+    ours.estimated_tokens = theirs.estimated_tokens.or(ours.estimated_tokens);
+    ours.verification_criteria = theirs.verification_criteria.or_else(|| ours.verification_criteria.take());
+    ours.verify_command = theirs.verify_command.or_else(|| ours.verify_command.take());
+    for id in theirs.depends_on {
+        if !ours.depends_on.contains(&id) {
+            ours.depends_on.push(id);
+        }
+    }
+    for file in theirs.files {
+        if !ours.files.contains(&file) {
+            ours.files.push(file);
+        }
+    }
+    for note in theirs.notes {
+        if !ours.notes.iter().any(|known| known.text == note.text) {
+            ours.notes.push(note);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(id: Option<&str>, content: &str) -> Record {
+        Record { id: id.map(str::to_owned), content: content.to_owned(), ..Record::default() }
+    }
+
+    #[test]
+    fn the_same_list_twice_is_one_list_and_clashing_ids_get_new_ones() {
+        let before = Document {
+            records: vec![record(Some("T-1"), "Write it"), record(Some("T-2"), "Test it")],
+            ..Document::default()
+        };
+        let done = Record { status: State::Stored(Status::Completed), ..record(None, "write  it") };
+        let incoming = Document { records: vec![done, record(Some("T-2"), "Ship it")], ..Document::default() };
+        let incoming = Document { edges: vec![(1, 0)], ..incoming };
+        let Merged { after, known } = merge(&before, &incoming, 3);
+        let found: Vec<(&str, &str, Vec<&str>)> = after
+            .records
+            .iter()
+            .map(|r| {
+                let needs = r.depends_on.iter().map(String::as_str).collect();
+                (r.id.as_deref().unwrap_or_default(), r.content.as_str(), needs)
+            })
+            .collect();
+        assert_eq!(known, 1);
+        assert_eq!(found, [("T-1", "Write it", vec![]), ("T-2", "Test it", vec![]), ("T-3", "Ship it", vec!["T-1"])]);
+        assert_eq!(after.records[0].status.stored(), Status::Completed);
+    }
+}

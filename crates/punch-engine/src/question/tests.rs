@@ -1,0 +1,121 @@
+//! Questions against a store in memory: asked, answered, taken, and asked again after a crash.
+
+use punch_store::{MemoryStore, Store};
+
+use super::*;
+
+fn engine() -> (Engine, PlanId) {
+    let store = MemoryStore::new();
+    let plan = store.create_plan("main", 1).unwrap();
+    (Engine::new(Box::new(store), Box::new(|| 1_000)), plan)
+}
+
+fn ask<'a>(worker: &'a str, text: &'a str) -> Ask<'a> {
+    let option = |id: &str, allows| QuestionOption { id: id.into(), label: id.into(), allows };
+    let options = vec![option("once", true), option("always", true), option("never", false)];
+    Ask { run: 3, seat: 2, worker, todo: Uid(1), agent: "claude", text, options, remote_answers: false }
+}
+
+fn here() -> Answerer {
+    Answerer::on(&host_name())
+}
+
+fn kinds(engine: &Engine, plan: PlanId) -> Vec<String> {
+    let page = engine.activity(plan, 0, 99).unwrap();
+    let name = |kind: &ActivityKind| serde_json::to_value(kind).unwrap()["kind"].as_str().unwrap().to_owned();
+    page.records.iter().map(|record| name(&record.kind)).collect()
+}
+
+#[test]
+fn a_question_is_answered_once_and_its_answer_is_handed_out_once() {
+    let (engine, plan) = engine();
+    let id = engine.ask(plan, &ask("run:3/1.1", "rm -r build")).unwrap();
+    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Waiting);
+    let answer = |answer: Answer| engine.answer(plan, id, &answer, Some("it is safe"), &here()).unwrap();
+    assert_eq!(answer(Answer::Option("sometimes".into())), AnswerOutcome::NotOffered);
+    assert_eq!(answer(Answer::Option("always".into())), AnswerOutcome::Accepted);
+    assert!(matches!(answer(Answer::Refuse), AnswerOutcome::TooLate(QuestionState::Answered(_))));
+    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Answer(Answer::Option("always".into())));
+    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Gone);
+    assert!(!engine.close_question(plan, id, "late").unwrap());
+    assert_eq!(engine.answer(plan, 99, &Answer::Allow, None, &here()).unwrap(), AnswerOutcome::Unknown);
+    assert_eq!(kinds(&engine, plan), ["asked", "answered"]);
+}
+
+#[test]
+fn what_was_asked_before_a_crash_is_taken_up_or_asked_again() {
+    let (engine, plan) = engine();
+    let first = engine.ask(plan, &ask("run:3/1.1", "ls")).unwrap();
+    assert_eq!(engine.unanswered_todos(plan, 3).unwrap(), [Uid(1)]);
+    // Still open: the new question replaces it.
+    let second = engine.ask(plan, &ask("run:3/2.1", "ls")).unwrap();
+    let state = |id| engine.question(plan, id).unwrap().unwrap().state;
+    assert!(second != first && matches!(state(first), QuestionState::Closed { .. }));
+    // Answered while no runner was there: the answer is for the next agent that asks the same.
+    engine.answer(plan, second, &Answer::Allow, None, &here()).unwrap();
+    assert_ne!(engine.ask(plan, &ask("run:3/3.1", "rm")).unwrap(), second, "something else is a new question");
+    assert_eq!(engine.ask(plan, &ask("run:3/3.1", "ls")).unwrap(), second);
+    assert_eq!(engine.take_answer(plan, second).unwrap(), Taken::Answer(Answer::Allow));
+    assert_ne!(engine.ask(plan, &ask("run:3/4.1", "ls")).unwrap(), second, "an answer counts once");
+    // Another run has its own questions.
+    assert_eq!(engine.unanswered_todos(plan, 4).unwrap(), []);
+    assert_eq!(engine.questions(plan, QuestionFilter::Open, 9).unwrap(), []);
+}
+
+#[test]
+fn one_worker_may_ask_the_same_twice() {
+    let (engine, plan) = engine();
+    let ids = [0, 1].map(|_| engine.ask(plan, &ask("run:3/1.1", "ls")).unwrap());
+    assert_eq!(ids, [1, 2]);
+    assert_eq!(engine.questions(plan, QuestionFilter::Open, 9).unwrap().len(), 2);
+}
+
+#[test]
+fn answers_from_other_machines_count_only_if_the_run_says_so() {
+    let (engine, plan) = engine();
+    let id = engine.ask(plan, &ask("run:3/1.1", "ls")).unwrap();
+    let elsewhere = Answerer::on("another machine");
+    let refused = AnswerOutcome::OtherMachine(host_name());
+    assert_eq!(engine.answer(plan, id, &Answer::Allow, None, &elsewhere).unwrap(), refused);
+    // A store is shared: the runner does not rely on what others have checked.
+    let forged = QuestionAnswer {
+        answer: "allow".into(),
+        by: "user".into(),
+        via: "terminal@another machine".into(),
+        reason: None,
+        at: 1,
+        taken_at: None,
+    };
+    engine.write(plan, Durability::Full, |tx, _| Ok(tx.answer_question(id, &forged)?)).unwrap();
+    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Gone);
+    let open = Ask { remote_answers: true, ..ask("run:3/1.1", "ls") };
+    let id = engine.ask(plan, &open).unwrap();
+    assert_eq!(engine.answer(plan, id, &Answer::Allow, None, &elsewhere).unwrap(), AnswerOutcome::Accepted);
+    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Answer(Answer::Allow));
+}
+
+#[test]
+fn long_and_hostile_texts_are_cut_marked_and_neutralised() {
+    let (engine, plan) = engine();
+    let text = format!("first\u{1b}[31m\n{}", "x".repeat(QUESTION_LENGTH));
+    let id = engine.ask(plan, &ask("run:3/1.1", &text)).unwrap();
+    let question = engine.question(plan, id).unwrap().unwrap();
+    assert!(question.is_cut && question.text.chars().count() <= QUESTION_LENGTH);
+    assert!(question.text.contains('\n') && !question.text.contains('\u{1b}'));
+}
+
+#[test]
+fn sessions_outside_runs_answer_in_their_own_terminal() {
+    let (engine, plan) = engine();
+    let id = engine.write(plan, Durability::Full, |tx, now| note(tx, "s-1", "claude", None, now)).unwrap();
+    assert_eq!(engine.answer(plan, id, &Answer::Allow, None, &here()).unwrap(), AnswerOutcome::OwnTerminalOnly);
+    assert_eq!(engine.question(plan, id).unwrap().unwrap().seat, None);
+}
+
+#[test]
+fn answers_are_read_as_they_are_written() {
+    for answer in [Answer::Allow, Answer::Refuse, Answer::Option("allow".into()), Answer::Option(String::new())] {
+        assert_eq!(Answer::from_text(&answer.to_text()), answer);
+    }
+    assert_eq!(Answer::from_text("Allow"), Answer::Refuse, "what is not understood allows nothing");
+}

@@ -1,0 +1,245 @@
+//! Runs as readers see them: plain values with safe text, and how they are drawn as lines. The facts are stored with the
+//! plan, so these values are the same in every process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use punch_core::time::utc;
+use punch_core::view::{Line, Plain, Role};
+use punch_core::{Event, Footprint, Plan, Uid};
+use punch_store::{PlanId, Spent};
+use serde::Serialize;
+
+use super::{RunRecord, SeatStage, SeatStatus, Sum, dollars};
+use crate::config::print_duration;
+use crate::{Engine, EngineError, todo_of};
+
+/// A run as a row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRow {
+    /// The number of the run in its plan.
+    pub number: u64,
+    /// When it began.
+    pub started_at: i64,
+    /// When it ended; `None` while it works, or if it was killed.
+    pub ended_at: Option<i64>,
+    /// How it ended, in a word.
+    pub outcome: &'static str,
+    /// What it has spent.
+    pub spent: Sum,
+}
+
+/// A seat of a run at work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeatRow {
+    /// Its number, counted from 1.
+    pub seat: u32,
+    /// The agent program.
+    pub agent: Plain,
+    /// What it does.
+    pub stage: SeatStage,
+    /// The id of its todo.
+    pub todo: Option<Plain>,
+    /// Since when it does that.
+    pub since: i64,
+    /// When its agent last printed or reported something.
+    pub last_sign: Option<i64>,
+    /// Tokens that its todo took in this run so far.
+    pub tokens: u64,
+    /// Reported cost of its todo in this run so far, in millionths of a dollar.
+    pub cost: u64,
+    /// The last line that its agent printed.
+    pub line: Plain,
+}
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunStep {
+    /// When.
+    pub at: i64,
+    /// What.
+    pub text: Plain,
+}
+
+/// What one todo took in a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TodoCost {
+    /// Its id.
+    pub id: Plain,
+    /// What it took.
+    pub spent: Sum,
+    /// How often it was tried.
+    pub attempts: usize,
+}
+
+/// Everything about one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView {
+    /// The run as a row.
+    pub row: RunRow,
+    /// How often it was resumed.
+    pub resumed: u32,
+    /// Its agents, as the user named them.
+    pub agents: Vec<Plain>,
+    /// Why it ended, a line each.
+    pub because: Vec<Plain>,
+    /// Its seats, while it works.
+    pub seats: Vec<SeatRow>,
+    /// Steps before the first one here.
+    pub earlier: usize,
+    /// What happened, in order.
+    pub steps: Vec<RunStep>,
+    /// What its todos took.
+    pub todos: Vec<TodoCost>,
+}
+
+impl RunRow {
+    /// The row of a run with what it has spent.
+    pub fn of(run: &RunRecord, spent: Sum) -> Self {
+        let outcome = run.body.outcome.map_or("unfinished", super::RunOutcome::name);
+        Self { number: run.id, started_at: run.started_at, ended_at: run.ended_at, outcome, spent }
+    }
+
+    /// Number, beginning, outcome and cost.
+    pub fn line(&self) -> Line {
+        let head = format!("{:>4}  {}  {:<11}  ", self.number, utc(self.started_at), self.outcome);
+        Line::default().with(Role::Text, head).with(Role::Detail, cost(&self.spent))
+    }
+}
+
+impl From<&SeatStatus> for SeatRow {
+    fn from(seat: &SeatStatus) -> Self {
+        Self {
+            seat: seat.seat,
+            agent: Plain::clipped(&seat.agent, 40),
+            stage: seat.stage,
+            todo: seat.todo.as_deref().map(Plain::id),
+            since: seat.since,
+            last_sign: seat.last_sign,
+            tokens: seat.tokens,
+            cost: seat.cost,
+            line: Plain::clipped(&seat.line, 100),
+        }
+    }
+}
+
+impl SeatRow {
+    /// The seat on a line: what it does, for how long, and what that has cost.
+    pub fn draw(&self, now: i64) -> Line {
+        let whole = |since: i64| span(now.saturating_sub(since).max(0));
+        let mut line =
+            Line::default().with(Role::Text, format!("[{}] {} {}", self.seat, self.agent, self.stage.name()));
+        if let Some(todo) = &self.todo {
+            line = line.with(Role::Text, ", ").id(todo);
+        }
+        let mut parts = vec![format!("for {}", whole(self.since))];
+        parts.extend(self.last_sign.map(|at| format!("last sign of life {} ago", whole(at))));
+        parts.extend((self.tokens > 0).then(|| format!("{} tokens", self.tokens)));
+        parts.extend((self.cost > 0).then(|| dollars(self.cost)));
+        parts.extend(Some(self.line.to_string()).filter(|line| !line.is_empty()));
+        line.with(Role::Detail, format!(", {}", parts.join(", ")))
+    }
+}
+
+impl RunView {
+    /// The run with its seats, what happened, and what its todos took.
+    pub fn lines(&self, now: i64) -> Vec<Line> {
+        let row = &self.row;
+        let head = format!("run {}: {}, {}", row.number, row.outcome, cost(&row.spent));
+        let ended = row.ended_at.map_or_else(|| "not ended".to_owned(), |at| format!("ended {}", utc(at)));
+        let resumed = match self.resumed {
+            0 => String::new(),
+            1 => ", resumed once".to_owned(),
+            times => format!(", resumed {times} times"),
+        };
+        let agents: Vec<&str> = self.agents.iter().map(Plain::as_str).collect();
+        let mut out = vec![
+            Line::default().with(Role::Heading, head),
+            format!("began {}, {ended}{resumed}", utc(row.started_at)).into(),
+            format!("agents: {}", agents.join(", ")).into(),
+        ];
+        out.extend(self.because.iter().map(|line| Line::from(format!("  {line}"))));
+        out.extend(self.seats.iter().map(|seat| seat.draw(now)));
+        out.push(Line::default());
+        if self.earlier > 0 {
+            let earlier = format!("… {} earlier events; --limit N shows more", self.earlier);
+            out.push(Line::default().with(Role::Detail, earlier));
+        }
+        out.extend(self.steps.iter().map(|step| {
+            Line::default().with(Role::Detail, format!("{}  ", utc(step.at))).with(Role::Text, step.text.as_str())
+        }));
+        out.push(Line::default());
+        out.extend(self.todos.iter().map(|todo| {
+            let tries = if todo.attempts > 1 { format!(", {} attempts", todo.attempts) } else { String::new() };
+            Line::default().id(&todo.id).with(Role::Text, format!(": {}{tries}", cost(&todo.spent)))
+        }));
+        out
+    }
+}
+
+impl Engine {
+    /// Returns a run with at most `limit` of the things that happened in it; `None` if there is no such run.
+    pub fn run_view(&self, plan: PlanId, id: u64, limit: usize) -> Result<Option<RunView>, EngineError> {
+        let Some(run) = self.run(plan, id)? else { return Ok(None) };
+        let ledger = self.ledger(plan, id)?;
+        let reported = self.run_events(plan, id, limit)?;
+        // A run of an older version, or so long ago that its own events were pruned, has the events of the plan.
+        let (events, earlier) =
+            if reported.is_empty() { self.events_of_run(plan, &run, limit)? } else { (Vec::new(), 0) };
+        let todos = events.iter().filter_map(todo_of).chain(ledger.iter().map(|spent| spent.uid)).collect();
+        let names = self.slice(plan, &Footprint { todos, ..Footprint::default() })?;
+        let reported = reported
+            .iter()
+            .filter_map(|(at, event)| Some(RunStep { at: *at, text: Plain::clipped(&event.words()?, 400) }));
+        Ok(Some(RunView {
+            row: RunRow::of(&run, Sum::of(&ledger)),
+            resumed: run.body.epoch.saturating_sub(1),
+            agents: run.body.agents.iter().map(|agent| Plain::clipped(agent, 100)).collect(),
+            because: run.body.because.iter().map(|line| Plain::clipped(line, 300)).collect(),
+            seats: self.seats(plan, id)?.iter().map(SeatRow::from).collect(),
+            earlier,
+            steps: reported.chain(events.iter().filter_map(|event| plan_step(event, &names))).collect(),
+            todos: by_todo(&ledger, &names),
+        }))
+    }
+}
+
+fn plan_step(event: &Event, names: &Plan) -> Option<RunStep> {
+    let todo = names.get(todo_of(event)?)?;
+    let kind = if event.kind.name() == "flagged" { "reported" } else { event.kind.name() };
+    let text = format!("{kind:<13} {} {}", Plain::clipped(&todo.id, 40), Plain::clipped(&todo.content, 80));
+    Some(RunStep { at: event.at, text: Plain::clipped(&text, 400) })
+}
+
+/// What each todo took, and how often it was tried.
+fn by_todo(ledger: &[Spent], names: &Plan) -> Vec<TodoCost> {
+    let mut sums: BTreeMap<Uid, Vec<&Spent>> = BTreeMap::new();
+    ledger.iter().for_each(|spent| sums.entry(spent.uid).or_default().push(spent));
+    let cost = |(uid, entries): (&Uid, &Vec<&Spent>)| {
+        let id = names.get(*uid).map_or_else(|| format!("#{}", uid.0), |todo| todo.id.clone());
+        let attempts: BTreeSet<u32> = entries.iter().map(|spent| spent.attempt).collect();
+        TodoCost { id: Plain::id(&id), spent: Sum::of(entries.iter().copied()), attempts: attempts.len() }
+    };
+    sums.iter().map(cost).collect()
+}
+
+/// Tokens, money, turns and time.
+fn cost(sum: &Sum) -> String {
+    let guess = match (sum.estimated, sum.tokens) {
+        (0, _) => String::new(),
+        (guess, all) if guess == all => " (estimated)".to_owned(),
+        (guess, _) => format!(" ({guess} estimated)"),
+    };
+    let money = if sum.cost > 0 { format!(", {}", dollars(sum.cost)) } else { String::new() };
+    let turns = if sum.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", sum.turns) };
+    let time = span(i64::try_from(sum.ms).unwrap_or(i64::MAX));
+    format!("{} tokens{guess}{money}, {turns}, {time} of work", sum.tokens)
+}
+
+/// A span in whole seconds.
+fn span(ms: i64) -> String {
+    print_duration(Duration::from_secs(u64::try_from(ms / 1_000).unwrap_or_default()))
+}

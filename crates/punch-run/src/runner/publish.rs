@@ -1,0 +1,111 @@
+//! Stores what other processes see of a run: its events, and where its seats stand.
+
+use std::time::{Duration, Instant};
+
+use punch_engine::process::{ProcessId, process};
+use punch_engine::{SeatStage, SeatStatus};
+
+use super::Runner;
+use super::seat::{Seat, SeatState};
+
+/// How often signs of life and usage of one seat are stored. A seat that does something else is stored at once.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// The milliseconds by which two times of the same sign may differ.
+const SAME_SIGN: u64 = 1_000;
+
+/// Where a seat stood when it was last stored.
+pub(super) struct Published {
+    status: SeatStatus,
+    at: Instant,
+    /// The agent whose process is known, by start number.
+    process: Option<(u64, Option<ProcessId>)>,
+}
+
+impl Runner<'_, '_> {
+    /// Stores new events, and the seats that have changed. A store that does not answer is tried again with the next
+    /// call: nothing of this is worth waiting for.
+    pub(super) fn publish(&mut self) {
+        let now = self.world.engine.now();
+        let mut changed = Vec::new();
+        for at in 0..self.seats.len() {
+            let seat = &self.seats[at];
+            if seat.number == 0 {
+                continue;
+            }
+            let before = self.published.get(&seat.number);
+            let known = before.and_then(|before| before.process);
+            let start = seat.state.conversation().map(|open| open.worker.start);
+            let process = start.map(|start| match known {
+                Some((same, id)) if same == start => (start, id),
+                _ => (start, self.processes.get(&start).and_then(|running| process(running.pid()))),
+            });
+            let status = SeatStatus { process: process.and_then(|(_, id)| id), ..self.status(seat, now) };
+            let status = before.map_or(status.clone(), |before| with_times_of(status, &before.status));
+            let is_due = before.is_none_or(|Published { status: known, at, .. }| {
+                !status.is_same_place(known) || (status != *known && at.elapsed() >= HEARTBEAT)
+            });
+            if is_due {
+                changed.push((seat.number, Published { status, at: Instant::now(), process }));
+            }
+        }
+        let events = self.journal.take();
+        if events.is_empty() && changed.is_empty() {
+            return;
+        }
+        let seats: Vec<SeatStatus> = changed.iter().map(|(_, published)| published.status.clone()).collect();
+        match self.world.engine.record_run(self.world.plan, self.run.id, &events, &seats) {
+            Ok(()) => self.published.extend(changed),
+            Err(_) => self.journal.give_back(events),
+        }
+    }
+
+    fn status(&self, seat: &Seat, now: i64) -> SeatStatus {
+        let (conversation, job) = seat.state.parts();
+        let ago = |then: Instant| i64::try_from(then.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let last_sign = conversation.map(|open| {
+            let printed = self.processes.get(&open.worker.start).map(|running| running.printed());
+            now.saturating_sub(ago(printed.map_or(open.last_sign, |printed| printed.max(open.last_sign))))
+        });
+        let spent = job.map(|job| self.meter.of(job.todo.uid)).unwrap_or_default();
+        let turn = conversation.filter(|_| job.is_some()).map(|open| &open.spending);
+        SeatStatus {
+            seat: u32::try_from(seat.number).unwrap_or(u32::MAX),
+            stage: stage(seat, self.paused),
+            todo: job.map(|job| crate::observer::line(&job.todo.id)),
+            agent: seat.name.clone(),
+            since: now,
+            last_sign,
+            line: if conversation.is_some() { self.journal.last_line(seat.number) } else { String::new() },
+            tokens: spent.tokens.saturating_add(turn.map_or(0, |turn| turn.tokens())),
+            cost: spent.cost.saturating_add(turn.and_then(|turn| turn.cost_micros).unwrap_or(0)),
+            process: None,
+        }
+    }
+}
+
+/// Returns a status with the times of an earlier one where they mean the same.
+fn with_times_of(status: SeatStatus, before: &SeatStatus) -> SeatStatus {
+    let since = if status.is_same_place(before) { before.since } else { status.since };
+    let same = |known: &i64| status.last_sign.is_some_and(|sign| sign.abs_diff(*known) < SAME_SIGN);
+    let last_sign = before.last_sign.filter(same).or(status.last_sign);
+    SeatStatus { since, last_sign, ..status }
+}
+
+/// Returns what a seat does, as others see it.
+pub(super) const fn stage(seat: &Seat, run_paused: bool) -> SeatStage {
+    match &seat.state {
+        SeatState::Idle { .. } | SeatState::Resting { .. } if seat.is_stopped() => SeatStage::Stopped,
+        SeatState::Idle { .. } | SeatState::Resting { .. } if seat.paused || run_paused => SeatStage::Paused,
+        SeatState::Idle { .. } => SeatStage::Idle,
+        SeatState::Resting { .. } => SeatStage::Resting,
+        SeatState::Claiming { .. } | SeatState::Starting { .. } => SeatStage::Starting,
+        SeatState::Working { .. }
+        | SeatState::Continuing { .. }
+        | SeatState::Judging { .. }
+        | SeatState::Failing { .. } => SeatStage::Working,
+        SeatState::Asking { .. } => SeatStage::Asking,
+        SeatState::Checking { .. } | SeatState::AgentGone { .. } => SeatStage::Checking,
+        SeatState::Ending { .. } => SeatStage::Ending,
+    }
+}

@@ -1,0 +1,169 @@
+//! Accepts connections and serves them, within limits. axum's own loop knows neither a limit on connections nor one on the
+//! time that a request's head may take.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tower_service::Service;
+
+use crate::http_limits::Limits;
+
+/// The pause after a connection could not be accepted, for example because all file descriptors are in use.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves connections until `end`, then lets open ones finish the request they are in.
+pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &Limits, end: &CancellationToken) {
+    let room = Arc::new(Semaphore::new(limits.connections));
+    let mut protocol = http1::Builder::new();
+    protocol.timer(TokioTimer::new()).header_read_timeout(limits.head);
+    loop {
+        let accepted = async {
+            let place = Arc::clone(&room).acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, stream) = tokio::select! {
+            () = end.cancelled() => break,
+            accepted = accepted => accepted,
+        };
+        match stream {
+            Ok((stream, _)) => {
+                let connection = connection(protocol.clone(), stream, router.clone(), end.clone());
+                tokio::spawn(async move {
+                    connection.await;
+                    drop(place);
+                });
+            }
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+    // Every connection gives its place back when it ends.
+    let _ = room.acquire_many(u32::try_from(limits.connections).unwrap_or(u32::MAX)).await;
+}
+
+/// Serves the requests of one connection.
+async fn connection(protocol: http1::Builder, stream: TcpStream, router: Router, end: CancellationToken) {
+    // Small answers are sent at once: without this every call would take 40 ms.
+    let _ = stream.set_nodelay(true);
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let mut router = router.clone();
+        async move { Ok::<Response<Body>, Infallible>(unfailing(router.call(request.map(Body::new)).await)) }
+    });
+    let mut served = std::pin::pin!(protocol.serve_connection(TokioIo::new(stream), answer));
+    // How a connection broke off does not matter: its client is gone.
+    tokio::select! {
+        _ = served.as_mut() => return,
+        () = end.cancelled() => served.as_mut().graceful_shutdown(),
+    }
+    let _ = served.await;
+}
+
+fn unfailing<T>(result: Result<T, Infallible>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(never) => match never {},
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::post;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// Runs `body` against a server with small limits, and ends the server.
+    fn against<F: Future<Output = ()>>(limits: Limits, body: impl FnOnce(std::net::SocketAddr) -> F) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let router = Router::new().route(
+                "/",
+                post(move |request: axum::extract::Request| async move {
+                    let (head, body) = request.into_parts();
+                    match limits.read(&head, body).await {
+                        Ok(body) => format!("{} bytes", body.len()),
+                        Err(denial) => format!("{denial:?}"),
+                    }
+                }),
+            );
+            let end = CancellationToken::new();
+            let server = async { serve(listener, router, &limits, &end).await };
+            let client = async {
+                body(address).await;
+                end.cancel();
+            };
+            tokio::join!(server, client);
+        });
+    }
+
+    async fn sent(address: std::net::SocketAddr, text: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        stream
+    }
+
+    async fn answer(mut stream: TcpStream) -> String {
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        text
+    }
+
+    const SMALL: Limits = Limits {
+        connections: 4,
+        sessions: 1,
+        bytes: 100,
+        head: Duration::from_millis(200),
+        body: Duration::from_millis(200),
+    };
+
+    #[test]
+    fn connections_that_never_finish_their_head_make_room_for_others() {
+        against(SMALL, |address| async move {
+            let mut half = Vec::new();
+            for _ in 0..20 {
+                half.push(sent(address, "POST / HTTP/1.1\r\nHost: x\r\n").await);
+            }
+            let whole = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi";
+            let text = answer(sent(address, whole).await).await;
+            assert!(text.ends_with("2 bytes"), "{text}");
+        });
+    }
+
+    #[test]
+    fn a_body_that_is_too_large_or_too_slow_is_answered() {
+        against(SMALL, |address| async move {
+            for (rest, expected) in [
+                ("Content-Length: 99999999999999\r\n\r\n", "TooLarge"),
+                ("Content-Length: 50\r\n\r\nhalf", "TooSlow"),
+                ("Transfer-Encoding: chunked\r\n\r\n5\r\nhalf!\r\n", "TooSlow"),
+            ] {
+                let text = answer(sent(address, &format!("POST / HTTP/1.1\r\nHost: x\r\n{rest}")).await).await;
+                assert!(text.ends_with(expected), "{rest}: {text}");
+            }
+            let chunks = format!("Transfer-Encoding: chunked\r\n\r\nff\r\n{}\r\n0\r\n\r\n", "x".repeat(255));
+            let text = answer(sent(address, &format!("POST / HTTP/1.1\r\nHost: x\r\n{chunks}")).await).await;
+            assert!(text.ends_with("TooLarge"), "{text}");
+        });
+    }
+
+    #[test]
+    fn only_a_new_session_counts_against_the_limit() {
+        assert!(SMALL.opens_session(br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#));
+        for other in [&br#"{"method":"tools/call"}"#[..], b"", b"[]", br#"{"params":{"method":"initialize"}}"#] {
+            assert!(!SMALL.opens_session(other));
+        }
+        assert!(SMALL.room_for_session(0).is_ok() && SMALL.room_for_session(1).is_err());
+    }
+}

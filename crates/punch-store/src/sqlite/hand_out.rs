@@ -1,0 +1,150 @@
+//! Batches, offers, mirrored todos, files of completed todos and announced calls in the database.
+
+use std::collections::BTreeSet;
+
+use punch_core::Uid;
+use punch_core::drive::{OFFER_MS, Offer};
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::ledger::{most, number};
+use super::read::count;
+use super::view::View;
+use crate::{
+    BATCHES_KEPT, Batch, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, OFFERS_KEPT, PlanId,
+    SessionKey, StoreError,
+};
+
+/// Batches, oldest first.
+pub(super) fn batches(view: &View<'_>) -> Result<Vec<Batch>, StoreError> {
+    let sql = "SELECT owner, at, todos FROM batch WHERE plan = ?1 ORDER BY at, owner";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
+    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([view.plan.0], row)?.collect());
+    let rows: Vec<(String, i64, String)> = view.sql("read batches", read)?;
+    let batch = |(owner, at, todos): (String, i64, String)| {
+        let todos: BTreeSet<Uid> = view.parse("a batch", &todos)?;
+        Ok(Batch { owner, todos, at })
+    };
+    rows.into_iter().map(batch).collect()
+}
+
+/// Keeps a batch.
+pub(super) fn put_batch(view: &View<'_>, batch: &Batch) -> Result<(), StoreError> {
+    let what = "keep a batch";
+    let sql = "INSERT OR REPLACE INTO batch (plan, owner, at, todos) VALUES (?1, ?2, ?3, ?4)";
+    let todos = view.to_json("a batch", &batch.todos)?;
+    view.execute(what, sql, params![view.plan.0, batch.owner, batch.at, todos])?;
+    let old = "DELETE FROM batch WHERE plan = ?1 AND owner IN (SELECT owner FROM batch WHERE plan = ?1 \
+               ORDER BY at DESC, owner DESC LIMIT -1 OFFSET ?2)";
+    view.execute(what, old, params![view.plan.0, count(BATCHES_KEPT)]).map(|_| ())
+}
+
+/// Forgets a batch.
+pub(super) fn forget_batch(view: &View<'_>, owner: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM batch WHERE plan = ?1 AND owner = ?2";
+    view.execute("forget a batch", sql, params![view.plan.0, owner]).map(|_| ())
+}
+
+/// Offers, oldest first.
+pub(super) fn offers(view: &View<'_>) -> Result<Vec<Offer>, StoreError> {
+    let sql = "SELECT owner, todo, at FROM offer WHERE plan = ?1 ORDER BY at, owner";
+    let offer = |row: &Row<'_>| Ok(Offer { owner: row.get(0)?, uid: Uid(number(row, 1)?), at: row.get(2)? });
+    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([view.plan.0], offer)?.collect());
+    view.sql("read offers", read)
+}
+
+/// Keeps an offer.
+pub(super) fn put_offer(view: &View<'_>, offer: &Offer) -> Result<(), StoreError> {
+    let what = "keep an offer";
+    let old = "DELETE FROM offer WHERE plan = ?1 AND (at <= ?2 OR at > ?3)";
+    view.execute(what, old, params![view.plan.0, offer.at.saturating_sub(OFFER_MS), offer.at])?;
+    let sql = "INSERT OR REPLACE INTO offer (plan, owner, todo, at) VALUES (?1, ?2, ?3, ?4)";
+    view.execute(what, sql, params![view.plan.0, offer.owner, most(offer.uid.0), offer.at])?;
+    let surplus = "DELETE FROM offer WHERE plan = ?1 AND owner IN (SELECT owner FROM offer WHERE plan = ?1 \
+                   ORDER BY at DESC, owner DESC LIMIT -1 OFFSET ?2)";
+    view.execute(what, surplus, params![view.plan.0, count(OFFERS_KEPT)]).map(|_| ())
+}
+
+/// Forgets an offer.
+pub(super) fn forget_offer(view: &View<'_>, owner: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM offer WHERE plan = ?1 AND owner = ?2";
+    view.execute("forget an offer", sql, params![view.plan.0, owner]).map(|_| ())
+}
+
+/// The todos that were copied from an agent's own list.
+pub(super) fn mirrored(view: &View<'_>) -> Result<Vec<Uid>, StoreError> {
+    let sql = "SELECT todos FROM mirrored WHERE plan = ?1";
+    let read = view.conn.prepare_cached(sql);
+    let read = read.and_then(|mut s| s.query_row([view.plan.0], |row| row.get::<_, String>(0)).optional());
+    match view.sql("read mirrored todos", read)? {
+        Some(todos) => view.parse("the list of mirrored todos", &todos),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Keeps which todos were copied.
+pub(super) fn put_mirrored(view: &View<'_>, todos: &[Uid]) -> Result<(), StoreError> {
+    let sql = "INSERT OR REPLACE INTO mirrored (plan, todos) VALUES (?1, ?2)";
+    let todos = view.to_json("the list of mirrored todos", &todos)?;
+    view.execute("keep mirrored todos", sql, params![view.plan.0, todos]).map(|_| ())
+}
+
+/// What the files of a todo held.
+pub(super) fn completed_files(view: &View<'_>, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
+    let sql = "SELECT todo, at, blobs FROM completed_files WHERE plan = ?1 AND todo = ?2";
+    let files = |row: &Row<'_>| Ok(CompletedFiles { todo: Uid(number(row, 0)?), at: row.get(1)?, blobs: row.get(2)? });
+    let key = params![view.plan.0, most(todo.0)];
+    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_row(key, files).optional());
+    view.sql("read files of a completed todo", read)
+}
+
+/// Keeps what the files of a todo held.
+pub(super) fn put_completed_files(view: &View<'_>, files: &CompletedFiles) -> Result<(), StoreError> {
+    let what = "keep files of a completed todo";
+    let sql = "INSERT OR REPLACE INTO completed_files (plan, todo, at, blobs) VALUES (?1, ?2, ?3, ?4)";
+    view.execute(what, sql, params![view.plan.0, most(files.todo.0), files.at, files.blobs])?;
+    let old = "DELETE FROM completed_files WHERE seq <= (SELECT max(seq) FROM completed_files) - ?1";
+    view.execute(what, old, [most(COMPLETED_FILES_KEPT)]).map(|_| ())
+}
+
+/// Forgets the files of todos that were removed, or completed before `until`.
+pub(super) fn prune_completed_files(view: &View<'_>, until: i64) -> Result<(), StoreError> {
+    let sql = "DELETE FROM completed_files WHERE plan = ?1 AND (at <= ?2 OR todo IN \
+               (SELECT uid FROM todo WHERE plan = ?1 AND removed IS NOT NULL))";
+    view.execute("forget files of completed todos", sql, params![view.plan.0, until]).map(|_| ())
+}
+
+/// Announced calls, oldest first.
+pub(super) fn expected_calls(view: &View<'_>) -> Result<Vec<ExpectedCall>, StoreError> {
+    let sql = "SELECT seq, host, subagent, plan, call, fingerprint, at FROM expected_call ORDER BY seq";
+    let call = |row: &Row<'_>| {
+        let (host, subagent): (String, String) = (row.get(1)?, row.get(2)?);
+        Ok(ExpectedCall {
+            seq: number(row, 0)?,
+            session: SessionKey::new(host, Some(&subagent)),
+            plan: PlanId(row.get(3)?),
+            call: row.get(4)?,
+            fingerprint: row.get(5)?,
+            at: row.get(6)?,
+        })
+    };
+    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([], call)?.collect());
+    view.sql("read announced calls", read)
+}
+
+/// Keeps an announced call.
+pub(super) fn put_expected_call(view: &View<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
+    let what = "keep an announced call";
+    let sql = "INSERT INTO expected_call (host, subagent, plan, call, fingerprint, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (host, subagent) = (call.session.session_id(), call.session.subagent().unwrap_or_default());
+    view.execute(what, sql, params![host, subagent, call.plan.0, call.call, call.fingerprint, call.at])?;
+    let old = "DELETE FROM expected_call WHERE seq <= (SELECT max(seq) FROM expected_call) - ?1";
+    view.execute(what, old, [most(EXPECTED_CALLS_KEPT)]).map(|_| ())
+}
+
+/// Forgets an announced call.
+pub(super) fn forget_expected_call(view: &View<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
+    // The number of a forgotten call may be given out again.
+    let sql = "DELETE FROM expected_call WHERE seq = ?1 AND host = ?2 AND fingerprint = ?3 AND at = ?4";
+    let key = params![most(call.seq), call.session.session_id(), call.fingerprint, call.at];
+    view.execute("forget an announced call", sql, key).map(|_| ())
+}

@@ -1,0 +1,27 @@
+//! Read markers in the database.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::ledger::{most, number};
+use super::read::count;
+use super::view::View;
+use crate::{READERS_KEPT, ReadMarker, StoreError};
+
+/// The marker of a reader.
+pub(super) fn one(view: &View<'_>, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
+    let sql = "SELECT name, revision, at FROM reader WHERE plan = ?1 AND name = ?2";
+    let marker = |row: &Row<'_>| Ok(ReadMarker { reader: row.get(0)?, revision: number(row, 1)?, at: row.get(2)? });
+    let key = params![view.plan.0, reader];
+    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_row(key, marker).optional());
+    view.sql("read a read marker", read)
+}
+
+/// Keeps a marker, and forgets the readers that did not look for the longest time.
+pub(super) fn put(view: &View<'_>, marker: &ReadMarker) -> Result<(), StoreError> {
+    let what = "keep a read marker";
+    let sql = "INSERT OR REPLACE INTO reader (plan, name, revision, at) VALUES (?1, ?2, ?3, ?4)";
+    view.execute(what, sql, params![view.plan.0, marker.reader, most(marker.revision), marker.at])?;
+    let old = "DELETE FROM reader WHERE plan = ?1 AND name <> ?2 AND name IN (SELECT name FROM reader WHERE plan = ?1 \
+               AND name <> ?2 ORDER BY at DESC, name DESC LIMIT -1 OFFSET ?3)";
+    view.execute(what, old, params![view.plan.0, marker.reader, count(READERS_KEPT - 1)]).map(|_| ())
+}

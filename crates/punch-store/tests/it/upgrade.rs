@@ -1,0 +1,196 @@
+//! Stores with schema 2.3, every table filled, that are opened by this program.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use punch_core::{PlanRow, Uid};
+use punch_store::{
+    Batch, Catalogue, CompletedFiles, Control, ControlScope, Durability, ExpectedCall, OpenMode, PlanId, SessionKey,
+    SqliteStore, Store, StoreAdmin, Wanted,
+};
+use rusqlite::{Connection, params};
+
+use crate::faults::{victim, victim_store};
+use crate::submit::{done, look, must, whole};
+
+const MIGRATIONS: [&str; 9] = [
+    include_str!("../../migrations/0001_plans.sql"),
+    include_str!("../../migrations/0002_baselines.sql"),
+    include_str!("../../migrations/0003_decisions.sql"),
+    include_str!("../../migrations/0004_said.sql"),
+    include_str!("../../migrations/0005_usage.sql"),
+    include_str!("../../migrations/0006_runs.sql"),
+    include_str!("../../migrations/0007_again.sql"),
+    include_str!("../../migrations/0008_fewer_indexes.sql"),
+    include_str!("../../migrations/0009_undo.sql"),
+];
+
+/// Writes a store as a program with schema 2.3 left it, with `todos` todos in the first of two plans.
+fn schema_2_3(path: &Path, todos: u32) {
+    let conn = Connection::open(path).unwrap();
+    conn.execute_batch("PRAGMA journal_mode = WAL; BEGIN").unwrap();
+    MIGRATIONS.iter().for_each(|sql| conn.execute_batch(sql).unwrap());
+    let mut row = PlanRow { revision: 1, next_uid: u64::from(todos) + 1, last_position: 1024, ..PlanRow::default() };
+    row.counts.pending = u64::from(todos);
+    let [first, second] = [&row, &PlanRow::default()].map(|row| serde_json::to_string(row).unwrap());
+    let plan = "INSERT INTO plan (id, name, created_at, archived, revision, row) VALUES (?1, ?2, 5, NULL, ?3, ?4)";
+    conn.execute(plan, params![1, "main", 1, first]).unwrap();
+    conn.execute(plan, params![2, "side", 0, second]).unwrap();
+    for uid in 1..=todos {
+        let (id, mut todo) = (format!("T-{uid}"), punch_core::Todo::blank(Uid(u64::from(uid))));
+        todo.fields.id.clone_from(&id);
+        todo.fields.content = format!("do {uid}");
+        todo.fields.position = 1024;
+        let body = serde_json::to_string(&todo.fields).unwrap();
+        let sql = "INSERT INTO todo (plan, uid, id, position, status, unmet, level, pull, effective, updated_at, body) \
+                   VALUES (1, ?1, ?2, 1024, 'pending', 0, ?3, ?4, ?5, 0, ?6)";
+        let (d, effective) = (todo.derived, todo.effective_priority());
+        conn.execute(sql, params![uid, id, d.level, d.pull, effective, body]).unwrap();
+    }
+    conn.execute_batch(
+        r#"INSERT INTO answer VALUES (1, 'key', 9, '"answer"');
+        INSERT INTO baseline VALUES (2, '{}');
+        INSERT INTO baseline_todo VALUES (2, 1, 0, '{}');
+        INSERT INTO checkpoint VALUES (1, 'c1', 9, '{"a":1}');
+        INSERT INTO decision VALUES ('s', '', 1, 9, '{}');
+        INSERT INTO ledger VALUES (1, 1, 1, 1, 3, 'claude', NULL, 70, 5, 2, 9, 1, 0, 9, 4);
+        INSERT INTO run VALUES (1, 3, 1, 2, '{}');
+        INSERT INTO session VALUES ('s', '', 1, 9, '{}');
+        INSERT INTO setting VALUES
+            ('plan-use:/w/one', '2'), ('plan-use:/gone', '77'), ('plan-use:/odd', 'x'),
+            ('plan-file:1', '{"path":"a.plan.md"}'), ('plan-file:77', '{}'),
+            ('batches:1', '[{"who":"b","todos":[1,2]},{"who":"a","todos":[2]}]'), ('batches:2', 'no json'),
+            ('mirrored:1', '2 1'), ('mirrored:2', 'x y'),
+            ('files:1:2', '{"at":8,"blobs":{"f":"x"}}'), ('files:1:1', '{"at":7,"blobs":{}}'),
+            ('files:77:1', '{"at":7,"blobs":{}}'), ('files:2:1', 'no json'), ('files:2:2', '{"at":"x"}'),
+            ('offers:1', '1 2 s'),
+            ('expected_calls', '[{"host":"s","plan":1,"id":"x","fingerprint":"f","at":9},{"host":"t","subagent":"u","plan":2,"fingerprint":"g","at":10},{"odd":1}]'),
+            ('keep-going', 'paused'), ('keep-going:abc', 'off'), ('keep-going:odd', 'x'),
+            ('store.commits', '12 abc'), ('unknown', 'x');
+        COMMIT;
+        PRAGMA application_id = 0x50756E63;
+        PRAGMA user_version = 2003;"#,
+    )
+    .unwrap();
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    assert_eq!(conn.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap(), 15, "fill the new table here");
+}
+
+/// Everything that schema 2.3 could hold is there after the upgrade.
+fn is_complete(store: &SqliteStore, todos: usize) {
+    let (main, side) = (PlanId(1), PlanId(2));
+    assert_eq!(store.check().unwrap(), [""; 0]);
+    assert_eq!(whole(store, main).all().count(), todos);
+    look(store, main, |s| {
+        assert_eq!(s.answer("key", 10)?.as_deref(), Some("\"answer\""));
+        assert_eq!(s.checkpoints(9)?.len(), 1);
+        assert_eq!(s.ledger(3)?.len(), 1);
+        assert_eq!(s.runs(9)?.len(), 1);
+        assert_eq!((s.sessions()?.len(), s.decisions(None, 9)?.len()), (1, 1));
+        let batch = |owner: &str, at, todos: &[u64]| Batch {
+            owner: owner.into(),
+            todos: todos.iter().copied().map(Uid).collect(),
+            at,
+        };
+        assert_eq!(s.batches()?, [batch("b", 0, &[1, 2]), batch("a", 1, &[2])]);
+        assert_eq!(s.mirrored()?, [Uid(2), Uid(1)]);
+        let files = |todo, at, blobs: &str| CompletedFiles { todo: Uid(todo), at, blobs: blobs.into() };
+        assert_eq!(s.completed_files(Uid(2))?, Some(files(2, 8, "{\"f\":\"x\"}")));
+        assert_eq!(s.completed_files(Uid(1))?, Some(files(1, 7, "{}")));
+        assert_eq!(s.offers()?, []);
+        clone_and_sessions(s)
+    });
+    look(store, side, |s| {
+        assert_eq!((s.batches()?, s.mirrored()?, s.completed_files(Uid(1))?), (vec![], vec![], None));
+        Ok(())
+    });
+}
+
+fn clone_and_sessions(s: &(impl Catalogue + ?Sized)) -> Result<(), punch_store::StoreError> {
+    assert_eq!((s.worktree_plan("/w/one")?, s.worktree_plan("/gone")?), (Some(PlanId(2)), None));
+    assert_eq!(s.worktree_plan("/odd")?, None);
+    assert_eq!(s.plan_file(PlanId(1))?.as_deref(), Some("{\"path\":\"a.plan.md\"}"));
+    let call = |seq, session, plan, call: Option<&str>, fingerprint: &str, at| ExpectedCall {
+        seq,
+        session,
+        plan: PlanId(plan),
+        call: call.map(str::to_owned),
+        fingerprint: fingerprint.into(),
+        at,
+    };
+    let calls = [
+        call(1, SessionKey::new("s", None), 1, Some("x"), "f", 9),
+        call(2, SessionKey::new("t", Some("u")), 2, None, "g", 10),
+    ];
+    assert_eq!(s.expected_calls()?, calls);
+    let control = |scope, wanted| Control { scope, wanted, by: "user".into(), at: 0 };
+    let session = |name: &str| ControlScope::Session(name.into());
+    let all = s.control(&ControlScope::Sessions)?;
+    assert_eq!(all, Some(control(ControlScope::Sessions, Wanted::Pause)));
+    assert_eq!(s.control(&session("abc"))?, Some(control(session("abc"), Wanted::Stop)));
+    assert_eq!(s.control(&session("odd"))?, None);
+    Ok(())
+}
+
+#[test]
+fn everything_in_a_store_with_schema_2_3_is_there_after_the_upgrade() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    schema_2_3(&path, 3);
+    let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+    let upgrade = store.upgrade().unwrap();
+    assert_eq!((upgrade.from.to_string(), upgrade.to.to_string()), ("2.3".to_owned(), "3.0".to_owned()));
+    let copy = Connection::open(upgrade.copy.as_ref().unwrap()).unwrap();
+    assert_eq!(copy.query_row("SELECT count(*) FROM setting", [], |row| row.get::<_, i64>(0)).unwrap(), 21);
+    assert_eq!(copy.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap(), 2003);
+    is_complete(&store, 3);
+    let counted = || -> (i64, String) {
+        let spy = Connection::open(&path).unwrap();
+        spy.query_row("SELECT commits, store FROM commit_counter", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    };
+    assert_eq!(counted(), (12, "abc".to_owned()));
+    must(&store, PlanId(1), 20, &[done("T-1")]);
+    assert_eq!(counted().0, 13, "lost writes are noticed as before");
+    drop(store);
+    let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+    assert_eq!(store.upgrade(), None);
+    store.write(PlanId(1), Durability::Full, &mut |tx| tx.put_plan_file(None)).unwrap();
+}
+
+/// Brings a store up to date, if it gets that far.
+#[test]
+fn victim_upgrades() {
+    let Some(path) = victim_store() else { return };
+    let _ = SqliteStore::open(&path, OpenMode::Existing);
+}
+
+#[test]
+fn an_upgrade_that_is_killed_leaves_the_older_store_or_the_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut older, mut newer) = (0, 0);
+    for round in 0..16 {
+        let folder = folder.path().join(format!("{round}"));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("store.db");
+        schema_2_3(&path, 500);
+        let mut child = victim("upgrade::victim_upgrades", &path, "exec \"$@\"");
+        // The last ones have all the time they need.
+        if round < 14 {
+            std::thread::sleep(Duration::from_millis(4 * round));
+            child.kill().unwrap();
+        }
+        child.wait().unwrap();
+        let version: i64 = {
+            let spy = Connection::open(&path).unwrap();
+            spy.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+        };
+        match version {
+            2003 => older += 1,
+            3000 => newer += 1,
+            other => panic!("round {round} left version {other}"),
+        }
+        is_complete(&SqliteStore::open(&path, OpenMode::Existing).unwrap(), 500);
+    }
+    assert!(newer > 0 && older + newer == 16, "{older} older, {newer} newer");
+}

@@ -1,0 +1,387 @@
+//! Actions: what each key leads to.
+
+use punch_core::drive::Switch;
+use punch_core::{Add, Edit, Hold, HoldKind, Keep, ListPosition, Op, Ref, Status, Uid};
+use punch_engine::Answer;
+use punch_store::Wanted;
+
+use super::{Board, Panel, PromptKind, RowKey, View};
+use crate::keys::Action;
+use crate::request::Request;
+
+/// Verbs that need the terminal for themselves.
+const FOREGROUND: [&str; 4] = ["edit", "assign", "run", "demo"];
+/// Verbs that make no sense inside the board.
+const REFUSED: [&str; 4] = ["watch", "mcp", "hook", "serve"];
+/// Todos named in a notice or a question.
+const NAMED: usize = 5;
+
+impl Board {
+    pub(super) fn act(&mut self, action: Action) -> Vec<Request> {
+        match action {
+            Action::Up => self.step(-1),
+            Action::Down => self.step(1),
+            Action::Top => self.step(isize::MIN / 2),
+            Action::Bottom => self.step(isize::MAX / 2),
+            Action::HalfUp => self.step(-self.half_page()),
+            Action::HalfDown => self.step(self.half_page()),
+            Action::NextPanel => self.next_panel(1),
+            Action::PreviousPanel => self.next_panel(-1),
+            Action::View(view) => self.show(view),
+            Action::NextView => self.next_view(1),
+            Action::PreviousView => self.next_view(4),
+            Action::Open => return self.open(),
+            Action::Back => self.back(),
+            Action::NextNeed => self.next_need(),
+            Action::Allow => return self.answer(Answer::Allow),
+            Action::Deny => return self.answer(Answer::Refuse),
+            Action::DenyWithReason => self.deny_with_reason(),
+            Action::Approve => return self.approve(),
+            Action::AnswerHold => self.ask_for(|uids| PromptKind::HoldAnswer(uids[0])),
+            Action::Filter => {
+                let text = self.filter.text().to_owned();
+                self.ask(PromptKind::Filter, &text);
+            }
+            Action::Add => self.ask(PromptKind::Add(self.target()), ""),
+            Action::Edit => return self.edit(),
+            Action::Change => self.changes_menu(),
+            Action::Start if self.is_worked_on() => self.destroy("Take over", "started", Op::Start),
+            Action::Start => return self.each("started", |target| vec![Op::Start(target)]),
+            Action::Done => {
+                return self.each("completed", |target| vec![Op::Done { target, evidence: None, fence: None }]);
+            }
+            Action::Reopen => return self.each("reopened", |target| vec![Op::Reopen(target)]),
+            Action::Release => return self.each("released", |target| vec![Op::Release(target)]),
+            Action::Cancel => self.destroy("Cancel", "cancelled", Op::Drop),
+            Action::Unclaim => self.destroy("Take away from its worker", "taken away", Op::Unclaim),
+            Action::Archive => self.destroy("Archive", "archived", Op::Rm),
+            Action::Fail => self.ask_for(PromptKind::FailReason),
+            Action::Hold => self.ask_for(PromptKind::HoldReason),
+            Action::Note => self.ask_for(PromptKind::Note),
+            Action::Assign => self.ask_for(PromptKind::Assign),
+            Action::MoveUp => return self.shift(-1),
+            Action::MoveDown => return self.shift(1),
+            Action::MoveFirst => return self.each("moved to the top", |r| vec![Op::Move(r, ListPosition::First)]),
+            Action::MoveLast => return self.each("moved to the end", |r| vec![Op::Move(r, ListPosition::End)]),
+            Action::Raise => return self.prioritise(-1),
+            Action::Lower => return self.prioritise(1),
+            Action::Mark => self.mark(),
+            Action::MarkRange => self.mark_range(),
+            Action::Undo => return self.undo(),
+            Action::Redo => return vec![Request::Redo],
+            Action::Expand => {
+                self.all_expanded = !self.all_expanded;
+                self.expanded.clear();
+                self.rebuild();
+            }
+            Action::ShowClosed => {
+                self.show_closed = !self.show_closed;
+                self.rebuild();
+            }
+            Action::WholeGraph => {
+                self.graph_center = self.target().or(self.graph_center);
+                self.whole_graph = !self.whole_graph;
+                self.rebuild();
+            }
+            Action::MarkSeen => return self.mark_seen(),
+            Action::Diff => return self.target().map(Request::Diff).into_iter().collect(),
+            Action::AgentLog => return self.target().map(Request::AgentLog).into_iter().collect(),
+            Action::Worktree => return self.target().map(Request::Worktree).into_iter().collect(),
+            Action::Copy => return self.copy(),
+            Action::Pause => return self.pause(),
+            Action::Stop => self.stop(),
+            Action::KeepGoing => return self.keep_going(),
+            Action::Command => self.ask(PromptKind::Command, ""),
+            Action::Help => self.help(),
+            Action::Suspend => return vec![Request::Suspend],
+            Action::Quit => return vec![Request::Quit],
+        }
+        Vec::new()
+    }
+
+    /// The id of a todo, for sentences.
+    pub(super) fn name_of(&self, uid: Uid) -> String {
+        self.todo(uid).map_or_else(|| format!("#{}", uid.0), |todo| punch_core::text::neutral(&todo.id).into_owned())
+    }
+
+    fn names_of(&self, uids: &[Uid]) -> String {
+        let names: Vec<String> = uids.iter().take(NAMED).map(|uid| self.name_of(*uid)).collect();
+        match uids.len().saturating_sub(NAMED) {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
+    }
+
+    fn ask_for(&mut self, kind: impl FnOnce(Vec<Uid>) -> PromptKind) {
+        let targets = self.targets();
+        if !targets.is_empty() {
+            self.ask(kind(targets), "");
+        }
+    }
+
+    fn submit(&mut self, uids: &[Uid], did: &str, ops: Vec<Op>) -> Vec<Request> {
+        let what = format!("{} {did}", self.names_of(uids));
+        self.marked.clear();
+        if ops.is_empty() { Vec::new() } else { vec![Request::Submit { ops, what }] }
+    }
+
+    fn each(&mut self, did: &str, ops: impl Fn(Ref) -> Vec<Op>) -> Vec<Request> {
+        let uids = self.targets();
+        let ops = uids.iter().flat_map(|uid| ops(Ref::Uid(*uid))).collect();
+        self.submit(&uids, did, ops)
+    }
+
+    /// Returns true if someone else works on one of the todos that an action is about.
+    fn is_worked_on(&self) -> bool {
+        let owned =
+            |uid: &Uid| self.todo(*uid).is_some_and(|todo| todo.status == Status::InProgress && todo.owner.is_some());
+        self.targets().iter().any(owned)
+    }
+
+    /// Says what would happen and asks.
+    fn destroy(&mut self, verb: &str, did: &str, op: impl Fn(Ref) -> Op) {
+        let uids = self.targets();
+        if uids.is_empty() {
+            return;
+        }
+        let mut lines = vec![format!("{verb} {}?", self.names_of(&uids))];
+        let waiting: std::collections::BTreeSet<Uid> = uids
+            .iter()
+            .filter_map(|uid| self.data.plan.as_ref()?.dependents_of(*uid).ok())
+            .flatten()
+            .copied()
+            .filter(|uid| !uids.contains(uid) && self.todo(*uid).is_some_and(|todo| todo.status.is_open()))
+            .collect();
+        let waiting: Vec<Uid> = waiting.into_iter().collect();
+        if !waiting.is_empty() {
+            let verb = if waiting.len() == 1 { "depends" } else { "depend" };
+            lines.push(format!("{} {verb} on it.", self.names_of(&waiting)));
+        }
+        for owner in uids.iter().filter_map(|uid| self.todo(*uid)?.owner.clone()).take(NAMED) {
+            lines.push(format!("{} works on it.", punch_core::text::neutral(&owner)));
+        }
+        lines.push("You can undo this.".to_owned());
+        let what = format!("{} {did}", self.names_of(&uids));
+        let ops = uids.iter().map(|uid| op(Ref::Uid(*uid))).collect();
+        self.marked.clear();
+        self.confirm(lines, vec![Request::Submit { ops, what }]);
+    }
+
+    pub(super) fn add(&mut self, content: &str, after: Option<Uid>) -> Vec<Request> {
+        let phase = after.and_then(|uid| self.todo(uid)?.phase).map(punch_core::PhaseRef::Uid);
+        let edit = Edit {
+            content: Keep::Set(content.to_owned()),
+            phase: phase.map_or(Keep::Keep, |phase| Keep::Set(Some(phase))),
+            ..Edit::default()
+        };
+        let place = after.map_or(ListPosition::End, |uid| ListPosition::After(Ref::Uid(uid)));
+        let ops = vec![Op::Add(Add { edit, place, ..Add::default() })];
+        vec![Request::Submit { ops, what: "Added".to_owned() }]
+    }
+
+    pub(super) fn note(&mut self, uids: &[Uid], text: &str) -> Vec<Request> {
+        let ops = uids.iter().map(|uid| Op::Note(Ref::Uid(*uid), text.to_owned())).collect();
+        self.submit(uids, "noted", ops)
+    }
+
+    pub(super) fn answer_hold(&mut self, uid: Uid, text: &str) -> Vec<Request> {
+        let ops = vec![Op::Note(Ref::Uid(uid), text.to_owned()), Op::Release(Ref::Uid(uid))];
+        self.submit(&[uid], "answered and released", ops)
+    }
+
+    pub(super) fn hold(&mut self, uids: &[Uid], reason: &str, kind: HoldKind) -> Vec<Request> {
+        let hold = Hold { kind, reason: reason.to_owned(), until: None, by: String::new(), at: 0 };
+        let ops = uids.iter().map(|uid| Op::Hold(Ref::Uid(*uid), hold.clone())).collect();
+        self.submit(uids, "put on hold", ops)
+    }
+
+    pub(super) fn fail(&mut self, uids: &[Uid], error: &str) -> Vec<Request> {
+        let ops = uids.iter().map(|uid| Op::Fail(Ref::Uid(*uid), error.to_owned())).collect();
+        self.submit(uids, "failed", ops)
+    }
+
+    pub(super) fn assign(&mut self, uids: &[Uid], to: &str) -> Vec<Request> {
+        let mut words = vec!["assign".to_owned()];
+        words.extend(uids.iter().filter_map(|uid| self.todo(*uid)).map(|todo| todo.id.clone()));
+        words.extend(["--to".to_owned(), to.to_owned()]);
+        self.marked.clear();
+        vec![Request::Foreground(words)]
+    }
+
+    fn edit(&mut self) -> Vec<Request> {
+        let ids = self.targets().into_iter().filter_map(|uid| self.todo(uid)).map(|todo| todo.id.clone());
+        ids.take(1).map(|id| Request::Foreground(vec!["edit".to_owned(), id])).collect()
+    }
+
+    /// Moves the selected todo past its neighbor in the rows.
+    fn shift(&mut self, by: isize) -> Vec<Request> {
+        let Some(uid) = self.target() else { return Vec::new() };
+        let pane = self.pane(self.selecting());
+        let mut at = pane.at;
+        let neighbor = loop {
+            at = match at.checked_add_signed(by) {
+                Some(at) if at < pane.rows.len() => at,
+                _ => return Vec::new(),
+            };
+            match &pane.rows[at] {
+                RowKey::Todo(other) if *other != uid => break Ref::Uid(*other),
+                RowKey::Phase(_) => return Vec::new(),
+                _ => {}
+            }
+        };
+        let (place, did) = match by {
+            ..0 => (ListPosition::Before(neighbor), "moved up"),
+            _ => (ListPosition::After(neighbor), "moved down"),
+        };
+        self.submit(&[uid], did, vec![Op::Move(Ref::Uid(uid), place)])
+    }
+
+    fn prioritise(&mut self, by: i8) -> Vec<Request> {
+        let uids = self.targets();
+        let changed = uids.iter().filter_map(|uid| {
+            let before = self.todo(*uid)?.priority;
+            let priority = before.saturating_add_signed(by).clamp(1, 5);
+            let edit = Edit { priority: Keep::Set(priority), ..Edit::default() };
+            (priority != before).then(|| Op::Edit(Ref::Uid(*uid), edit))
+        });
+        let ops = changed.collect();
+        self.submit(&uids, if by < 0 { "raised" } else { "lowered" }, ops)
+    }
+
+    fn undo(&mut self) -> Vec<Request> {
+        let revision = match self.selected() {
+            Some(RowKey::Revision(revision)) if self.view == View::Log => *revision,
+            _ => return vec![Request::Undo(None)],
+        };
+        let row = self.data.history.iter().find(|row| row.revision == revision);
+        let lines = match row {
+            Some(row) => vec![format!("Undo revision {revision} by {}?", row.by), row.changes.to_string()],
+            None => vec![format!("Undo revision {revision}?")],
+        };
+        self.confirm(lines, vec![Request::Undo(Some(revision))]);
+        Vec::new()
+    }
+
+    pub(super) fn mark_seen(&mut self) -> Vec<Request> {
+        match self.data.plan.as_ref().map(|plan| plan.row.revision) {
+            Some(revision) if revision > self.data.seen => vec![Request::MarkSeen(revision)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn copy(&mut self) -> Vec<Request> {
+        let Some(id) = self.target().and_then(|uid| self.todo(uid)).map(|todo| todo.id.clone()) else {
+            return Vec::new();
+        };
+        self.say(format!("Copied {}", punch_core::text::neutral(&id)));
+        vec![Request::Copy(id)]
+    }
+
+    fn pause(&mut self) -> Vec<Request> {
+        let Some(run) = &self.data.run else { return Vec::new() };
+        let wanted = if run.wanted == Wanted::Go { Wanted::Pause } else { Wanted::Go };
+        vec![Request::Control { run: run.number, seat: None, wanted }]
+    }
+
+    fn stop(&mut self) {
+        let Some(run) = self.data.run.as_ref().map(|run| run.number) else { return };
+        let seat = match self.selected() {
+            Some(RowKey::Seat(seat)) => Some(*seat),
+            _ => None,
+        };
+        let what = seat.map_or_else(|| format!("run {run}"), |seat| format!("seat {seat} of run {run}"));
+        let lines = vec![
+            format!("Stop {what}?"),
+            "Its agents are asked to end. What they were working on becomes ready again.".to_owned(),
+        ];
+        self.confirm(lines, vec![Request::Control { run, seat, wanted: Wanted::Stop }]);
+    }
+
+    fn keep_going(&mut self) -> Vec<Request> {
+        let Some(session) = self.session() else { return Vec::new() };
+        let to = match session.switch {
+            "on" => Switch::Paused,
+            "paused" => Switch::Off,
+            _ => Switch::On,
+        };
+        vec![Request::KeepGoing { session: session.id.clone(), to }]
+    }
+
+    pub(super) fn command(&mut self, line: &str) -> Vec<Request> {
+        let words = match words(line) {
+            Ok(words) => words,
+            Err(why) => {
+                self.refuse(why);
+                return Vec::new();
+            }
+        };
+        let words: Vec<String> = words.into_iter().skip_while(|word| word == "punch").collect();
+        match words.first().map(String::as_str) {
+            None => Vec::new(),
+            Some(verb) if REFUSED.contains(&verb) => {
+                self.refuse(format!("`punch {verb}` cannot run inside the board"));
+                Vec::new()
+            }
+            Some(verb) if FOREGROUND.contains(&verb) => vec![Request::Foreground(words)],
+            Some(_) => vec![Request::Verb(words)],
+        }
+    }
+
+    fn next_need(&mut self) {
+        let inside = self.view == View::Now && self.selecting() == Panel::Inbox;
+        if self.view != View::Now {
+            self.show(View::Now);
+        }
+        self.panel = Panel::Inbox;
+        self.source = Panel::Inbox;
+        self.detail_open = false;
+        self.detail_top = 0;
+        let pane = self.panes.entry(Panel::Inbox).or_default();
+        if pane.rows.is_empty() {
+            self.say("Nothing needs you.");
+        } else if inside {
+            let at = (pane.at + 1) % pane.rows.len();
+            pane.go(at);
+        } else {
+            pane.go(0);
+        }
+    }
+}
+
+/// Splits a command line as a shell does: quotes and backslashes, and nothing else.
+fn words(line: &str) -> Result<Vec<String>, String> {
+    let (mut out, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some('\''), c) => word.get_or_insert_default().push(c),
+            (_, '\\') => word.get_or_insert_default().extend(rest.next()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => out.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote is not closed".to_owned());
+    }
+    out.extend(word);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn a_command_line_is_split_as_a_shell_does() {
+        assert_eq!(
+            words(r#"add  'Write it' --label "a b" c\ d ''"#).unwrap(),
+            ["add", "Write it", "--label", "a b", "c d", ""]
+        );
+        assert!(words("add 'x").is_err());
+    }
+}

@@ -1,0 +1,138 @@
+//! When a question or an approval may be answered: only if it is selected, was on screen in full, and has been there for
+//! half a second, so that a key that was meant for something else answers nothing.
+
+use punch_core::Verify;
+use punch_engine::Answer;
+
+use super::{Board, Overlay, Panel, PromptKind};
+use crate::draw::{asked_lines, detail_lines};
+use crate::request::Request;
+
+/// How long something must be on screen before it can be answered.
+const READING_MS: i64 = 500;
+
+/// What the user is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A question of an agent, by its number.
+    Question(u64),
+    /// May this command check todos?
+    Check(Verify),
+}
+
+/// What was on screen of what the user is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    asked: Asked,
+    /// Lines from the first that have been on screen without a gap.
+    lines: usize,
+    /// Since when all of it has been on screen.
+    in_full_since: Option<i64>,
+}
+
+impl Board {
+    /// What the user is asked by what is selected.
+    pub(crate) fn asked(&self) -> Option<Asked> {
+        if let Some(question) = self.question() {
+            return Some(Asked::Question(question.id));
+        }
+        self.unapproved().map(|(_, command)| Asked::Check(command.clone()))
+    }
+
+    /// Notes what has just been drawn.
+    pub(super) fn note_shown(&mut self, at: i64) {
+        if matches!(self.overlay, Some(Overlay::Menu(_) | Overlay::Prompt(_))) {
+            return;
+        }
+        let place = self.layout().rect(Panel::Detail).filter(|_| self.overlay.is_none());
+        let (Some(asked), Some(place)) = (self.asked(), place) else {
+            self.shown = None;
+            return;
+        };
+        let width = usize::from(place.inner.width);
+        let wanted = asked_lines(self, width).len();
+        let drawn = detail_lines(self, width).len().min(self.detail_top + usize::from(place.inner.height));
+        let mut shown = match self.shown.take() {
+            Some(shown) if shown.asked == asked => shown,
+            _ => Shown { asked, lines: 0, in_full_since: None },
+        };
+        if self.detail_top <= shown.lines {
+            shown.lines = shown.lines.max(drawn);
+        }
+        if shown.lines >= wanted {
+            shown.in_full_since = shown.in_full_since.or(Some(at));
+        } else {
+            shown.in_full_since = None;
+        }
+        self.shown = Some(shown);
+    }
+
+    /// Returns why what is selected cannot be answered right now.
+    fn not_yet(&self) -> Option<String> {
+        if let Some(why) = &self.data.no_answers {
+            return Some(format!("questions cannot be answered here: {why}"));
+        }
+        let shown = self.shown.as_ref().filter(|shown| Some(&shown.asked) == self.asked().as_ref());
+        match shown.map(|shown| shown.in_full_since) {
+            Some(Some(since)) if self.now - since >= READING_MS => None,
+            Some(Some(_)) => Some("it has only just appeared; read it and press the key again".to_owned()),
+            Some(None) => Some("scroll down to read all of it first".to_owned()),
+            None => Some("read all of it first".to_owned()),
+        }
+    }
+
+    /// Returns true if what is selected has been read in full.
+    pub(super) fn can_answer_now(&self) -> bool {
+        self.not_yet().is_none()
+    }
+
+    /// Shows what is asked in full on a screen that does not show it beside the rest.
+    fn show_in_full(&mut self) {
+        self.detail_top = 0;
+        if !self.is_wide() {
+            self.detail_open = true;
+            self.panel = Panel::Detail;
+        }
+    }
+
+    /// Returns true if what is asked can be answered now; says why not otherwise.
+    fn may_answer(&mut self) -> bool {
+        let Some(why) = self.not_yet() else { return true };
+        if self.layout().rect(Panel::Detail).is_none() {
+            self.show_in_full();
+            self.say("Here it is in full. Press the key again to answer.");
+        } else {
+            self.refuse(why);
+        }
+        false
+    }
+
+    pub(super) fn answer(&mut self, answer: Answer) -> Vec<Request> {
+        let Some(question) = self.question().cloned() else { return Vec::new() };
+        if question.seat.is_none() {
+            self.refuse(format!("{} runs outside of a run: answer in its own terminal", question.agent));
+            return Vec::new();
+        }
+        if answer != Answer::Refuse && question.is_cut {
+            self.refuse("the request is too long to be stored in full, so it can only be denied here");
+            return Vec::new();
+        }
+        if !self.may_answer() {
+            return Vec::new();
+        }
+        vec![Request::Answer { question: question.id, answer, reason: None }]
+    }
+
+    pub(super) fn deny_with_reason(&mut self) {
+        let Some(id) = self.question().map(|question| question.id) else { return };
+        if self.may_answer() {
+            self.ask(PromptKind::DenyReason(id), "");
+        }
+    }
+
+    pub(super) fn approve(&mut self) -> Vec<Request> {
+        let Some((_, command)) = self.unapproved() else { return Vec::new() };
+        let command = command.clone();
+        if self.may_answer() { vec![Request::Approve(command)] } else { Vec::new() }
+    }
+}

@@ -1,0 +1,553 @@
+//! The board as a value: what is shown, what is selected, what is being typed. [`Board::apply`] takes an input and returns
+//! what to do; it reads no clock, no store and no terminal, so that any sequence of inputs can be tested.
+
+mod act;
+mod answer;
+mod filter;
+mod graph;
+mod moving;
+mod overlay;
+mod pane;
+mod place;
+mod rows;
+mod select;
+
+use std::collections::{BTreeSet, HashMap};
+
+use crossterm::event::KeyEvent;
+use punch_core::view::{ClearDelay, HistoryRow, Plain};
+use punch_core::{PhaseUid, Uid};
+
+pub use answer::{Asked, Shown};
+pub use overlay::{Confirm, Menu, Overlay, Page, PromptKind};
+pub use pane::{InboxKey, Pane, RowKey};
+pub use place::{Layout, Place};
+
+use crate::data::Data;
+use crate::keys::{self, Action, Found};
+use crate::look::{Look, Shape};
+use crate::request::Request;
+
+/// From this width on the detail stands beside the rest.
+pub const WIDE: u16 = 110;
+/// Below this size panels have headings instead of borders.
+pub const NARROW: (u16, u16) = (60, 18);
+/// Below this size there is one line.
+pub const TINY: (u16, u16) = (30, 8);
+
+/// One of the pictures of the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum View {
+    /// What needs the user, who works, what is next, what changed.
+    #[default]
+    Now,
+    /// Phases and todos.
+    List,
+    /// What waits for what.
+    Graph,
+    /// Revisions.
+    Log,
+    /// Seats, time and spending.
+    Run,
+}
+
+impl View {
+    /// Every view, in the order of the number keys.
+    pub const ALL: [Self; 5] = [Self::Now, Self::List, Self::Graph, Self::Log, Self::Run];
+
+    /// The word at the bottom of the board.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Now => "now",
+            Self::List => "list",
+            Self::Graph => "graph",
+            Self::Log => "log",
+            Self::Run => "run",
+        }
+    }
+
+    /// The panels of the view, in the order of the tabulator.
+    pub const fn panels(self) -> &'static [Panel] {
+        match self {
+            Self::Now => &[Panel::Inbox, Panel::Working, Panel::Next, Panel::Changes, Panel::Detail],
+            Self::List => &[Panel::List, Panel::Detail],
+            Self::Graph => &[Panel::Graph, Panel::Detail],
+            Self::Log => &[Panel::Log, Panel::Detail],
+            Self::Run => &[Panel::Seats, Panel::Detail],
+        }
+    }
+}
+
+/// A part of the screen with rows of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Panel {
+    /// What needs the user.
+    #[default]
+    Inbox,
+    /// Who works on what.
+    Working,
+    /// What can be started, and the rest that is open.
+    Next,
+    /// What changed since the user looked.
+    Changes,
+    /// The list of phases and todos.
+    List,
+    /// The graph.
+    Graph,
+    /// Revisions.
+    Log,
+    /// Seats of the run, and sessions.
+    Seats,
+    /// Everything about what is selected.
+    Detail,
+}
+
+/// Something that happens to the board.
+#[derive(Debug)]
+pub enum Input {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// Text was pasted.
+    Paste(String),
+    /// The mouse was pressed at a column and row.
+    Click(u16, u16),
+    /// The wheel turned over a column and row: rows down, or up if negative.
+    Wheel(u16, u16, i32),
+    /// The terminal has this many columns and rows.
+    Resize(u16, u16),
+    /// The data has changed.
+    Changed,
+    /// It is this time now.
+    Time(i64),
+    /// What the board shows was drawn at this time.
+    Drawn(i64),
+    /// A request was carried out.
+    Done(Result<String, Problem>),
+    /// What was asked for about a todo beyond the plan.
+    Detail(Uid, Box<Extra>),
+    /// A text to read.
+    Page(Page),
+    /// The run over time, as lines.
+    Timeline(Vec<String>),
+}
+
+/// Why a request failed, with what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// What the detail of a todo shows beyond the plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// The last revisions in which something happened to it, newest first.
+    pub history: Vec<HistoryRow>,
+    /// Its worktree, with the size of the diff.
+    pub lane: Option<Plain>,
+    /// The revision of the plan for which this was read.
+    pub revision: u64,
+}
+
+/// A line above the keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What it says, one or two lines.
+    pub text: String,
+    /// Something was refused or failed.
+    pub is_problem: bool,
+    /// When it was put up.
+    pub at: i64,
+}
+
+/// The board.
+#[derive(Debug)]
+pub struct Board {
+    data: Data,
+    look: Look,
+    delay: ClearDelay,
+    size: (u16, u16),
+    now: i64,
+    view: View,
+    panel: Panel,
+    /// The panel whose cursor the detail follows.
+    source: Panel,
+    panes: HashMap<Panel, Pane>,
+    detail_top: usize,
+    /// On a narrow screen: the detail covers the rest.
+    detail_open: bool,
+    marked: BTreeSet<Uid>,
+    last_mark: Option<Uid>,
+    expanded: BTreeSet<Option<PhaseUid>>,
+    all_expanded: bool,
+    show_closed: bool,
+    whole_graph: bool,
+    graph_center: Option<Uid>,
+    /// Todos on the critical path, as of the last look at the graph.
+    critical: BTreeSet<Uid>,
+    filter: filter::Filter,
+    overlay: Option<Overlay>,
+    notice: Option<Notice>,
+    prefix: Option<String>,
+    shown: Option<Shown>,
+    extra: Option<(Uid, Box<Extra>)>,
+    asked: Option<(Uid, u64)>,
+    timeline: Vec<String>,
+    /// The width, revision and minute for which the run over time was asked for.
+    timeline_of: Option<(usize, u64, i64)>,
+    /// When the next lease or timer ends.
+    next_moment: Option<i64>,
+    /// The user has chosen a panel or a view, or the first one was chosen for them.
+    has_panel: bool,
+    /// The newest revision that was shown.
+    newest: u64,
+    /// The failed write that was reported.
+    failed_write: Option<String>,
+}
+
+impl Board {
+    /// An empty board of a size.
+    pub fn new(look: Look, delay: ClearDelay, size: (u16, u16), now: i64) -> Self {
+        let mut board = Self {
+            data: Data::default(),
+            look,
+            delay,
+            size,
+            now,
+            view: View::Now,
+            panel: Panel::Inbox,
+            source: Panel::Inbox,
+            panes: HashMap::new(),
+            detail_top: 0,
+            detail_open: false,
+            marked: BTreeSet::new(),
+            last_mark: None,
+            expanded: BTreeSet::new(),
+            all_expanded: false,
+            show_closed: false,
+            whole_graph: false,
+            graph_center: None,
+            critical: BTreeSet::new(),
+            filter: filter::Filter::default(),
+            overlay: None,
+            notice: None,
+            prefix: None,
+            shown: None,
+            extra: None,
+            asked: None,
+            timeline: Vec::new(),
+            timeline_of: None,
+            next_moment: None,
+            has_panel: false,
+            newest: 0,
+            failed_write: None,
+        };
+        board.rebuild();
+        board
+    }
+
+    /// What the board knows, to be brought up to date. [`Input::Changed`] must follow.
+    pub const fn data_mut(&mut self) -> &mut Data {
+        &mut self.data
+    }
+
+    /// What the board knows.
+    pub const fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// How it looks.
+    pub const fn look(&self) -> Look {
+        self.look
+    }
+
+    /// When closed todos leave the list.
+    pub const fn delay(&self) -> ClearDelay {
+        self.delay
+    }
+
+    /// Columns and rows.
+    #[cfg(test)]
+    pub const fn size(&self) -> (u16, u16) {
+        self.size
+    }
+
+    /// The time that the board shows.
+    pub const fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// The view.
+    pub const fn view(&self) -> View {
+        self.view
+    }
+
+    /// The panel with the cursor.
+    pub const fn panel(&self) -> Panel {
+        self.panel
+    }
+
+    /// The rows of a panel.
+    pub fn pane(&self, panel: Panel) -> &Pane {
+        const NONE: &Pane = &Pane::EMPTY;
+        self.panes.get(&panel).unwrap_or(NONE)
+    }
+
+    /// What covers the rest.
+    pub const fn overlay(&self) -> Option<&Overlay> {
+        self.overlay.as_ref()
+    }
+
+    /// The line above the keys.
+    pub const fn notice(&self) -> Option<&Notice> {
+        self.notice.as_ref()
+    }
+
+    /// The text of the filter.
+    pub fn filter_text(&self) -> &str {
+        self.filter.text()
+    }
+
+    /// The todos that are marked.
+    pub const fn marked(&self) -> &BTreeSet<Uid> {
+        &self.marked
+    }
+
+    /// Rows above the first one of the detail.
+    pub const fn detail_top(&self) -> usize {
+        self.detail_top
+    }
+
+    /// Returns true if the detail covers the rest of a narrow screen.
+    pub const fn is_detail_open(&self) -> bool {
+        self.detail_open
+    }
+
+    /// The run over time.
+    pub fn timeline(&self) -> &[String] {
+        &self.timeline
+    }
+
+    /// Returns true if the graph shows the whole plan.
+    pub const fn is_whole_graph(&self) -> bool {
+        self.whole_graph
+    }
+
+    /// Returns true if the todo is on the critical path, as far as the graph has been looked at.
+    pub fn is_critical(&self, uid: Uid) -> bool {
+        self.critical.contains(&uid)
+    }
+
+    /// What is known about the selected todo beyond the plan.
+    pub fn extra(&self, uid: Uid) -> Option<&Extra> {
+        self.extra.as_ref().filter(|(of, _)| *of == uid).map(|(_, extra)| &**extra)
+    }
+
+    /// Returns true if the detail stands beside the rest.
+    pub const fn is_wide(&self) -> bool {
+        self.size.0 >= WIDE && self.size.1 >= NARROW.1
+    }
+
+    /// When the picture changes by itself: the next full minute, or the end of a lease or timer.
+    pub fn next_change(&self) -> i64 {
+        let minute = (self.now / 60_000 + 1) * 60_000;
+        self.next_moment.map_or(minute, |at| at.min(minute))
+    }
+
+    /// Takes an input and returns what to do about it.
+    pub fn apply(&mut self, input: Input) -> Vec<Request> {
+        let mut requests = match input {
+            Input::Key(key) => self.key(&key),
+            Input::Paste(text) => {
+                self.paste(&text);
+                Vec::new()
+            }
+            Input::Click(column, row) => self.click(column, row),
+            Input::Wheel(column, row, by) => {
+                self.wheel(column, row, by);
+                Vec::new()
+            }
+            Input::Resize(columns, rows) => {
+                self.size = (columns, rows);
+                // Lines break elsewhere now: what was read has to be read again.
+                self.shown = None;
+                Vec::new()
+            }
+            Input::Changed => {
+                self.rebuild();
+                self.choose_first_panel();
+                self.note_news();
+                Vec::new()
+            }
+            Input::Time(now) => {
+                self.pass_time(now);
+                Vec::new()
+            }
+            Input::Drawn(at) => {
+                self.note_shown(at);
+                return Vec::new();
+            }
+            Input::Done(done) => {
+                self.finish(done);
+                Vec::new()
+            }
+            Input::Detail(uid, extra) => {
+                self.extra = Some((uid, extra));
+                Vec::new()
+            }
+            Input::Timeline(lines) => {
+                self.timeline = lines;
+                Vec::new()
+            }
+            Input::Page(page) => {
+                self.overlay = Some(Overlay::Page(page));
+                Vec::new()
+            }
+        };
+        self.settle();
+        requests.extend(self.wanted_detail());
+        requests.extend(self.wanted_timeline());
+        requests
+    }
+
+    fn key(&mut self, key: &KeyEvent) -> Vec<Request> {
+        let Some(name) = keys::name(key) else { return Vec::new() };
+        if self.notice.as_ref().is_some_and(|notice| notice.is_problem) {
+            self.notice = None;
+        }
+        if self.look.shape == Shape::Panel {
+            let ends = matches!(name.as_str(), "q" | "Ctrl-c");
+            return if ends { vec![Request::Quit] } else { Vec::new() };
+        }
+        if self.overlay.is_some() {
+            return self.overlay_key(&name, key);
+        }
+        let prefix = self.prefix.take();
+        match keys::find(self, prefix.as_deref(), &name) {
+            Found::Action(action) => self.act(action),
+            Found::Prefix => {
+                self.prefix = Some(name);
+                Vec::new()
+            }
+            Found::Nothing => Vec::new(),
+        }
+    }
+
+    fn finish(&mut self, done: Result<String, Problem>) {
+        let at = self.now;
+        self.notice = match done {
+            Ok(text) if text.is_empty() => return,
+            Ok(text) => Some(Notice { text, is_problem: false, at }),
+            Err(Problem { message, hint }) => {
+                let text = if hint.is_empty() { message } else { format!("{message}\n{hint}") };
+                Some(Notice { text, is_problem: true, at })
+            }
+        };
+    }
+
+    fn say(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), is_problem: false, at: self.now });
+    }
+
+    fn refuse(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), is_problem: true, at: self.now });
+    }
+
+    fn pass_time(&mut self, now: i64) {
+        const NOTICE_MS: i64 = 8_000;
+        // Ages are shown in minutes; leases and timers end in between.
+        let changes = now / 60_000 != self.now / 60_000 || self.next_moment.is_some_and(|at| at <= now);
+        self.now = now;
+        if self.notice.as_ref().is_some_and(|notice| !notice.is_problem && now - notice.at > NOTICE_MS) {
+            self.notice = None;
+        }
+        if changes {
+            self.rebuild();
+        }
+    }
+
+    /// The cursor begins where there is something.
+    fn choose_first_panel(&mut self) {
+        if self.has_panel || self.data.plan.is_none() {
+            return;
+        }
+        self.has_panel = true;
+        let filled = self.view.panels().iter().find(|panel| !self.pane(**panel).rows.is_empty());
+        self.panel = filled.copied().unwrap_or(self.panel);
+    }
+
+    /// Says what others changed where no panel shows it, and that a write of an agent failed.
+    fn note_news(&mut self) {
+        let newest = self.data.history.first();
+        let revision = newest.map_or(0, |row| row.revision);
+        if let (Some(row), View::List | View::Graph | View::Run) = (newest, self.view)
+            && self.newest > 0
+            && revision > self.newest
+            && self.notice.is_none()
+        {
+            self.say(format!("{} by {}", row.changes, row.by));
+        }
+        self.newest = revision;
+        if self.data.failed_write != self.failed_write {
+            self.failed_write.clone_from(&self.data.failed_write);
+            if let Some(why) = self.failed_write.clone() {
+                self.refuse(why);
+            }
+        }
+    }
+
+    /// Asks for what the detail shows beyond the plan, once for each todo and revision.
+    fn wanted_detail(&mut self) -> Option<Request> {
+        if !(self.is_wide() || self.detail_open) {
+            return None;
+        }
+        let uid = self.target()?;
+        let revision = self.data.plan.as_ref()?.row.revision;
+        if self.asked == Some((uid, revision)) {
+            return None;
+        }
+        self.asked = Some((uid, revision));
+        Some(Request::Detail(uid))
+    }
+
+    /// Asks for the run over time while it is shown, once for each width, revision and minute.
+    fn wanted_timeline(&mut self) -> Option<Request> {
+        let place = self.layout().rect(Panel::Seats)?;
+        let width = usize::from(place.inner.width);
+        let wanted = (width, self.data.plan.as_ref()?.row.revision, self.now / 60_000);
+        if self.timeline_of == Some(wanted) {
+            return None;
+        }
+        self.timeline_of = Some(wanted);
+        Some(Request::Timeline(width))
+    }
+
+    /// Brings everything that follows from the state into line: the panel is one that is shown, and cursors are on screen.
+    fn settle(&mut self) {
+        let layout = self.layout();
+        if layout.rect(self.panel).is_none() {
+            let shown = layout.panels.iter().map(|(panel, _)| *panel).find(|panel| self.view.panels().contains(panel));
+            self.panel = shown.unwrap_or(self.view.panels()[0]);
+        }
+        if self.panel != Panel::Detail {
+            self.source = self.panel;
+        }
+        for (panel, place) in &layout.panels {
+            let rows = usize::from(place.inner.height).max(1);
+            if let Some(pane) = self.panes.get_mut(panel) {
+                pane.scroll(rows);
+            }
+            if *panel == Panel::Detail {
+                let lines = crate::draw::detail_lines(self, usize::from(place.inner.width)).len();
+                self.detail_top = self.detail_top.min(lines.saturating_sub(rows));
+            }
+        }
+    }
+
+    /// The action of a key, for the menu of keys.
+    pub(crate) fn run(&mut self, action: Action) -> Vec<Request> {
+        self.act(action)
+    }
+}

@@ -1,0 +1,138 @@
+//! Moving around: cursors, panels, views, the mouse.
+
+use super::{Board, Panel, RowKey, View};
+use crate::request::Request;
+
+impl Board {
+    pub(super) fn step(&mut self, by: isize) {
+        if self.panel == Panel::Detail {
+            self.detail_top = self.detail_top.saturating_add_signed(by);
+            return;
+        }
+        self.detail_top = 0;
+        self.panes.entry(self.panel).or_default().step(by);
+    }
+
+    pub(super) fn half_page(&self) -> isize {
+        let rows = self.layout().rect(self.panel).map_or(10, |place| place.inner.height);
+        (isize::from(rows.cast_signed()) / 2).max(1)
+    }
+
+    pub(super) fn next_panel(&mut self, by: isize) {
+        let layout = self.layout();
+        let shown: Vec<Panel> =
+            self.view.panels().iter().copied().filter(|panel| layout.rect(*panel).is_some()).collect();
+        let Some(at) = shown.iter().position(|panel| *panel == self.panel) else { return };
+        let count = shown.len().cast_signed();
+        self.panel = shown[(at.cast_signed() + by).rem_euclid(count).cast_unsigned()];
+    }
+
+    pub(super) fn next_view(&mut self, by: usize) {
+        let at = View::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
+        self.show(View::ALL[(at + by) % View::ALL.len()]);
+    }
+
+    pub(super) fn open(&mut self) -> Vec<Request> {
+        match self.selected().cloned() {
+            Some(RowKey::More(phase, _) | RowKey::Phase(phase)) => {
+                if !self.expanded.remove(&phase) {
+                    self.expanded.insert(phase);
+                }
+                self.rebuild();
+                return Vec::new();
+            }
+            Some(RowKey::Closed(..)) => {
+                self.show_closed = true;
+                self.rebuild();
+                return Vec::new();
+            }
+            Some(RowKey::Revision(revision)) if self.view == View::Log => return vec![Request::PlanAt(revision)],
+            Some(RowKey::Revision(_)) => return self.mark_seen(),
+            Some(RowKey::Todo(uid)) if self.view == View::Graph && self.panel == Panel::Graph && !self.whole_graph => {
+                if self.graph_center != Some(uid) {
+                    self.graph_center = Some(uid);
+                    self.rebuild();
+                    self.panes.entry(Panel::Graph).or_default().go_to(&RowKey::Todo(uid));
+                    return Vec::new();
+                }
+            }
+            Some(_) => {}
+            None => return Vec::new(),
+        }
+        self.detail_top = 0;
+        self.detail_open = !self.is_wide();
+        self.panel = Panel::Detail;
+        Vec::new()
+    }
+
+    /// One step back: out of the detail, then marks, then the filter, then to the first view. Never quits.
+    pub(super) fn back(&mut self) {
+        if self.detail_open || self.panel == Panel::Detail {
+            self.detail_open = false;
+            self.detail_top = 0;
+            self.panel = self.source;
+        } else if !self.marked.is_empty() {
+            self.marked.clear();
+        } else if !self.filter.is_empty() {
+            self.filter = super::filter::Filter::default();
+            self.rebuild();
+        } else if self.view != View::Now {
+            self.show(View::Now);
+        } else {
+            self.notice = None;
+        }
+    }
+
+    pub(super) fn click(&mut self, column: u16, row: u16) -> Vec<Request> {
+        if self.overlay.is_some() {
+            return Vec::new();
+        }
+        let layout = self.layout();
+        let Some((panel, place)) = layout.at(column, row) else {
+            return self.click_footer(column, row, &layout);
+        };
+        let again = self.panel == panel;
+        self.panel = panel;
+        if panel == Panel::Detail || row < place.inner.y || row >= place.inner.bottom() {
+            return Vec::new();
+        }
+        let pane = self.panes.entry(panel).or_default();
+        let at = pane.top + usize::from(row - place.inner.y);
+        if at >= pane.rows.len() {
+            return Vec::new();
+        }
+        let opens = again && pane.at == at;
+        pane.go(at);
+        self.detail_top = 0;
+        if opens { self.open() } else { Vec::new() }
+    }
+
+    /// A click on the name of a view.
+    fn click_footer(&mut self, column: u16, row: u16, layout: &super::Layout) -> Vec<Request> {
+        if row + 1 == layout.footer.bottom() || layout.is_narrow {
+            let mut x = 1;
+            for view in View::ALL {
+                let width = view.name().len() as u16 + 2;
+                if (x..x + width).contains(&column) {
+                    self.show(view);
+                    break;
+                }
+                x += width + 2;
+            }
+        }
+        Vec::new()
+    }
+
+    pub(super) fn wheel(&mut self, column: u16, row: u16, by: i32) {
+        if self.overlay.is_some() {
+            return;
+        }
+        let Some((panel, _)) = self.layout().at(column, row) else { return };
+        let by = by as isize;
+        if panel == Panel::Detail {
+            self.detail_top = self.detail_top.saturating_add_signed(by);
+        } else {
+            self.panes.entry(panel).or_default().step(by);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! What covers the board or takes its keys: a line to type, a menu, a question before something is destroyed, a text.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use punch_core::text::neutral;
+use punch_core::{HoldKind, Uid};
+
+use super::{Board, filter};
+use crate::keys::{self, Action, TABLE};
+use crate::request::Request;
+
+/// What covers the board or takes its keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Overlay {
+    /// A line to type.
+    Prompt(Prompt),
+    /// A list of actions.
+    Menu(Menu),
+    /// A question before something is destroyed.
+    Confirm(Confirm),
+    /// A text to read.
+    Page(Page),
+}
+
+/// A line to type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// What it is for.
+    pub kind: PromptKind,
+    /// What was typed.
+    pub text: String,
+    /// The cursor, as a number of characters.
+    pub at: usize,
+}
+
+/// What a typed line is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PromptKind {
+    /// The filter.
+    Filter,
+    /// A new todo, after another.
+    Add(Option<Uid>),
+    /// A note on todos.
+    Note(Vec<Uid>),
+    /// The answer to a hold: becomes a note, and the hold ends.
+    HoldAnswer(Uid),
+    /// Why todos are put on hold.
+    HoldReason(Vec<Uid>),
+    /// Why todos failed.
+    FailReason(Vec<Uid>),
+    /// Why a question is answered with no.
+    DenyReason(u64),
+    /// The agent that gets todos.
+    Assign(Vec<Uid>),
+    /// A command of punch.
+    Command,
+}
+
+impl PromptKind {
+    /// What stands before the typed line.
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::Filter => "filter",
+            Self::Add(_) => "add",
+            Self::Note(_) => "note",
+            Self::HoldAnswer(_) => "your answer",
+            Self::HoldReason(_) => "hold because",
+            Self::FailReason(_) => "failed because",
+            Self::DenyReason(_) => "deny because",
+            Self::Assign(_) => "give to agent",
+            Self::Command => "punch",
+        }
+    }
+}
+
+/// Actions to choose from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Menu {
+    /// What it is about.
+    pub title: String,
+    /// Keys, words and what happens.
+    pub entries: Vec<(String, String, Choice)>,
+    /// The cursor.
+    pub at: usize,
+}
+
+/// What an entry of a menu does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// An action of the table of keys.
+    Act(Action),
+    /// Requests.
+    Ask(Vec<Request>),
+}
+
+/// A question before something is destroyed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confirm {
+    /// What will happen, line by line.
+    pub lines: Vec<String>,
+    /// What is done after a yes.
+    pub requests: Vec<Request>,
+}
+
+/// A text to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// What it is.
+    pub title: String,
+    /// The lines, safe to print.
+    pub lines: Vec<String>,
+    /// Lines above the first that is shown.
+    pub top: usize,
+}
+
+impl Page {
+    /// Makes a page of a text from outside.
+    pub fn new(title: &str, text: &str) -> Self {
+        let lines = text.lines().map(|line| neutral(&line.replace('\t', "    ")).into_owned()).collect();
+        Self { title: neutral(title).into_owned(), lines, top: 0 }
+    }
+}
+
+impl Board {
+    pub(super) fn ask(&mut self, kind: PromptKind, text: &str) {
+        self.overlay = Some(Overlay::Prompt(Prompt { kind, text: text.to_owned(), at: text.chars().count() }));
+    }
+
+    pub(super) fn confirm(&mut self, lines: Vec<String>, requests: Vec<Request>) {
+        self.overlay = Some(Overlay::Confirm(Confirm { lines, requests }));
+    }
+
+    /// The menu of all keys that do something here.
+    pub(super) fn help(&mut self) {
+        let here = TABLE.iter().filter(|binding| binding.scope.holds(self) && binding.action != Action::Help);
+        let entries = here.map(|row| (row.keys.join(" "), row.words.to_owned(), Choice::Act(row.action))).collect();
+        let title = "All keys here (hold Shift to select text with the mouse)".to_owned();
+        self.overlay = Some(Overlay::Menu(Menu { title, entries, at: 0 }));
+    }
+
+    /// The menu of changes to the selected or marked todos.
+    pub(super) fn changes_menu(&mut self) {
+        const CHANGES: [Action; 14] = [
+            Action::Start,
+            Action::Done,
+            Action::Fail,
+            Action::Cancel,
+            Action::Reopen,
+            Action::Hold,
+            Action::Release,
+            Action::Unclaim,
+            Action::Raise,
+            Action::Lower,
+            Action::Note,
+            Action::Assign,
+            Action::Edit,
+            Action::Archive,
+        ];
+        let rows = TABLE.iter().filter(|row| CHANGES.contains(&row.action));
+        let mut entries: Vec<_> =
+            rows.map(|row| (row.keys[0].to_owned(), row.words.to_owned(), Choice::Act(row.action))).collect();
+        if let Some(question) = self.question().filter(|question| question.seat.is_some()) {
+            for option in &question.options {
+                let words = format!("Answer: {}", neutral(&option.label));
+                let answer = punch_engine::Answer::Option(option.id.clone());
+                let ask = Request::Answer { question: question.id, answer, reason: None };
+                entries.push((String::new(), words, Choice::Ask(vec![ask])));
+            }
+        }
+        let title = match self.targets().as_slice() {
+            [uid] => self.name_of(*uid),
+            many => format!("{} marked todos", many.len()),
+        };
+        self.overlay = Some(Overlay::Menu(Menu { title, entries, at: 0 }));
+    }
+
+    pub(super) fn overlay_key(&mut self, name: &str, key: &KeyEvent) -> Vec<Request> {
+        match self.overlay.take() {
+            None => Vec::new(),
+            Some(Overlay::Prompt(prompt)) => self.prompt_key(prompt, name, key),
+            Some(Overlay::Menu(menu)) => self.menu_key(menu, name),
+            Some(Overlay::Confirm(confirm)) => match name {
+                "y" | "Enter" => confirm.requests,
+                _ => {
+                    self.say("Nothing was changed.");
+                    Vec::new()
+                }
+            },
+            Some(Overlay::Page(page)) => {
+                self.page_key(page, name);
+                Vec::new()
+            }
+        }
+    }
+
+    fn menu_key(&mut self, mut menu: Menu, name: &str) -> Vec<Request> {
+        let last = menu.entries.len().saturating_sub(1);
+        match name {
+            "Esc" | "q" | "?" => return Vec::new(),
+            "Enter" => {
+                return match menu.entries.get(menu.at).map(|(.., choice)| choice.clone()) {
+                    Some(Choice::Act(action)) => self.run(action),
+                    Some(Choice::Ask(requests)) => self.choose(requests),
+                    None => Vec::new(),
+                };
+            }
+            "j" | "Down" => menu.at = (menu.at + 1).min(last),
+            "k" | "Up" => menu.at = menu.at.saturating_sub(1),
+            "PageDown" | "Ctrl-d" => menu.at = (menu.at + 10).min(last),
+            "PageUp" | "Ctrl-u" => menu.at = menu.at.saturating_sub(10),
+            "Home" => menu.at = 0,
+            "G" | "End" => menu.at = last,
+            // In the menu of changes the keys of the entries work too.
+            other => {
+                let found = menu.entries.iter().find(|(keys, ..)| keys.split(' ').any(|key| key == other));
+                if let Some((.., Choice::Act(action))) = found {
+                    let action = *action;
+                    return self.run(action);
+                }
+            }
+        }
+        self.overlay = Some(Overlay::Menu(menu));
+        Vec::new()
+    }
+
+    /// An answer from a menu: the menu covers nothing of the question on a wide screen, but it must have been read before.
+    fn choose(&mut self, requests: Vec<Request>) -> Vec<Request> {
+        let asked = match requests.as_slice() {
+            [Request::Answer { question, .. }] => Some(super::Asked::Question(*question)),
+            _ => None,
+        };
+        if asked.is_some() && asked == self.asked() && self.can_answer_now() {
+            return requests;
+        }
+        self.refuse("read all of the question first");
+        Vec::new()
+    }
+
+    fn page_key(&mut self, mut page: Page, name: &str) {
+        let rows = usize::from(self.size.1).saturating_sub(4).max(1);
+        let last = page.lines.len().saturating_sub(rows);
+        match name {
+            "Esc" | "q" | "Enter" => return,
+            "j" | "Down" => page.top += 1,
+            "k" | "Up" => page.top = page.top.saturating_sub(1),
+            "PageDown" | "Space" | "Ctrl-d" => page.top += rows,
+            "PageUp" | "Ctrl-u" => page.top = page.top.saturating_sub(rows),
+            "g" | "Home" => page.top = 0,
+            "G" | "End" => page.top = last,
+            _ => {}
+        }
+        page.top = page.top.min(last);
+        self.overlay = Some(Overlay::Page(page));
+    }
+
+    fn prompt_key(&mut self, mut prompt: Prompt, name: &str, key: &KeyEvent) -> Vec<Request> {
+        let length = prompt.text.chars().count();
+        let byte = |text: &str, at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
+        match name {
+            "Esc" | "Ctrl-c" => {
+                if prompt.kind == PromptKind::Filter {
+                    self.filter = filter::Filter::default();
+                    self.rebuild();
+                }
+                return Vec::new();
+            }
+            "Enter" => return self.submit_prompt(prompt),
+            "Backspace" if prompt.at > 0 => {
+                prompt.at -= 1;
+                prompt.text.remove(byte(&prompt.text, prompt.at));
+            }
+            "Delete" if prompt.at < length => drop(prompt.text.remove(byte(&prompt.text, prompt.at))),
+            "Left" => prompt.at = prompt.at.saturating_sub(1),
+            "Right" => prompt.at = (prompt.at + 1).min(length),
+            "Home" | "Ctrl-a" => prompt.at = 0,
+            "End" | "Ctrl-e" => prompt.at = length,
+            "Ctrl-u" => {
+                prompt.text.drain(..byte(&prompt.text, prompt.at));
+                prompt.at = 0;
+            }
+            "Ctrl-w" => {
+                let end = byte(&prompt.text, prompt.at);
+                let start = prompt.text[..end].trim_end().rfind(' ').map_or(0, |at| at + 1);
+                prompt.at -= prompt.text[start..end].chars().count();
+                prompt.text.drain(start..end);
+            }
+            _ => {
+                if let KeyCode::Char(c) = key.code
+                    && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+                {
+                    prompt.text.insert(byte(&prompt.text, prompt.at), c);
+                    prompt.at += 1;
+                }
+            }
+        }
+        if prompt.kind == PromptKind::Filter {
+            self.filter = filter::Filter::new(&prompt.text);
+            self.rebuild();
+        }
+        self.overlay = Some(Overlay::Prompt(prompt));
+        Vec::new()
+    }
+
+    /// Pasted text goes where a line is typed, and nowhere else: pasted keys must not act.
+    pub(super) fn paste(&mut self, pasted: &str) {
+        let Some(Overlay::Prompt(prompt)) = &mut self.overlay else { return };
+        let line = neutral(pasted.trim_end()).into_owned();
+        let byte = prompt.text.char_indices().nth(prompt.at).map_or(prompt.text.len(), |(byte, _)| byte);
+        prompt.text.insert_str(byte, &line);
+        prompt.at += line.chars().count();
+    }
+
+    fn submit_prompt(&mut self, prompt: Prompt) -> Vec<Request> {
+        let text = prompt.text.trim().to_owned();
+        if text.is_empty() && prompt.kind != PromptKind::Filter {
+            return Vec::new();
+        }
+        match prompt.kind {
+            PromptKind::Filter => {
+                self.filter = filter::Filter::new(&text);
+                self.rebuild();
+                Vec::new()
+            }
+            PromptKind::Add(after) => self.add(&text, after),
+            PromptKind::Note(uids) => self.note(&uids, &text),
+            PromptKind::HoldAnswer(uid) => self.answer_hold(uid, &text),
+            PromptKind::HoldReason(uids) => self.hold(&uids, &text, HoldKind::Human),
+            PromptKind::FailReason(uids) => self.fail(&uids, &text),
+            PromptKind::DenyReason(question) => {
+                let answer = punch_engine::Answer::Refuse;
+                vec![Request::Answer { question, answer, reason: Some(text) }]
+            }
+            PromptKind::Assign(uids) => self.assign(&uids, &text),
+            PromptKind::Command => self.command(&text),
+        }
+    }
+
+    /// The key that opens the menu of all keys.
+    pub(crate) fn help_key() -> &'static str {
+        keys::key_of(Action::Help)
+    }
+}

@@ -1,0 +1,127 @@
+//! Where everything is on the screen: a pure function of the board, used to draw it and to find what the mouse points at.
+
+use ratatui::layout::Rect;
+
+use super::{Board, NARROW, Panel, TINY, View};
+
+/// Where a panel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// With its border or heading.
+    pub outer: Rect,
+    /// The rows.
+    pub inner: Rect,
+}
+
+/// Where everything is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Everything is on one line.
+    pub is_tiny: bool,
+    /// Panels have headings instead of borders.
+    pub is_narrow: bool,
+    /// The line at the top.
+    pub header: Rect,
+    /// The lines at the bottom.
+    pub footer: Rect,
+    /// The panels that are shown.
+    pub panels: Vec<(Panel, Place)>,
+}
+
+impl Layout {
+    /// Where a panel is, if it is shown.
+    pub fn rect(&self, panel: Panel) -> Option<Place> {
+        self.panels.iter().find(|(shown, _)| *shown == panel).map(|(_, place)| *place)
+    }
+
+    /// The panel at a column and row.
+    pub fn at(&self, column: u16, row: u16) -> Option<(Panel, Place)> {
+        let here = |place: &Place| place.outer.contains((column, row).into());
+        self.panels.iter().copied().find(|(_, place)| here(place))
+    }
+}
+
+impl Board {
+    /// Where everything is on a screen of this size.
+    pub fn layout(&self) -> Layout {
+        let (width, height) = self.size;
+        if width < TINY.0 || height < TINY.1 {
+            return Layout { is_tiny: true, header: Rect::new(0, 0, width, height.min(1)), ..Layout::default() };
+        }
+        let is_narrow = width < NARROW.0 || height < NARROW.1;
+        let notice = self.notice.as_ref().map_or(0, |notice| notice.text.lines().count().min(2)) as u16;
+        let foot = if is_narrow { 1 } else { 2 }.max(notice + u16::from(!is_narrow));
+        let header = Rect::new(0, 0, width, 1);
+        let footer = Rect::new(0, height - foot, width, foot);
+        let body = Rect::new(0, 1, width, height - 1 - foot);
+        let mut layout = Layout { is_tiny: false, is_narrow, header, footer, panels: Vec::new() };
+        if self.detail_open && !self.is_wide() {
+            layout.put(Panel::Detail, body);
+            return layout;
+        }
+        let (left, right) = match self.is_wide() {
+            true => {
+                let detail = width * 2 / 5;
+                (Rect { width: width - detail, ..body }, Some(Rect { x: width - detail, width: detail, ..body }))
+            }
+            false => (body, None),
+        };
+        match self.view {
+            View::Now => self.place_now(&mut layout, body, left, right),
+            View::List | View::Graph | View::Log | View::Run => {
+                layout.put(self.view.panels()[0], left);
+                if let Some(right) = right {
+                    layout.put(Panel::Detail, right);
+                }
+            }
+        }
+        layout
+    }
+
+    /// What needs the user takes the whole width; below it the other panels, and the detail beside them.
+    fn place_now(&self, layout: &mut Layout, body: Rect, left: Rect, right: Option<Rect>) {
+        const PANELS: [Panel; 4] = [Panel::Inbox, Panel::Working, Panel::Next, Panel::Changes];
+        let frame = if layout.is_narrow { 1 } else { 2 };
+        let rows = |panel| u16::try_from(self.pane(panel).rows.len()).unwrap_or(u16::MAX).max(1);
+        let mut heights = [1u16; 4];
+        let mut free = body.height.saturating_sub(PANELS.len() as u16 * (frame + 1));
+        // What needs the user comes first, then who works; the list of changes gives way first.
+        let most = [body.height * 2 / 5, body.height * 3 / 10, u16::MAX, u16::MAX];
+        let wanted = [rows(PANELS[0]), rows(PANELS[1]), rows(PANELS[2]).min(8), rows(PANELS[3]).min(9)];
+        for at in 0..PANELS.len() {
+            let more = wanted[at].min(most[at].max(1)).saturating_sub(1).min(free);
+            heights[at] += more;
+            free -= more;
+        }
+        heights[2] += free;
+        let mut y = body.y;
+        for (panel, height) in PANELS.into_iter().zip(heights) {
+            let area = if panel == Panel::Inbox { body } else { left };
+            let room = body.bottom().saturating_sub(y);
+            let outer = Rect { y, height: (height + frame).min(room), ..area };
+            layout.put(panel, outer);
+            y += outer.height;
+            if let (Panel::Inbox, Some(right)) = (panel, right) {
+                layout.put(Panel::Detail, Rect { y, height: body.bottom() - y, ..right });
+            }
+        }
+    }
+}
+
+impl Layout {
+    fn put(&mut self, panel: Panel, outer: Rect) {
+        if outer.height == 0 {
+            return;
+        }
+        let inner = match self.is_narrow {
+            true => Rect { y: outer.y + 1, height: outer.height - 1, ..outer },
+            false => Rect {
+                x: outer.x + 1,
+                y: outer.y + 1,
+                width: outer.width.saturating_sub(2),
+                height: outer.height.saturating_sub(2),
+            },
+        };
+        self.panels.push((panel, Place { outer, inner }));
+    }
+}

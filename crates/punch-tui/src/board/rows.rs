@@ -1,0 +1,179 @@
+//! Which rows each panel has. Rows are keys; what they look like is drawn from the data.
+
+use std::collections::HashMap;
+
+use punch_core::reason::Reader;
+use punch_core::{PhaseUid, ShownStatus, Todo, Uid};
+
+use super::{Board, InboxKey, Panel, RowKey, View};
+
+/// Todos of a phase that are shown before it is expanded, and lines of notes of a todo in progress.
+const COLLAPSED: usize = 8;
+/// Open todos in the panel of what is next; the list has all of them.
+const NEXT: usize = 500;
+
+impl Board {
+    /// Makes the rows of the panels of this view anew.
+    pub(super) fn rebuild(&mut self) {
+        self.marked.retain(|uid| self.data.plan.as_ref().and_then(|plan| plan.get(*uid)).is_some_and(Todo::is_live));
+        let ends = self.data.plan.iter().flat_map(|plan| plan.all()).filter_map(Todo::ends_at);
+        self.next_moment = ends.filter(|at| *at > self.now).min();
+        for panel in self.view.panels() {
+            let rows = match panel {
+                Panel::Inbox => self.inbox_rows(),
+                Panel::Working => self.working_rows(),
+                Panel::Next => self.next_rows(),
+                Panel::Changes => self.data.unseen().iter().map(|row| RowKey::Revision(row.revision)).collect(),
+                Panel::List => self.list_rows(),
+                Panel::Graph => self.graph_rows(),
+                Panel::Log => self.data.history.iter().map(|row| RowKey::Revision(row.revision)).collect(),
+                Panel::Seats => self.seat_rows(),
+                Panel::Detail => continue,
+            };
+            let follows = matches!(panel, Panel::Changes | Panel::Log) && self.panel != *panel;
+            let pane = self.panes.entry(*panel).or_default();
+            let is_at_top = pane.at == 0;
+            pane.replace(rows);
+            // What is newest stays in view as long as the cursor is elsewhere.
+            if follows && is_at_top {
+                pane.go(0);
+            }
+        }
+    }
+
+    fn inbox_rows(&self) -> Vec<RowKey> {
+        let row = |item: &punch_core::inbox::InboxItem| {
+            let todo = item.todo.clone();
+            RowKey::Inbox(InboxKey { kind: item.kind, todo, question: item.question, since: item.since })
+        };
+        self.data.inbox.iter().map(row).collect()
+    }
+
+    fn reader(&self) -> Option<Reader<'_>> {
+        self.data.reader(self.now)
+    }
+
+    fn working_rows(&self) -> Vec<RowKey> {
+        let Some(reader) = self.reader() else { return Vec::new() };
+        let mut running: Vec<&Todo> = reader.plan.running().filter(|todo| reader.shown(todo).is_running()).collect();
+        let seat = |todo: &Todo| self.data.seat_of(&todo.id).map_or(u32::MAX, |seat| seat.seat);
+        running.sort_by_key(|todo| (seat(todo), todo.started_at, todo.uid));
+        running.into_iter().map(|todo| RowKey::Todo(todo.uid)).collect()
+    }
+
+    fn next_rows(&self) -> Vec<RowKey> {
+        let Some(reader) = self.reader() else { return Vec::new() };
+        let mut open: Vec<(u8, u8, i64, Uid)> = Vec::new();
+        for todo in reader.plan.all().filter(|todo| todo.is_live() && todo.status.is_open()) {
+            let status = reader.shown(todo);
+            if status.is_running() || !status.is_open() || !self.filter.matches(reader, todo, self.data.seen) {
+                continue;
+            }
+            open.push((rank(status), todo.effective_priority(), todo.position, todo.uid));
+        }
+        if open.len() > NEXT {
+            open.select_nth_unstable(NEXT);
+            open.truncate(NEXT);
+        }
+        open.sort_unstable();
+        open.into_iter().map(|(.., uid)| RowKey::Todo(uid)).collect()
+    }
+
+    /// Todos without a phase first, then the phases. Of several phases, each is collapsed to a few todos.
+    fn list_rows(&self) -> Vec<RowKey> {
+        let Some(reader) = self.reader() else { return Vec::new() };
+        let plan = reader.plan;
+        let mut sections: Vec<(Option<PhaseUid>, Vec<&Todo>)> = vec![(None, Vec::new())];
+        sections.extend(plan.row.phases.iter().map(|phase| (Some(phase.uid), Vec::new())));
+        let places: HashMap<Option<PhaseUid>, usize> =
+            sections.iter().enumerate().map(|(at, (phase, _))| (*phase, at)).collect();
+        for todo in plan.live() {
+            if self.filter.matches(reader, todo, self.data.seen) {
+                let at = places.get(&todo.phase).copied().unwrap_or(0);
+                sections[at].1.push(todo);
+            }
+        }
+        sections.retain(|(phase, todos)| !todos.is_empty() || (phase.is_some() && self.filter.is_empty()));
+        let alone = sections.len() == 1;
+        let mut rows = Vec::new();
+        for (phase, todos) in sections {
+            if !(alone && phase.is_none()) {
+                rows.push(RowKey::Phase(phase));
+            }
+            let is_expanded = alone || self.all_expanded || self.expanded.contains(&phase) || !self.filter.is_empty();
+            self.section_rows(&mut rows, reader, phase, &todos, is_expanded);
+        }
+        rows
+    }
+
+    fn section_rows<'a>(
+        &self,
+        rows: &mut Vec<RowKey>,
+        reader: Reader<'a>,
+        phase: Option<PhaseUid>,
+        todos: &[&'a Todo],
+        is_expanded: bool,
+    ) {
+        let hidden = |todo: &&&Todo| !self.show_closed && self.filter.is_empty() && self.delay.hides(todo, reader.now);
+        let (closed, shown): (Vec<&Todo>, Vec<&Todo>) = todos.iter().partition(|todo| hidden(todo));
+        let first = shown.iter().position(|todo| reader.shown(todo).is_running());
+        let first = first.or_else(|| shown.iter().position(|todo| reader.shown(todo).is_open())).unwrap_or(0);
+        let start = match is_expanded || shown.len() <= COLLAPSED {
+            true => 0,
+            false => first.saturating_sub(1).min(shown.len() - COLLAPSED),
+        };
+        let end = if is_expanded { shown.len() } else { shown.len().min(start + COLLAPSED) };
+        for todo in &shown[start..end] {
+            rows.push(RowKey::Todo(todo.uid));
+            if reader.shown(todo).is_running() {
+                let lines = todo.notes.iter().flat_map(|note| note.text.lines()).count();
+                rows.extend((0..lines.min(COLLAPSED)).map(|line| RowKey::Note(todo.uid, line)));
+            }
+        }
+        if end - start < shown.len() {
+            rows.push(RowKey::More(phase, shown.len() - (end - start)));
+        }
+        if !closed.is_empty() {
+            rows.push(RowKey::Closed(phase, closed.len()));
+        }
+    }
+
+    fn seat_rows(&self) -> Vec<RowKey> {
+        let seats = self.data.run.iter().flat_map(|run| &run.seats).map(|seat| RowKey::Seat(seat.seat));
+        let sessions = self.data.sessions.iter().map(|session| RowKey::Session(session.id.clone()));
+        seats.chain(sessions).collect()
+    }
+
+    /// The view that a row of a panel belongs to has just been chosen.
+    pub(super) fn show(&mut self, view: View) {
+        let target = self.target();
+        self.view = view;
+        self.detail_open = false;
+        self.detail_top = 0;
+        self.panel = view.panels()[0];
+        if view == View::Graph {
+            self.graph_center = target.or(self.graph_center);
+        }
+        self.rebuild();
+        if let Some(uid) = target {
+            self.panes.entry(self.panel).or_default().go_to(&RowKey::Todo(uid));
+        }
+    }
+}
+
+/// What can be started comes first, what the user should look at comes before what waits by itself.
+const fn rank(status: ShownStatus) -> u8 {
+    match status {
+        ShownStatus::Ready => 0,
+        ShownStatus::Waiting => 1,
+        ShownStatus::Held => 2,
+        ShownStatus::Stuck => 3,
+        ShownStatus::Empty => 4,
+        ShownStatus::InProgress | ShownStatus::Stalled | ShownStatus::Reported => 5,
+        ShownStatus::Parked
+        | ShownStatus::Completed
+        | ShownStatus::Cancelled
+        | ShownStatus::Failed
+        | ShownStatus::Archived => 6,
+    }
+}

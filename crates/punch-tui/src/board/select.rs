@@ -1,0 +1,122 @@
+//! What is selected: a todo, an item of the inbox, a question; and the marks.
+
+use punch_core::inbox::{InboxItem, InboxKind};
+use punch_core::{HoldKind, Todo, Uid, Verify};
+
+use super::{Board, InboxKey, Panel, RowKey};
+use crate::data::{Question, SessionState};
+
+impl Board {
+    /// The panel whose row is selected: the one with the cursor, or the one that the detail follows.
+    pub(crate) const fn selecting(&self) -> Panel {
+        if matches!(self.panel, Panel::Detail) { self.source } else { self.panel }
+    }
+
+    /// The row that is selected.
+    pub(crate) fn selected(&self) -> Option<&RowKey> {
+        self.pane(self.selecting()).selected()
+    }
+
+    /// The todo that is selected.
+    pub fn target(&self) -> Option<Uid> {
+        match self.selected()? {
+            RowKey::Todo(uid) | RowKey::Note(uid, _) => Some(*uid),
+            RowKey::Inbox(key) => self.todo_of_id(key.todo.as_deref()?),
+            RowKey::Seat(n) => {
+                let seat = self.data.run.as_ref()?.seats.iter().find(|seat| seat.seat == *n)?;
+                self.todo_of_id(seat.todo.as_deref()?)
+            }
+            RowKey::Phase(_)
+            | RowKey::More(..)
+            | RowKey::Closed(..)
+            | RowKey::Revision(_)
+            | RowKey::Session(_)
+            | RowKey::Text(_) => None,
+        }
+    }
+
+    fn todo_of_id(&self, id: &str) -> Option<Uid> {
+        self.data.plan.as_ref()?.by_id(id).map(|todo| todo.uid)
+    }
+
+    pub(crate) fn todo(&self, uid: Uid) -> Option<&Todo> {
+        self.data.plan.as_ref()?.get(uid)
+    }
+
+    /// The todos that an action is about: those that are marked, or the selected one.
+    pub fn targets(&self) -> Vec<Uid> {
+        if self.marked.is_empty() { self.target().into_iter().collect() } else { self.marked.iter().copied().collect() }
+    }
+
+    /// The item of the inbox that a row stands for.
+    pub(crate) fn item(&self, key: &InboxKey) -> Option<&InboxItem> {
+        let same = |item: &&InboxItem| {
+            (item.kind, &item.todo, item.question, item.since) == (key.kind, &key.todo, key.question, key.since)
+        };
+        self.data.inbox.iter().find(same)
+    }
+
+    /// The item of the inbox that is selected.
+    pub(crate) fn selected_item(&self) -> Option<&InboxItem> {
+        match self.selected()? {
+            RowKey::Inbox(key) => self.item(key),
+            _ => None,
+        }
+    }
+
+    /// The question that is selected: that of the item, or of the todo.
+    pub fn question(&self) -> Option<&Question> {
+        match self.selected_item() {
+            Some(item) => self.data.question(item.question?),
+            None => self.data.question_of(self.target()?),
+        }
+    }
+
+    /// The selected todo if it is on hold until the user decides.
+    pub fn decision_wanted(&self) -> Option<Uid> {
+        let uid = self.target()?;
+        let hold = self.todo(uid)?.hold_at(self.now)?;
+        (matches!(hold.kind, HoldKind::Human | HoldKind::Conflict) && self.question().is_none()).then_some(uid)
+    }
+
+    /// The check that waits for approval, if that is what is selected.
+    pub fn unapproved(&self) -> Option<(Uid, &Verify)> {
+        self.selected_item().filter(|item| item.kind == InboxKind::Approval)?;
+        let uid = self.target()?;
+        Some((uid, self.todo(uid)?.verify.as_ref()?))
+    }
+
+    /// The session that is selected.
+    pub fn session(&self) -> Option<&SessionState> {
+        match self.selected()? {
+            RowKey::Session(id) => self.data.sessions.iter().find(|session| session.id == *id),
+            _ => None,
+        }
+    }
+
+    pub(super) fn mark(&mut self) {
+        let Some(uid) = self.target() else { return };
+        if !self.marked.remove(&uid) {
+            self.marked.insert(uid);
+        }
+        self.last_mark = Some(uid);
+        let panel = self.selecting();
+        self.panes.entry(panel).or_default().step(1);
+    }
+
+    /// Marks every todo from the last one that was marked to the selected one.
+    pub(super) fn mark_range(&mut self) {
+        let Some(uid) = self.target() else { return };
+        let pane = self.pane(self.selecting());
+        let place = |uid: Uid| pane.rows.iter().position(|row| *row == RowKey::Todo(uid));
+        let from = self.last_mark.and_then(place).unwrap_or(pane.at);
+        let (from, to) = (from.min(pane.at), from.max(pane.at));
+        let uids = pane.rows[from..=to].iter().filter_map(|row| match row {
+            RowKey::Todo(uid) => Some(*uid),
+            _ => None,
+        });
+        let uids: Vec<Uid> = uids.collect();
+        self.marked.extend(uids);
+        self.last_mark = Some(uid);
+    }
+}

@@ -1,0 +1,153 @@
+//! What the board knows: the plan and what happens around it. Plain values; `feed.rs` fills them in from the store.
+
+use punch_core::inbox::InboxItem;
+use punch_core::reason::Reader;
+use punch_core::view::{HistoryRow, Plain};
+use punch_core::{Plan, Uid};
+use punch_engine::{AgentQuestion, QuestionOption, SeatStatus, Sum};
+use punch_store::Wanted;
+
+/// Everything the board shows.
+#[derive(Debug, Default)]
+pub struct Data {
+    /// The name of the plan.
+    pub name: Plain,
+    /// The whole plan; `None` if there is no store or no plan yet.
+    pub plan: Option<Plan>,
+    /// What needs the user, in the order of the inbox.
+    pub inbox: Vec<InboxItem>,
+    /// Questions that wait for an answer.
+    pub questions: Vec<Question>,
+    /// The last run, if there was one.
+    pub run: Option<RunState>,
+    /// The last revisions, newest first.
+    pub history: Vec<HistoryRow>,
+    /// The last changes of status, newest first, a line each.
+    pub transitions: Vec<String>,
+    /// The revision up to which the user has looked.
+    pub seen: u64,
+    /// Sessions that are kept going.
+    pub sessions: Vec<SessionState>,
+    /// Why the store cannot be read, and since when.
+    pub trouble: Option<(String, i64)>,
+    /// The last attempt of an agent to change the plan failed, and nothing was written since.
+    pub failed_write: Option<String>,
+    /// Why questions cannot be answered at this terminal.
+    pub no_answers: Option<String>,
+    /// After how many milliseconds without a sign of life an agent is quiet.
+    pub quiet_after: i64,
+}
+
+/// A question of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// Its number.
+    pub id: u64,
+    /// The todo that the agent works on.
+    pub todo: Option<Uid>,
+    /// The agent program.
+    pub agent: String,
+    /// The run and seat; `None` if only the agent's own terminal can answer.
+    pub seat: Option<(u64, u32)>,
+    /// The text in full, one entry for each line, safe to print.
+    pub lines: Vec<String>,
+    /// The stored text is not all of it.
+    pub is_cut: bool,
+    /// What can be answered.
+    pub options: Vec<QuestionOption>,
+    /// When it was asked.
+    pub asked_at: i64,
+}
+
+impl From<AgentQuestion> for Question {
+    fn from(question: AgentQuestion) -> Self {
+        let safe = |line: &str| punch_core::text::neutral(line).into_owned();
+        Self {
+            id: question.id,
+            todo: question.todo,
+            agent: safe(&question.agent),
+            seat: question.seat,
+            lines: question.text.lines().map(safe).collect(),
+            is_cut: question.is_cut,
+            options: question.options,
+            asked_at: question.asked_at,
+        }
+    }
+}
+
+/// A run and its seats.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunState {
+    /// The number of the run.
+    pub number: u64,
+    /// When it began.
+    pub started_at: i64,
+    /// When it ended.
+    pub ended_at: Option<i64>,
+    /// A runner works on it now.
+    pub is_running: bool,
+    /// How it ended.
+    pub outcome: Option<&'static str>,
+    /// Where its seats stand.
+    pub seats: Vec<SeatStatus>,
+    /// What it has spent.
+    pub spent: Sum,
+    /// Its limits: tokens, millionths of a dollar, milliseconds.
+    pub limits: Limits,
+    /// What the user wants of it.
+    pub wanted: Wanted,
+}
+
+/// The limits of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Millionths of a dollar.
+    pub cost: Option<u64>,
+    /// Milliseconds.
+    pub time: Option<u64>,
+}
+
+/// A session that Punchlist keeps going.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionState {
+    /// Its id.
+    pub id: String,
+    /// The agent program.
+    pub agent: Plain,
+    /// Continuations since the last progress.
+    pub continuation: u32,
+    /// The most there may be.
+    pub of: u32,
+    /// `on`, `paused` or `off`.
+    pub switch: &'static str,
+    /// The last decision and its reason.
+    pub decision: Plain,
+}
+
+impl Data {
+    /// Reads the plan as the user sees it now.
+    pub(crate) fn reader(&self, now: i64) -> Option<Reader<'_>> {
+        self.plan.as_ref().map(|plan| Reader::new(plan, now))
+    }
+
+    pub(crate) fn question_of(&self, uid: Uid) -> Option<&Question> {
+        self.questions.iter().find(|question| question.todo == Some(uid))
+    }
+
+    pub(crate) fn question(&self, id: u64) -> Option<&Question> {
+        self.questions.iter().find(|question| question.id == id)
+    }
+
+    /// The seat that works on a todo.
+    pub(crate) fn seat_of(&self, id: &str) -> Option<&SeatStatus> {
+        self.run.as_ref()?.seats.iter().find(|seat| seat.todo.as_deref() == Some(id))
+    }
+
+    /// Revisions that the user has not seen yet, newest first.
+    pub(crate) fn unseen(&self) -> &[HistoryRow] {
+        let new = self.history.iter().take_while(|row| row.revision > self.seen).count();
+        &self.history[..new]
+    }
+}

@@ -1,0 +1,131 @@
+//! The lines at the bottom: the typed line, the notice, the views and the keys that matter here.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::line::{Row, columns, fit};
+use crate::board::{Board, Layout, Overlay, View};
+use crate::keys::{self, Action};
+
+pub(super) fn draw(board: &Board, frame: &mut Frame<'_>, layout: &Layout) {
+    let (look, area) = (board.look(), layout.footer);
+    let width = usize::from(area.width);
+    let last = Rect { y: area.bottom() - 1, height: 1, ..area };
+    if let Some(Overlay::Prompt(prompt)) = board.overlay() {
+        let label = format!(" {}: ", prompt.kind.label());
+        let before: String = prompt.text.chars().take(prompt.at).collect();
+        let room = width.saturating_sub(columns(&label) + 1);
+        // The cursor stays in view: what is before it is cut from the left.
+        let skip = columns(&before).saturating_sub(room);
+        let shown: String = prompt.text.chars().skip(skip).collect();
+        let shown = punch_core::text::neutral(&shown).into_owned();
+        let x = columns(&label) + columns(&before).saturating_sub(skip);
+        let line = Line::from(vec![Span::styled(label, look.key()), Span::raw(fit(&shown, room, look))]);
+        frame.render_widget(Paragraph::new(line), last);
+        frame.set_cursor_position(Position::new(
+            u16::try_from(x).unwrap_or(0).min(area.width.saturating_sub(1)),
+            last.y,
+        ));
+        return;
+    }
+    if let Some(notice) = board.notice() {
+        let style = if notice.is_problem { look.alarm() } else { look.good() };
+        let lines: Vec<Line<'static>> = notice
+            .text
+            .lines()
+            .take(2)
+            .map(|line| {
+                Line::from(Span::styled(fit(&format!(" {}", punch_core::text::neutral(line)), width, look), style))
+            })
+            .collect();
+        let height = (lines.len() as u16).min(area.height);
+        frame.render_widget(Paragraph::new(lines), Rect { height, ..area });
+        if height < area.height {
+            frame.render_widget(Paragraph::new(views(board, width)), last);
+        }
+        return;
+    }
+    if layout.is_narrow {
+        frame.render_widget(Paragraph::new(narrow(board, width)), last);
+        return;
+    }
+    frame.render_widget(Paragraph::new(hints(board, width)), Rect { height: 1, ..area });
+    frame.render_widget(Paragraph::new(views(board, width)), last);
+}
+
+/// The views with their numbers, and the two keys that must never be cut.
+fn views(board: &Board, width: usize) -> Line<'static> {
+    let look = board.look();
+    let mut row = Row::new(look, width);
+    row.put(" ", look.dim());
+    for (at, view) in View::ALL.into_iter().enumerate() {
+        let style = if view == board.view() { look.selected() } else { look.dim() };
+        row.put(&format!("{} {}", at + 1, view.name()), style).put("  ", look.dim());
+    }
+    let always = format!("{} all keys   {} quit ", Board::help_key(), keys::key_of(Action::Quit));
+    row.to(width.saturating_sub(columns(&always)));
+    row.put(&always, look.bold());
+    row.line()
+}
+
+fn hints(board: &Board, width: usize) -> Line<'static> {
+    let mut wanted: Vec<(Action, &str)> = Vec::new();
+    if board.question().is_some() {
+        wanted.extend([
+            (Action::Allow, "allow"),
+            (Action::Deny, "deny"),
+            (Action::DenyWithReason, "deny with a reason"),
+        ]);
+    } else if board.decision_wanted().is_some() {
+        wanted.push((Action::AnswerHold, "answer"));
+    } else if board.unapproved().is_some() {
+        wanted.push((Action::Approve, "approve"));
+    }
+    if board.is_detail_open() {
+        wanted.push((Action::Back, "back"));
+    } else if !board.is_wide() {
+        wanted.push((Action::Open, "detail"));
+    }
+    wanted.extend([
+        (Action::Filter, "filter"),
+        (Action::Add, "add"),
+        (Action::Edit, "edit"),
+        (Action::Change, "change"),
+        (Action::MoveDown, "move"),
+        (Action::Undo, "undo"),
+        (Action::Pause, "pause"),
+        (Action::Command, "command"),
+    ]);
+    let here = |action: Action| keys::TABLE.iter().any(|row| row.action == action && row.scope.holds(board));
+    put_keys(board, width, wanted.into_iter().filter(|(action, _)| here(*action)))
+}
+
+fn narrow(board: &Board, width: usize) -> Line<'static> {
+    let mut wanted: Vec<(Action, &str)> = Vec::new();
+    if board.question().is_some() {
+        wanted.extend([(Action::Allow, "yes"), (Action::Deny, "no")]);
+    } else if board.decision_wanted().is_some() {
+        wanted.push((Action::AnswerHold, "answer"));
+    } else if board.unapproved().is_some() {
+        wanted.push((Action::Approve, "approve"));
+    }
+    let open = if board.is_detail_open() { (Action::Back, "back") } else { (Action::Open, "open") };
+    wanted.extend([(Action::Help, "keys"), open, (Action::Change, "change"), (Action::Quit, "quit")]);
+    put_keys(board, width, wanted.into_iter())
+}
+
+fn put_keys<'a>(board: &Board, width: usize, keys: impl Iterator<Item = (Action, &'a str)>) -> Line<'static> {
+    let look = board.look();
+    let mut row = Row::new(look, width);
+    row.put(" ", look.dim());
+    for (action, word) in keys {
+        let key = keys::key_of(action);
+        // A hint that would be cut is left out.
+        if row.left() > columns(key) + columns(word) + 3 {
+            row.put(key, look.key()).put(&format!(" {word}   "), look.dim());
+        }
+    }
+    row.line()
+}

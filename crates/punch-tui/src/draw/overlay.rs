@@ -1,0 +1,81 @@
+//! Menus, questions before something is destroyed, and texts to read.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph};
+
+use super::covering;
+use super::line::{Row, columns, fit, wrap};
+use crate::board::{Board, Confirm, Menu, Overlay, Page};
+
+pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
+    match board.overlay() {
+        None | Some(Overlay::Prompt(_)) => {}
+        Some(Overlay::Menu(menu)) => draw_menu(board, frame, menu),
+        Some(Overlay::Confirm(confirm)) => draw_confirm(board, frame, confirm),
+        Some(Overlay::Page(page)) => draw_page(board, frame, page),
+    }
+}
+
+fn block(board: &Board, title: &str, width: u16) -> Block<'static> {
+    let title = fit(&format!(" {title} "), usize::from(width.saturating_sub(2)), board.look());
+    Block::bordered().border_set(board.look().border()).title(Line::from(Span::styled(title, board.look().bold())))
+}
+
+fn inner(area: Rect) -> Rect {
+    Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height.saturating_sub(2) }
+}
+
+fn draw_menu(board: &Board, frame: &mut Frame<'_>, menu: &Menu) {
+    let look = board.look();
+    let keys = menu.entries.iter().map(|(keys, ..)| columns(keys)).max().unwrap_or(0);
+    let words = menu.entries.iter().map(|(_, words, _)| columns(words)).max().unwrap_or(0);
+    let wanted = (keys + words + 6).max(columns(&menu.title) + 4);
+    let area = covering(frame, u16::try_from(wanted).unwrap_or(u16::MAX), menu.entries.len() as u16 + 2);
+    frame.render_widget(block(board, &menu.title, area.width), area);
+    let place = inner(area);
+    let rows = usize::from(place.height).max(1);
+    let top = menu.at.saturating_sub(rows / 2).min(menu.entries.len().saturating_sub(rows));
+    let line = |(at, (key, words, _)): (usize, &(String, String, _))| {
+        let mut row = Row::new(look, usize::from(place.width));
+        let selected = at == menu.at;
+        row.put(if selected { "> " } else { "  " }, look.key()).column(key, keys + 2, look.key());
+        row.put(words, if selected { look.selected() } else { look.style(punch_core::view::Role::Text) });
+        row.line()
+    };
+    let lines: Vec<Line<'static>> = menu.entries.iter().enumerate().skip(top).take(rows).map(line).collect();
+    frame.render_widget(Paragraph::new(lines), place);
+}
+
+fn draw_confirm(board: &Board, frame: &mut Frame<'_>, confirm: &Confirm) {
+    let look = board.look();
+    let width = frame.area().width.min(76);
+    let room = usize::from(width.saturating_sub(4));
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (at, text) in confirm.lines.iter().enumerate() {
+        let style = if at == 0 { look.bold() } else { look.style(punch_core::view::Role::Text) };
+        lines.extend(wrap(text, room, 0).into_iter().map(|line| Line::from(Span::styled(format!(" {line}"), style))));
+    }
+    lines.push(Line::default());
+    lines.push(Line::from(vec![
+        Span::styled(" y", look.key()),
+        Span::raw(" yes   "),
+        Span::styled("Esc", look.key()),
+        Span::raw(" no"),
+    ]));
+    let area = covering(frame, width, lines.len() as u16 + 2);
+    frame.render_widget(block(board, "Sure?", area.width), area);
+    frame.render_widget(Paragraph::new(lines), inner(area));
+}
+
+fn draw_page(board: &Board, frame: &mut Frame<'_>, page: &Page) {
+    let area = covering(frame, u16::MAX, u16::MAX);
+    frame.render_widget(block(board, &page.title, area.width), area);
+    let place = inner(area);
+    let width = usize::from(place.width);
+    let rows = usize::from(place.height);
+    let lines: Vec<Line<'static>> =
+        page.lines.iter().skip(page.top).take(rows).map(|line| Line::from(fit(line, width, board.look()))).collect();
+    frame.render_widget(Paragraph::new(lines), place);
+}

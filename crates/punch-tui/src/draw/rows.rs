@@ -1,0 +1,362 @@
+//! The rows of each panel.
+
+use punch_core::ShownStatus;
+use punch_core::inbox::InboxItem;
+use punch_core::reason::Reader;
+use punch_core::view::{HistoryRow, Plain, Progress, Role, TodoRow};
+use punch_core::{Todo, Uid};
+use punch_engine::{SeatStage, SeatStatus, dollars};
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+use super::line::{Row, age, columns, fit, tokens};
+use crate::board::{Board, Panel, RowKey};
+
+/// Columns of ids.
+const ID: usize = 8;
+
+/// The rows of a panel that are on screen.
+pub(super) fn lines(board: &Board, panel: Panel, width: usize, height: usize, has_cursor: bool) -> Vec<Line<'static>> {
+    let pane = board.pane(panel);
+    if panel == Panel::Seats {
+        return run_lines(board, width, height, has_cursor);
+    }
+    if pane.rows.is_empty() {
+        return vec![Line::from(ratatui::text::Span::styled(
+            fit(&format!(" {}", nothing(board, panel)), width, board.look()),
+            board.look().dim(),
+        ))];
+    }
+    let ids = pane.rows.iter().skip(pane.top).take(height).filter_map(|row| id_of(board, row));
+    let ids = ids.map(|id| columns(&id)).max().unwrap_or(0).clamp(3, if width < 60 { ID } else { 16 });
+    let mut out = Vec::new();
+    for (at, key) in pane.rows.iter().enumerate().skip(pane.top).take(height) {
+        let line = row(board, panel, key, width, ids, at == pane.at && has_cursor);
+        out.push(if at == pane.at && has_cursor { line.patch_style(board.look().selected()) } else { line });
+    }
+    out
+}
+
+/// What the run has spent, its seats and sessions, and the run over time below them.
+fn run_lines(board: &Board, width: usize, height: usize, has_cursor: bool) -> Vec<Line<'static>> {
+    let (look, pane) = (board.look(), board.pane(Panel::Seats));
+    let mut out = Vec::new();
+    let plain = |text: &str, style: Style| {
+        let mut row = Row::new(look, width);
+        row.put(&format!(" {text}"), style);
+        row.line()
+    };
+    for (at, key) in pane.rows.iter().enumerate().skip(pane.top).take(height) {
+        let line = row(board, Panel::Seats, key, width, ID, at == pane.at && has_cursor);
+        out.push(if at == pane.at && has_cursor { line.patch_style(look.selected()) } else { line });
+    }
+    if pane.rows.is_empty() {
+        out.push(plain(&nothing(board, Panel::Seats), look.dim()));
+    }
+    if let Some(run) = &board.data().run {
+        out.push(Line::default());
+        out.extend(spending(board, run).iter().map(|text| plain(text, look.style(Role::Text))));
+    }
+    out.push(Line::default());
+    out.extend(board.timeline().iter().map(|text| match text.starts_with(' ') {
+        true => plain(text, look.style(Role::Text)),
+        false => plain(text, look.dim()),
+    }));
+    out.truncate(height);
+    out
+}
+
+/// What the run has used of its limits.
+fn spending(board: &Board, run: &crate::data::RunState) -> Vec<String> {
+    let of = |limit: Option<String>| limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+    let until = run.ended_at.unwrap_or_else(|| board.now());
+    let guess = if run.spent.estimated > 0 { " (partly estimated)" } else { "" };
+    let state = match (run.is_running, run.outcome) {
+        (true, _) => "works".to_owned(),
+        (false, Some(outcome)) => format!("ended: {outcome}"),
+        (false, None) => "was cut short".to_owned(),
+    };
+    vec![
+        format!("run {} {state}", run.number),
+        format!("cost {}{}", dollars(run.spent.cost), of(run.limits.cost.map(dollars))),
+        format!("tokens {}{}{guess}", tokens(run.spent.tokens), of(run.limits.tokens.map(tokens))),
+        format!(
+            "time {}{}",
+            age(until - run.started_at),
+            of(run.limits.time.map(|ms| age(i64::try_from(ms).unwrap_or(i64::MAX))))
+        ),
+    ]
+}
+
+/// What an empty panel says.
+fn nothing(board: &Board, panel: Panel) -> String {
+    let data = board.data();
+    match panel {
+        Panel::Inbox => punch_core::view::inbox::EMPTY.to_owned(),
+        Panel::Working => {
+            let ready =
+                board.pane(Panel::Next).rows.iter().filter(
+                    |row| matches!(row, RowKey::Todo(uid) if status_of(board, *uid) == Some(ShownStatus::Ready)),
+                );
+            match ready.count() {
+                0 => "Nothing is in progress.".to_owned(),
+                1 => "Nothing is in progress, and 1 todo is ready.".to_owned(),
+                more => format!("Nothing is in progress, and {more} todos are ready."),
+            }
+        }
+        Panel::Next | Panel::List | Panel::Graph if data.plan.is_none() => {
+            "No plan yet. Press a to add the first todo.".to_owned()
+        }
+        Panel::Next | Panel::List | Panel::Graph if !board.filter_text().is_empty() => {
+            "Nothing matches the filter. Esc removes it.".to_owned()
+        }
+        Panel::Next => "Nothing else is open.".to_owned(),
+        Panel::List | Panel::Graph => "No todos.".to_owned(),
+        Panel::Changes => "Nothing changed since you looked.".to_owned(),
+        Panel::Log => "Nothing has happened yet.".to_owned(),
+        Panel::Seats => "No run and no session works on this plan.".to_owned(),
+        Panel::Detail => String::new(),
+    }
+}
+
+fn status_of(board: &Board, uid: Uid) -> Option<ShownStatus> {
+    let reader = board.data().reader(board.now())?;
+    reader.plan.get(uid).map(|todo| reader.shown(todo))
+}
+
+fn id_of(board: &Board, row: &RowKey) -> Option<String> {
+    match row {
+        RowKey::Todo(uid) => board.todo(*uid).map(|todo| Plain::id(&todo.id).to_string()),
+        RowKey::Inbox(key) => key.todo.as_deref().map(|id| Plain::id(id).to_string()),
+        _ => None,
+    }
+}
+
+fn row(board: &Board, panel: Panel, key: &RowKey, width: usize, ids: usize, selected: bool) -> Line<'static> {
+    let look = board.look();
+    let plain = |text: String, style: Style| {
+        let mut row = Row::new(look, width);
+        row.put(&text, style);
+        row.line()
+    };
+    match key {
+        RowKey::Inbox(key) => match board.item(key) {
+            Some(item) => inbox_row(board, item, width, ids, selected),
+            None => Line::default(),
+        },
+        RowKey::Todo(uid) => match (board.data().reader(board.now()), board.todo(*uid)) {
+            (Some(reader), Some(todo)) if panel == Panel::Working => working_row(board, reader, todo, width, ids),
+            (Some(reader), Some(todo)) => todo_row(board, panel, reader, todo, width, ids),
+            _ => Line::default(),
+        },
+        RowKey::Note(uid, line) => {
+            let text = board.todo(*uid).and_then(|todo| {
+                todo.notes
+                    .iter()
+                    .flat_map(|note| note.text.lines())
+                    .nth(*line)
+                    .map(|line| Plain::text(line).to_string())
+            });
+            plain(format!("      {}", text.unwrap_or_default()), look.dim())
+        }
+        RowKey::Phase(phase) => plain(phase_heading(board, *phase), look.bold()),
+        RowKey::More(_, count) => plain(format!("   +{count} more"), look.dim()),
+        RowKey::Closed(_, count) => plain(format!("   +{count} closed"), look.dim()),
+        RowKey::Revision(revision) => match board.data().history.iter().find(|row| row.revision == *revision) {
+            Some(entry) => revision_row(board, entry, width),
+            None => Line::default(),
+        },
+        RowKey::Seat(n) => {
+            let seats = board.data().run.iter().flat_map(|run| &run.seats);
+            match seats.into_iter().find(|seat| seat.seat == *n) {
+                Some(seat) => seat_row(board, seat, width),
+                None => Line::default(),
+            }
+        }
+        RowKey::Session(id) => session_row(board, id, width),
+        RowKey::Text(text) => plain(text.clone(), look.bold()),
+    }
+}
+
+fn inbox_row(board: &Board, item: &InboxItem, width: usize, ids: usize, selected: bool) -> Line<'static> {
+    let look = board.look();
+    let old = age(board.now() - item.since);
+    let narrow = width < 60;
+    let right = match (item.blocks, narrow) {
+        (0, _) => format!("{old:>5}"),
+        (blocks, true) => format!("{old:>5} b{blocks}"),
+        (blocks, false) => format!("{old:>6}  blocks {blocks:<4}"),
+    };
+    let right_room = if narrow { columns(&right) + 1 } else { 20 };
+    let mut row = Row::new(look, width);
+    row.put(if selected && narrow { ">" } else { " " }, look.bold());
+    row.put(look.inbox(item.kind), look.alarm()).put(" ", look.dim());
+    if let Some(id) = &item.todo {
+        row.column(Plain::id(id).as_str(), ids, look.style(Role::Id)).put(" ", look.dim());
+    }
+    let stop = width.saturating_sub(right_room);
+    if !narrow {
+        row.column(item.kind.name(), 9, look.style(Role::Warning));
+    }
+    let room = stop.saturating_sub(width - row.left());
+    row.column(&item.text, room, look.style(Role::Text)).to(stop);
+    row.put(&right, look.dim());
+    row.line()
+}
+
+/// What a worker does, and for how long it has been quiet.
+fn stage(board: &Board, seat: &SeatStatus) -> (String, bool) {
+    let quiet = seat.last_sign.map_or(0, |sign| board.now() - sign);
+    let works = matches!(seat.stage, SeatStage::Starting | SeatStage::Working);
+    if works && board.data().quiet_after > 0 && quiet > board.data().quiet_after {
+        return (format!("quiet {} {}", age(quiet), board.look().pick("⚠", "!")), true);
+    }
+    match seat.stage {
+        SeatStage::Asking => ("? asking".to_owned(), true),
+        stage => (stage.name().to_owned(), false),
+    }
+}
+
+fn working_row(board: &Board, reader: Reader<'_>, todo: &Todo, width: usize, ids: usize) -> Line<'static> {
+    let look = board.look();
+    let view = TodoRow::of(reader, todo);
+    let seat = board.data().seat_of(&todo.id);
+    let since = todo.started_at.unwrap_or(todo.updated_at);
+    let old = age(board.now() - since);
+    let (who, (doing, alarming)) = match seat {
+        Some(seat) => (format!("[{}] {}", seat.seat, Plain::clipped(&seat.agent, 20)), stage(board, seat)),
+        None => {
+            let owner = todo.owner.as_deref().map_or_else(|| "you".to_owned(), |name| Plain::id(name).to_string());
+            let asks = board.data().question_of(todo.uid).is_some();
+            (owner, if asks { ("? asking".to_owned(), true) } else { (view.status.word().to_owned(), false) })
+        }
+    };
+    let style = if alarming { look.alarm() } else { look.style(Role::Text) };
+    let narrow = width < 60;
+    let mut row = start(board, &view, width, ids);
+    if narrow {
+        let right = format!("{old:>5}");
+        let agent = seat.map_or(who.clone(), |seat| Plain::clipped(&seat.agent, 20).to_string());
+        row.column(&agent, 8, look.style(Role::Text)).put(" ", look.dim());
+        let room = row.left().saturating_sub(columns(&right) + 1);
+        row.column(&doing, room, style).put(&right, look.dim());
+        return row.line();
+    }
+    let cost = seat.map(|seat| format!("{:>5}  {:>6}", tokens(seat.tokens), dollars(seat.cost))).unwrap_or_default();
+    let tail = 12 + 13 + 7 + columns(&cost) + 3;
+    let room = row.left().saturating_sub(tail).max(10);
+    row.column(view.text.as_str(), room, look.style(Role::Text)).put(" ", look.dim());
+    row.column(&who, 12, look.style(Role::Detail)).put(" ", look.dim());
+    row.column(&doing, 12, style).put(&format!("{old:>7}  {cost}"), look.dim());
+    row.line()
+}
+
+/// Mark, sign and id.
+fn start(board: &Board, view: &TodoRow, width: usize, ids: usize) -> Row {
+    let look = board.look();
+    let mut row = Row::new(look, width);
+    let mark = if board.marked().contains(&view.uid) { look.pick("◆", "*") } else { " " };
+    row.put(mark, look.key()).put(look.status(view.status), look.status_style(view.status)).put(" ", look.dim());
+    row.column(view.id.as_str(), ids, look.style(Role::Id)).put(" ", look.dim());
+    row
+}
+
+fn todo_row(board: &Board, panel: Panel, reader: Reader<'_>, todo: &Todo, width: usize, ids: usize) -> Line<'static> {
+    let look = board.look();
+    let view = TodoRow::of(reader, todo);
+    let mut row = start(board, &view, width, ids);
+    let notes = match view.notes() {
+        0 => String::new(),
+        count => look.glyphs.small_count(count),
+    };
+    // The state is always there as a word too: signs and colors alone say too little.
+    let mut words: Vec<String> = view.badges.iter().filter_map(punch_core::view::Badge::words).collect();
+    match view.why.is_empty() {
+        true => words.push(view.status.word().to_owned()),
+        false => words.extend(view.why.iter().map(Plain::to_string)),
+    }
+    if view.status == ShownStatus::Stuck && !view.why.is_empty() {
+        words.push("stuck".to_owned());
+    }
+    if panel == Panel::Graph && board.is_critical(todo.uid) {
+        words.insert(0, "critical path".to_owned());
+    }
+    if let Some(seat) = board.data().seat_of(&todo.id) {
+        words.push(stage(board, seat).0);
+    }
+    if let Some(tokens_wanted) =
+        todo.estimated_tokens.filter(|_| panel == Panel::Next && view.status == ShownStatus::Ready)
+    {
+        words.push(format!("est {}", tokens(tokens_wanted)));
+    }
+    if !todo.status.is_open() {
+        words.extend(todo.last_check().map(|check| check.outcome()));
+    }
+    let words = words.join("  ");
+    let left = row.left();
+    let room = if width < 60 { left.saturating_sub(columns(&words).min(left / 2) + 1) } else { left * 3 / 5 };
+    row.column(&format!("{}{notes}", view.text), room, look.style(Role::Text)).put(" ", look.dim());
+    let style = match view.status {
+        ShownStatus::Failed => look.alarm(),
+        status => look.status_style(status),
+    };
+    row.put(&words, style);
+    row.line()
+}
+
+fn phase_heading(board: &Board, phase: Option<punch_core::PhaseUid>) -> String {
+    let Some(plan) = &board.data().plan else { return String::new() };
+    let todos = plan.all().filter(|todo| todo.is_live() && todo.phase == phase && !todo.is_parked());
+    let progress = Progress::native(todos.map(|todo| todo.status_at(board.now())));
+    let name = phase
+        .and_then(|uid| plan.phase(uid))
+        .map_or_else(|| "No phase".to_owned(), |phase| Plain::text(&phase.name).to_string());
+    format!("{name} ({}/{})", progress.completed, progress.total)
+}
+
+fn revision_row(board: &Board, entry: &HistoryRow, width: usize) -> Line<'static> {
+    let look = board.look();
+    let mut row = Row::new(look, width);
+    let unseen = if entry.revision > board.data().seen { look.pick("•", "*") } else { " " };
+    row.put(unseen, look.key()).put(&format!("{:>6} ", age(board.now() - entry.at)), look.dim());
+    if width >= 60 {
+        row.put(&format!("r{:<5} ", entry.revision), look.style(Role::Id));
+    }
+    let undone = entry.undone_by.map(|by| format!(" (undone by r{by})")).unwrap_or_default();
+    let undoes = entry.undoes.map(|of| format!("undid r{of}: ")).unwrap_or_default();
+    let by = format!("  by {}", entry.by);
+    let text = format!("{undoes}{}{undone}", entry.changes);
+    let room = row.left().saturating_sub(columns(&by).min(24));
+    let style = if entry.undone_by.is_some() { look.dim() } else { look.style(Role::Text) };
+    row.put(&fit(&text, room, look), style).put(&by, look.dim());
+    row.line()
+}
+
+fn seat_row(board: &Board, seat: &SeatStatus, width: usize) -> Line<'static> {
+    let look = board.look();
+    let (doing, alarming) = stage(board, seat);
+    let mut row = Row::new(look, width);
+    row.put(&format!(" [{}] ", seat.seat), look.bold()).column(
+        Plain::clipped(&seat.agent, 20).as_str(),
+        10,
+        look.style(Role::Text),
+    );
+    row.column(&doing, 14, if alarming { look.alarm() } else { look.style(Role::Text) });
+    row.column(&age(board.now() - seat.since), 7, look.dim());
+    row.column(seat.todo.as_deref().map(Plain::id).unwrap_or_default().as_str(), ID, look.style(Role::Id));
+    row.put(&format!("{:>6} {:>7}  ", tokens(seat.tokens), dollars(seat.cost)), look.dim());
+    row.put(Plain::text(&seat.line).as_str(), look.dim());
+    row.line()
+}
+
+fn session_row(board: &Board, id: &str, width: usize) -> Line<'static> {
+    let look = board.look();
+    let Some(session) = board.data().sessions.iter().find(|session| session.id == id) else { return Line::default() };
+    let mut row = Row::new(look, width);
+    row.put(" ", look.dim()).column(session.agent.as_str(), 10, look.style(Role::Text));
+    row.column(Plain::clipped(&session.id, 12).as_str(), 13, look.style(Role::Id));
+    row.put(&format!("continuation {}/{}  ", session.continuation, session.of), look.style(Role::Text));
+    let style = if session.switch == "on" { look.good() } else { look.warning() };
+    row.put(&format!("{}  ", session.switch), style).put(session.decision.as_str(), look.dim());
+    row.line()
+}

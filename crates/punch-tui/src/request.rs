@@ -1,0 +1,91 @@
+//! What the board asks for. The board itself does nothing: requests are carried out elsewhere, and what came of them comes
+//! back as input.
+
+use punch_core::drive::Switch;
+use punch_core::{Op, Uid, Verify};
+use punch_engine::Answer;
+use punch_store::Wanted;
+
+/// Something that the board cannot do itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Change the plan. Completions run checks where the plan wants proof.
+    Submit {
+        /// The ops, as one batch.
+        ops: Vec<Op>,
+        /// What it is, for the notice: "T-3 completed".
+        what: String,
+    },
+    /// Undo a revision, or the user's last change.
+    Undo(Option<u64>),
+    /// Redo what the user undid last.
+    Redo,
+    /// Answer a question.
+    Answer {
+        /// The number of the question.
+        question: u64,
+        /// The answer.
+        answer: Answer,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// Approve a check command.
+    Approve(Verify),
+    /// Control a run or one of its seats.
+    Control {
+        /// The run.
+        run: u64,
+        /// The seat; `None` for the whole run.
+        seat: Option<u32>,
+        /// What is wanted.
+        wanted: Wanted,
+    },
+    /// Switch the continuation of a session.
+    KeepGoing {
+        /// The id of the session.
+        session: String,
+        /// To what.
+        to: Switch,
+    },
+    /// Record that the user has looked up to a revision.
+    MarkSeen(u64),
+    /// Run a command of punch and show what it prints.
+    Verb(Vec<String>),
+    /// Run a command of punch on the whole terminal.
+    Foreground(Vec<String>),
+    /// Load what the detail of a todo shows beyond the plan.
+    Detail(Uid),
+    /// Load the changes of a revision and the plan as it was.
+    PlanAt(u64),
+    /// Draw the run over time at a width.
+    Timeline(usize),
+    /// Show the diff of a todo's worktree.
+    Diff(Uid),
+    /// Show what the agent of a todo printed.
+    AgentLog(Uid),
+    /// Show the path of a todo's worktree.
+    Worktree(Uid),
+    /// Put a text on the clipboard of the terminal.
+    Copy(String),
+    /// Stop the process until the shell continues it.
+    Suspend,
+    /// Leave.
+    Quit,
+}
+
+impl Request {
+    /// Returns true if it changes neither the plan nor anything around it. Commands may do anything, and are run beside
+    /// changes too: they wait for each other in the store.
+    pub const fn only_reads(&self) -> bool {
+        matches!(
+            self,
+            Self::Detail(_)
+                | Self::PlanAt(_)
+                | Self::Timeline(_)
+                | Self::Diff(_)
+                | Self::AgentLog(_)
+                | Self::Worktree(_)
+                | Self::Verb(_)
+        )
+    }
+}

@@ -1,0 +1,94 @@
+//! What the board needs from the program around it: the store, the settings, and who is asking.
+
+use std::path::{Path, PathBuf};
+
+use punch_core::view::ClearDelay;
+use punch_core::{Actor, Todo};
+use punch_engine::config::{Ignored, Settings};
+use punch_engine::{Consents, Engine, InboxQuery, READER, Request, WorkTree};
+use punch_store::PlanId;
+
+use crate::look::Look;
+
+/// A store that is open, and the plan in it.
+pub struct Opened {
+    /// The engine over the store.
+    pub engine: Engine,
+    /// The plan.
+    pub plan: PlanId,
+    /// The name of the plan.
+    pub name: String,
+}
+
+/// Opens the store; `None` if there is no store or no plan in it.
+pub type Open = Box<dyn Fn() -> Result<Option<Opened>, String> + Send + Sync>;
+/// Opens the store, and creates it and the plan if needed.
+pub type Create = Box<dyn Fn() -> Result<Opened, String> + Send + Sync>;
+/// Finds the worktree in which a run works on a todo.
+pub type FindLane = Box<dyn Fn(&Opened, &Todo) -> Option<Box<dyn Lane>> + Send + Sync>;
+/// Finds the log of the agent that works on a todo.
+pub type FindLog = Box<dyn Fn(&Opened, &Todo) -> Option<PathBuf> + Send + Sync>;
+
+/// The worktree in which a run works on a todo.
+pub trait Lane {
+    /// Its folder.
+    fn path(&self) -> &Path;
+    /// How much was changed in it, in words; or why that is unknown.
+    fn size(&self) -> Result<String, String>;
+    /// Everything that was changed in it.
+    fn patch(&self) -> Result<String, String>;
+}
+
+/// What the board needs from the program around it.
+pub struct Setup {
+    /// Opens the store.
+    pub open: Open,
+    /// Opens the store, and creates it if needed.
+    pub create: Create,
+    /// The worktree in which a run works on a todo.
+    pub lane: FindLane,
+    /// The log of the agent that works on a todo.
+    pub agent_log: FindLog,
+    /// The settings.
+    pub settings: Settings,
+    /// Settings of the project that wait for approval.
+    pub ignored: Vec<Ignored>,
+    /// The name of the plan in commands, where they would mean another one without it.
+    pub plan_flag: Option<String>,
+    /// The code that is worked on, with the user's approvals.
+    pub tree: WorkTree,
+    /// Who acts.
+    pub actor: Actor,
+    /// Variables by which agents mark what they start.
+    pub marks: Vec<&'static str>,
+    /// One of them that is set here.
+    pub own_mark: Option<&'static str>,
+    /// The program `punch`, and the arguments that choose this store and plan.
+    pub program: PathBuf,
+    /// Arguments that choose this store and plan.
+    pub arguments: Vec<String>,
+    /// How the board looks.
+    pub look: Look,
+    /// When closed todos leave the list.
+    pub delay: ClearDelay,
+}
+
+impl Setup {
+    pub(crate) const fn consents(&self) -> Option<&Consents> {
+        self.tree.consents.as_ref()
+    }
+
+    pub(crate) fn inbox_query(&self) -> InboxQuery<'_> {
+        InboxQuery {
+            reader: READER,
+            settings: &self.settings,
+            consents: self.consents(),
+            ignored: &self.ignored,
+            plan_flag: self.plan_flag.as_deref(),
+        }
+    }
+
+    pub(crate) fn request(&self) -> Request<'_> {
+        Request { settings: Some(&self.settings), tree: Some(&self.tree.root), ..Request::of(self.actor.clone()) }
+    }
+}

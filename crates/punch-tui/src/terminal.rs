@@ -1,0 +1,108 @@
+//! The terminal: taken for the board, and given back however the board ends.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::panic;
+
+use crossterm::cursor::Show;
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::execute;
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+/// The terminal while the board is on it. Dropping it gives the terminal back.
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    mouse: bool,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    pub fn take(mouse: bool) -> io::Result<Self> {
+        enter(mouse)?;
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
+        match Terminal::new(backend) {
+            Ok(terminal) => Ok(Self { terminal, mouse }),
+            Err(error) => {
+                leave();
+                Err(error)
+            }
+        }
+    }
+
+    /// Draws a picture.
+    pub fn draw(&mut self, picture: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(picture).map(|_| ())
+    }
+
+    /// Gives the terminal back while `body` runs, and takes it again.
+    pub fn lend<T>(&mut self, body: impl FnOnce() -> T) -> io::Result<T> {
+        leave();
+        let done = body();
+        enter(self.mouse)?;
+        self.terminal.clear()?;
+        Ok(done)
+    }
+
+    /// Puts a text on the clipboard, where the terminal allows that.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout();
+        write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
+        out.flush()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+fn enter(mouse: bool) -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+    if mouse {
+        execute!(io::stdout(), EnableMouseCapture)?;
+    }
+    Ok(())
+}
+
+/// Whatever fails here, the rest is tried: a terminal half given back is worse than one that was never taken.
+fn leave() {
+    let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, Show);
+    let _ = disable_raw_mode();
+}
+
+/// Gives the terminal back before a panic is reported, so that the report can be read.
+pub fn restore_on_panic() {
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        leave();
+        report(info);
+    }));
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for at in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * at) & 63) as usize];
+            out.push(if at <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base64;
+
+    #[test]
+    fn texts_for_the_clipboard_are_encoded() {
+        for (text, encoded) in [("", ""), ("T", "VA=="), ("T-", "VC0="), ("T-1", "VC0x"), ("T-12", "VC0xMg==")] {
+            assert_eq!(base64(text.as_bytes()), encoded);
+        }
+    }
+}

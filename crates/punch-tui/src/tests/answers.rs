@@ -1,0 +1,139 @@
+//! Questions and approvals are answered only when they are selected, were on screen in full, and for half a second.
+
+use punch_engine::Answer;
+
+use crate::board::{Input, Panel};
+use crate::request::Request;
+
+use super::scene::{look, typical};
+
+const ALLOWED: Request = Request::Answer { question: 7, answer: Answer::Allow, reason: None };
+
+#[test]
+fn a_question_beside_the_list_is_answered_after_half_a_second() {
+    let mut scene = typical(look(), (120, 40));
+    assert_eq!(scene.press("y"), [], "it has only just appeared");
+    assert!(scene.picture().contains("only just appeared"));
+    scene.pass(499);
+    assert_eq!(scene.press("y"), []);
+    scene.pass(1);
+    assert_eq!(scene.press("y"), [ALLOWED]);
+}
+
+#[test]
+fn on_a_narrow_screen_the_key_first_shows_the_question_in_full() {
+    for size in [(80, 24), (40, 12)] {
+        let mut scene = typical(look(), size);
+        scene.pass(10_000);
+        assert!(scene.press("y").iter().all(Request::only_reads), "it is only shown");
+        assert_eq!(scene.board.panel(), Panel::Detail);
+        let picture = scene.picture();
+        assert!(picture.contains("sqlx migrate run") && picture.contains("sqlite:dev.db"), "{picture}");
+        assert_eq!(scene.press("y"), [], "half a second has not passed");
+        scene.pass(500);
+        assert_eq!(scene.press("y"), [ALLOWED], "{size:?}");
+    }
+}
+
+#[test]
+fn a_question_that_does_not_fit_has_to_be_scrolled_to_its_end() {
+    let mut scene = typical(look(), (40, 12));
+    scene.board.data_mut().questions[0].lines = (0..40).map(|n| format!("line {n}")).collect();
+    scene.board.apply(Input::Changed);
+    scene.press("Enter");
+    scene.pass(10_000);
+    assert_eq!(scene.press("y"), []);
+    for _ in 0..10 {
+        scene.press("Ctrl-d");
+    }
+    assert_eq!(scene.press("y"), [], "the end has only just appeared");
+    scene.pass(500);
+    assert_eq!(scene.press("y"), [ALLOWED]);
+}
+
+#[test]
+fn skipping_the_middle_of_a_question_is_not_reading_it() {
+    let mut scene = typical(look(), (40, 12));
+    scene.board.data_mut().questions[0].lines = (0..40).map(|n| format!("line {n}")).collect();
+    scene.board.apply(Input::Changed);
+    scene.press("Enter");
+    scene.press("G");
+    scene.pass(10_000);
+    assert_eq!(scene.press("y"), []);
+}
+
+#[test]
+fn another_question_on_the_same_todo_has_to_be_read_anew() {
+    let mut scene = typical(look(), (120, 40));
+    scene.pass(1_000);
+    scene.board.data_mut().questions[0].id = 8;
+    scene.board.data_mut().questions[0].lines = vec!["rm -rf /".into()];
+    scene.board.data_mut().inbox[0].question = Some(8);
+    scene.board.apply(Input::Changed);
+    assert_eq!(scene.press("y"), []);
+}
+
+#[test]
+fn a_changed_question_that_was_never_drawn_is_not_answered() {
+    let mut scene = typical(look(), (120, 40));
+    scene.pass(1_000);
+    scene.press("4");
+    scene.pass(1_000);
+    assert_eq!(scene.press("y"), [], "the log is shown, not the question");
+}
+
+#[test]
+fn a_question_that_is_too_long_to_be_stored_can_only_be_denied() {
+    let mut scene = typical(look(), (120, 40));
+    scene.board.data_mut().questions[0].is_cut = true;
+    scene.board.apply(Input::Changed);
+    scene.show();
+    scene.pass(1_000);
+    assert_eq!(scene.press("y"), []);
+    assert_eq!(scene.press("n"), [Request::Answer { question: 7, answer: Answer::Refuse, reason: None }]);
+}
+
+#[test]
+fn a_reason_goes_with_a_denial() {
+    let mut scene = typical(look(), (120, 40));
+    scene.pass(1_000);
+    assert_eq!(scene.press("N"), []);
+    scene.type_text("not in production");
+    let reason = Some("not in production".to_owned());
+    assert_eq!(scene.press("Enter"), [Request::Answer { question: 7, answer: Answer::Refuse, reason }]);
+}
+
+#[test]
+fn a_terminal_below_an_agent_answers_nothing() {
+    let mut scene = typical(look(), (120, 40));
+    scene.board.data_mut().no_answers = Some("an agent started this program".into());
+    scene.board.apply(Input::Changed);
+    scene.show();
+    scene.pass(1_000);
+    assert_eq!(scene.press("y"), []);
+    assert!(scene.picture().contains("cannot be answered here"));
+}
+
+#[test]
+fn pasted_text_presses_no_keys() {
+    let mut scene = typical(look(), (120, 40));
+    scene.pass(1_000);
+    assert_eq!(scene.board.apply(Input::Paste("y".into())), []);
+}
+
+#[test]
+fn a_hold_is_answered_with_a_note_in_one_step() {
+    let mut scene = typical(look(), (120, 40));
+    scene.press("!");
+    assert_eq!(scene.press("y"), []);
+    scene.type_text("Apache");
+    let requests = scene.press("Enter");
+    let [Request::Submit { ops, .. }] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!(ops.len(), 2);
+    scene.carry_out(requests[0].clone());
+    scene.refresh();
+    let plan = scene.board.data().plan.as_ref().unwrap();
+    let todo = plan.by_id("T-12").unwrap();
+    assert!(todo.hold.is_none());
+    assert_eq!(todo.notes[0].text, "Apache");
+}

@@ -1,0 +1,291 @@
+//! The loop: keys, changes of the store, time and what came of requests go into the board; its requests and its picture come
+//! out. Threads wait, this one does the rest, so that an idle board takes no time.
+
+use std::io;
+use std::panic;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::thread;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use crossterm::event::{self, Event as Typed, KeyEventKind, MouseButton, MouseEventKind};
+
+use crate::board::{Board, Input};
+use crate::draw::draw;
+use crate::feed::Feed;
+use crate::request::Request;
+use crate::setup::Setup;
+use crate::terminal::{Screen, restore_on_panic};
+use crate::worker::{Job, work};
+
+/// The shortest time between two pictures.
+const FRAME: Duration = Duration::from_millis(30);
+/// How often a store that cannot be read is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Rows that the wheel scrolls.
+const WHEEL: i32 = 3;
+
+/// Something that a thread reports.
+pub enum Event {
+    /// The user typed, clicked or resized.
+    Typed(Typed),
+    /// The store may have changed.
+    Stored,
+    /// A request was carried out.
+    Came(Input),
+    /// The process was asked to end.
+    End,
+    /// Another thread has panicked, and the terminal was given back.
+    Panicked,
+}
+
+/// Shows the board until the user leaves it or the process is asked to end.
+pub fn watch(setup: Setup) -> io::Result<()> {
+    let setup = Arc::new(setup);
+    restore_on_panic();
+    let (events, inbox) = mpsc::channel();
+    signals(events.clone())?;
+    let mut board = Board::new(setup.look, setup.delay, crossterm::terminal::size().unwrap_or((80, 24)), now());
+    let mut feed = Feed::new(Arc::clone(&setup));
+    feed.refresh_plan(board.data_mut(), now());
+    board.apply(Input::Changed);
+    let screen = Screen::take(setup.look.mouse)?;
+    let jobs = worker("changes the plan", &setup, &events)?;
+    let looks = worker("looks things up", &setup, &events)?;
+    let permits = keyboard(events.clone())?;
+    let mut watching =
+        Watch { setup, board, feed, screen, events, inbox, jobs, looks, permits, waits_for_store: false };
+    watching.show()?;
+    watching.refresh()?;
+    watching.run()
+}
+
+struct Watch {
+    setup: Arc<Setup>,
+    board: Board,
+    feed: Feed,
+    screen: Screen,
+    events: Sender<Event>,
+    inbox: Receiver<Event>,
+    /// Changes of the plan, one after the other. Checks may take minutes.
+    jobs: Sender<Job>,
+    /// Everything that only reads, so that it does not wait for changes.
+    looks: Sender<Job>,
+    /// Lets the keyboard be read again: not before a key was acted upon, because that may hand the keyboard to an editor.
+    permits: SyncSender<()>,
+    /// A thread waits for changes of the store that is open.
+    waits_for_store: bool,
+}
+
+impl Watch {
+    fn run(&mut self) -> io::Result<()> {
+        loop {
+            let drawn = Instant::now();
+            let wait = match self.feed.opened() {
+                None => AGAIN,
+                Some(_) => until(self.board.next_change()),
+            };
+            let first = match self.inbox.recv_timeout(wait) {
+                Ok(event) => Some(event),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
+            let (mut stored, mut next) = (first.is_none(), first);
+            loop {
+                match next {
+                    Some(Event::Stored) => stored = true,
+                    Some(Event::End) => return Ok(()),
+                    Some(Event::Panicked) => panic::resume_unwind(Box::new("another thread has panicked")),
+                    Some(event) => {
+                        if self.take(event)? {
+                            return Ok(());
+                        }
+                    }
+                    None => break,
+                }
+                next = self.inbox.try_recv().ok();
+            }
+            if stored {
+                // Many writes in a row make one picture.
+                thread::sleep(FRAME.saturating_sub(drawn.elapsed()));
+                self.board.apply(Input::Time(now()));
+                self.refresh()?;
+            } else {
+                self.show()?;
+            }
+        }
+    }
+
+    /// Acts on an event; true if the board is to end.
+    fn take(&mut self, event: Event) -> io::Result<bool> {
+        self.board.apply(Input::Time(now()));
+        let is_typed = matches!(event, Event::Typed(_));
+        let input = match event {
+            Event::Typed(typed) => input_of(typed),
+            Event::Came(input) => Some(input),
+            Event::Stored | Event::End | Event::Panicked => None,
+        };
+        let requests = input.map(|input| self.board.apply(input)).unwrap_or_default();
+        let mut ends = false;
+        for request in requests {
+            ends |= self.carry_out(request)?;
+        }
+        if is_typed && !ends {
+            let _ = self.permits.send(());
+        }
+        Ok(ends)
+    }
+
+    fn carry_out(&mut self, request: Request) -> io::Result<bool> {
+        match request {
+            Request::Quit => return Ok(true),
+            Request::Copy(text) => self.screen.copy(&text)?,
+            Request::Suspend => self.screen.lend(suspend)?,
+            Request::Foreground(words) => {
+                let setup = Arc::clone(&self.setup);
+                let ended = self.screen.lend(|| foreground(&setup, &words))?;
+                self.board.apply(Input::Done(ended));
+            }
+            request => {
+                let worker = if request.only_reads() { &self.looks } else { &self.jobs };
+                let _ = worker.send(Job { opened: self.feed.opened().cloned(), request });
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads what has changed, and draws it.
+    fn refresh(&mut self) -> io::Result<()> {
+        self.feed.refresh_plan(self.board.data_mut(), now());
+        self.feed.refresh_around(self.board.data_mut(), now());
+        self.wait_for_store()?;
+        let requests = self.board.apply(Input::Changed);
+        for request in requests {
+            self.carry_out(request)?;
+        }
+        self.show()
+    }
+
+    fn show(&mut self) -> io::Result<()> {
+        let board = &self.board;
+        self.screen.draw(|frame| draw(board, frame))?;
+        self.board.apply(Input::Drawn(now()));
+        Ok(())
+    }
+
+    /// Starts a thread that waits for changes of the store, unless one does.
+    fn wait_for_store(&mut self) -> io::Result<()> {
+        const LONG: Duration = Duration::from_secs(3_600);
+        let Some(opened) = self.feed.opened() else {
+            self.waits_for_store = false;
+            return Ok(());
+        };
+        if std::mem::replace(&mut self.waits_for_store, true) {
+            return Ok(());
+        }
+        let (mut changes, events) = (opened.engine.store().changes(), self.events.clone());
+        thread::Builder::new().name("changes".into()).spawn(move || {
+            // A store that is gone is noticed by the next look at it.
+            while changes.wait(LONG).is_ok() {
+                if events.send(Event::Stored).is_err() {
+                    return;
+                }
+            }
+            let _ = events.send(Event::Stored);
+        })?;
+        Ok(())
+    }
+}
+
+/// Starts a thread that carries out requests.
+fn worker(name: &str, setup: &Arc<Setup>, events: &Sender<Event>) -> io::Result<Sender<Job>> {
+    let (jobs, for_worker) = mpsc::channel();
+    let (setup, events) = (Arc::clone(setup), events.clone());
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        let working = panic::AssertUnwindSafe(|| work(&setup, &for_worker, &events));
+        if panic::catch_unwind(working).is_err() {
+            let _ = events.send(Event::Panicked);
+        }
+    })?;
+    Ok(jobs)
+}
+
+fn now() -> i64 {
+    UNIX_EPOCH.elapsed().map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn until(at: i64) -> Duration {
+    Duration::from_millis(u64::try_from(at - now()).unwrap_or(0).max(10))
+}
+
+/// Reads the keyboard, one event for each permit after the first.
+fn keyboard(events: Sender<Event>) -> io::Result<SyncSender<()>> {
+    let (permits, may_read) = mpsc::sync_channel(1);
+    thread::Builder::new().name("keyboard".into()).spawn(move || {
+        while let Ok(typed) = event::read() {
+            if events.send(Event::Typed(typed)).is_err() || may_read.recv().is_err() {
+                return;
+            }
+        }
+        let _ = events.send(Event::End);
+    })?;
+    Ok(permits)
+}
+
+fn input_of(typed: Typed) -> Option<Input> {
+    Some(match typed {
+        Typed::Key(key) if key.kind != KeyEventKind::Release => Input::Key(key),
+        Typed::Paste(text) => Input::Paste(text),
+        Typed::Resize(columns, rows) => Input::Resize(columns, rows),
+        Typed::Mouse(mouse) => match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => Input::Click(mouse.column, mouse.row),
+            MouseEventKind::ScrollDown => Input::Wheel(mouse.column, mouse.row, WHEEL),
+            MouseEventKind::ScrollUp => Input::Wheel(mouse.column, mouse.row, -WHEEL),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// Runs a command of punch on the terminal.
+fn foreground(setup: &Setup, words: &[String]) -> Result<String, crate::board::Problem> {
+    let status = Command::new(&setup.program).args(words).args(&setup.arguments).status();
+    let line = format!("punch {}", words.join(" "));
+    match status {
+        Ok(status) if status.success() => Ok(format!("`{line}` is done.")),
+        Ok(status) => {
+            Err(crate::board::Problem { message: format!("`{line}` failed ({status})"), hint: String::new() })
+        }
+        Err(error) => {
+            Err(crate::board::Problem { message: format!("cannot run `{line}`: {error}"), hint: String::new() })
+        }
+    }
+}
+
+#[cfg(unix)]
+fn signals(events: Sender<Event>) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
+    thread::Builder::new().name("signals".into()).spawn(move || {
+        for _ in signals.forever() {
+            if events.send(Event::End).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn signals(_: Sender<Event>) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn suspend() {
+    let _ = signal_hook::low_level::raise(signal_hook::consts::SIGSTOP);
+}
+
+#[cfg(not(unix))]
+fn suspend() {}

@@ -1,0 +1,320 @@
+//! Carries out what the board asks for, on a thread of its own: a store that is busy or a check that takes minutes must not
+//! stop the picture.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use punch_core::drive::Switch;
+use punch_core::reason::Reader;
+use punch_core::schedule::{Ask, schedule};
+use punch_core::view::{Cap, Gantt, Line, Plain, ScheduleView, Story};
+use punch_core::{Footprint, MissingEvidence, Op, Policy, Todo, Uid, Undone, text};
+use punch_engine::{Answer, AnswerOutcome, Controlled, EngineError, READER, Request as EngineRequest};
+use punch_store::{QuestionState, SessionKey, Wanted};
+
+use crate::board::{Extra, Input, Page, Problem};
+use crate::request::Request;
+use crate::setup::{Opened, Setup};
+use crate::timeline;
+use crate::watch::Event;
+
+/// Revisions in the detail of a todo.
+const HISTORY: usize = 20;
+/// Events of a run that are drawn over time.
+const EVENTS: usize = 2_000;
+/// Lines of the planned schedule.
+const PLANNED: usize = 40;
+/// Bytes of output that are shown.
+const OUTPUT: usize = 1 << 20;
+
+/// A request, and the store it is for.
+pub struct Job {
+    /// The store, if it is open.
+    pub opened: Option<Arc<Opened>>,
+    /// What to do.
+    pub request: Request,
+}
+
+/// Carries out jobs until nobody sends any.
+pub fn work(setup: &Setup, jobs: &Receiver<Job>, events: &Sender<Event>) {
+    for job in jobs {
+        let input = carry_out(setup, &job);
+        if events.send(Event::Came(input)).is_err() {
+            return;
+        }
+    }
+}
+
+fn problem(error: &EngineError) -> Problem {
+    Problem { message: error.message(), hint: error.hint() }
+}
+
+fn failed(message: impl Into<String>, hint: &str) -> Problem {
+    Problem { message: message.into(), hint: hint.to_owned() }
+}
+
+pub(crate) fn carry_out(setup: &Setup, job: &Job) -> Input {
+    let opened = match (&job.opened, &job.request) {
+        (Some(opened), _) => Arc::clone(opened),
+        // The first todo makes the plan.
+        (None, Request::Submit { .. }) => match (setup.create)() {
+            Ok(opened) => Arc::new(opened),
+            Err(why) => return Input::Done(Err(failed(why, ""))),
+        },
+        (None, Request::Verb(words)) => return verb(setup, words),
+        (None, _) => return Input::Done(Err(failed("there is no plan yet", "press a to add the first todo"))),
+    };
+    match &job.request {
+        Request::Submit { ops, what } => Input::Done(submit(setup, &opened, ops, what)),
+        Request::Undo(revision) => {
+            let undone = opened.engine.undo(opened.plan, &setup.request(), *revision, false);
+            Input::Done(undone.map(|done| undone_words(done.outcome.undone.as_ref())).map_err(|e| problem(&e)))
+        }
+        Request::Redo => {
+            let done = opened.engine.redo(opened.plan, &setup.request());
+            Input::Done(done.map(|done| undone_words(done.outcome.undone.as_ref())).map_err(|e| problem(&e)))
+        }
+        Request::Answer { question, answer, reason } => {
+            Input::Done(answer_question(setup, &opened, *question, answer, reason.as_deref()))
+        }
+        Request::Approve(command) => Input::Done(approve(setup, &opened, command)),
+        Request::Control { run, seat, wanted } => Input::Done(control(setup, &opened, *run, *seat, *wanted)),
+        Request::KeepGoing { session, to } => Input::Done(keep_going(&opened, session, *to)),
+        Request::MarkSeen(revision) => {
+            let done = opened.engine.mark_seen(opened.plan, READER, *revision);
+            Input::Done(done.map(|()| "All changes are marked as seen.".to_owned()).map_err(|e| problem(&e)))
+        }
+        Request::Verb(words) => verb(setup, words),
+        Request::Detail(uid) => match detail(setup, &opened, *uid) {
+            Ok(extra) => Input::Detail(*uid, Box::new(extra)),
+            Err(error) => Input::Done(Err(problem(&error))),
+        },
+        Request::PlanAt(revision) => plan_at(&opened, *revision),
+        Request::Timeline(width) => timeline_lines(setup, &opened, *width),
+        Request::Diff(uid) => with_todo(&opened, *uid, |todo| diff(setup, &opened, todo)),
+        Request::AgentLog(uid) => with_todo(&opened, *uid, |todo| agent_log(setup, &opened, todo)),
+        Request::Worktree(uid) => with_todo(&opened, *uid, |todo| match (setup.lane)(&opened, todo) {
+            Some(lane) => Input::Done(Ok(lane.path().display().to_string())),
+            None => Input::Done(Err(no_worktree(todo))),
+        }),
+        // These belong to the terminal and never arrive here.
+        Request::Foreground(_) | Request::Copy(_) | Request::Suspend | Request::Quit => Input::Done(Ok(String::new())),
+    }
+}
+
+fn submit(setup: &Setup, opened: &Opened, ops: &[Op], what: &str) -> Result<String, Problem> {
+    let completes = ops.iter().any(|op| matches!(op, Op::Done { .. }));
+    if !completes {
+        let done = opened.engine.submit(opened.plan, &setup.request(), ops).map_err(|error| problem(&error))?;
+        let added = done.outcome.rows.iter().find(|_| matches!(ops, [Op::Add(_)])).map(|todo| Plain::id(&todo.id));
+        return Ok(added.map_or_else(|| what.to_owned(), |id| format!("{what} {id}")));
+    }
+    let commit = setup.tree.commit();
+    let preset = |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy };
+    let request = EngineRequest { commit: commit.as_deref(), preset, ..setup.request() };
+    let checker = setup.tree.checker(setup.settings.verify_timeout.value, &|| false);
+    let done = opened.engine.proving(opened.plan, &checker, |proofs| {
+        opened.engine.submit(opened.plan, &EngineRequest { proofs: Some(proofs), ..request.clone() }, ops)
+    });
+    done.map(|_| what.to_owned()).map_err(|error| problem(&error))
+}
+
+fn undone_words(undone: Option<&Undone>) -> String {
+    match undone {
+        Some(undone) if undone.redo => format!("Revision {} is in force again.", undone.change),
+        Some(undone) => format!("Undid revision {}.", undone.change),
+        None => "Nothing was undone.".to_owned(),
+    }
+}
+
+/// The user is looked for again at every answer: a process above this one may have become an agent.
+fn user(setup: &Setup, opened: &Opened) -> Result<punch_engine::Answerer, Problem> {
+    let found = opened.engine.user_at_terminal(opened.plan, &setup.marks, setup.own_mark);
+    found
+        .map_err(|error| problem(&error))?
+        .map_err(|doubt| failed(format!("only you can answer: {doubt}"), "open the board in a terminal of your own"))
+}
+
+fn answer_question(
+    setup: &Setup,
+    opened: &Opened,
+    question: u64,
+    answer: &Answer,
+    reason: Option<&str>,
+) -> Result<String, Problem> {
+    let by = user(setup, opened)?;
+    let outcome = opened.engine.answer(opened.plan, question, answer, reason, &by).map_err(|error| problem(&error))?;
+    match outcome {
+        AnswerOutcome::Accepted => Ok(match answer {
+            Answer::Allow => "Allowed.".to_owned(),
+            Answer::Refuse => "Denied.".to_owned(),
+            Answer::Option(id) => format!("Answered `{}`.", text::neutral(id)),
+        }),
+        AnswerOutcome::TooLate(QuestionState::Answered(given)) => {
+            let by = format!("it was answered by {} ({})", text::neutral(&given.by), text::neutral(&given.via));
+            Err(failed(by, "the first answer counts"))
+        }
+        AnswerOutcome::TooLate(_) | AnswerOutcome::Unknown => Err(failed("the agent no longer waits for it", "")),
+        AnswerOutcome::NotOffered => Err(failed("the agent does not offer this answer", "press x for its answers")),
+        AnswerOutcome::OwnTerminalOnly => Err(failed("only the agent's own terminal can answer this", "")),
+        AnswerOutcome::OtherMachine(name) => {
+            let why = format!("the run takes answers only on its own machine, `{}`", text::neutral(&name));
+            Err(failed(why, "`punch config set run.remote_answers true` there allows it"))
+        }
+    }
+}
+
+fn approve(setup: &Setup, opened: &Opened, command: &punch_core::Verify) -> Result<String, Problem> {
+    let Some(consents) = setup.consents() else {
+        return Err(failed("there is no state folder to keep an approval in", "set HOME or XDG_STATE_HOME"));
+    };
+    let by = user(setup, opened)?;
+    let done = opened.engine.approve_check(opened.plan, consents, command, &by);
+    done.map(|_| format!("Approved: {}", Plain::clipped(&command.line(), 200))).map_err(|error| problem(&error))
+}
+
+fn control(setup: &Setup, opened: &Opened, run: u64, seat: Option<u32>, wanted: Wanted) -> Result<String, Problem> {
+    let done = opened.engine.control_run(opened.plan, run, seat, wanted, &setup.actor);
+    let what = seat.map_or_else(|| format!("Run {run}"), |seat| format!("Seat {seat} of run {run}"));
+    match done.map_err(|error| problem(&error))? {
+        Controlled::Stored => Ok(match wanted {
+            Wanted::Go => format!("{what} continues."),
+            Wanted::Pause => format!("{what} finishes what it works on, then waits."),
+            Wanted::Stop => format!("{what} stops."),
+        }),
+        Controlled::NotRunning | Controlled::NoRun => Err(failed(format!("run {run} is not running"), "")),
+        Controlled::NoSeat => Err(failed(format!("run {run} has no such seat"), "")),
+    }
+}
+
+fn keep_going(opened: &Opened, session: &str, to: Switch) -> Result<String, Problem> {
+    let key = SessionKey::new(session, None);
+    opened.engine.switch(opened.plan, Some(&key), to).map_err(|error| problem(&error))?;
+    Ok(match to {
+        Switch::On => "The session is sent back to work when it stops early.",
+        Switch::Paused => "The session may stop, until you resume it.",
+        Switch::Off => "The session may stop.",
+    }
+    .to_owned())
+}
+
+/// Runs a command of punch and shows what it prints. Its colors would be neutralised anyway.
+fn verb(setup: &Setup, words: &[String]) -> Input {
+    let mut command = Command::new(&setup.program);
+    command.args(words).args(&setup.arguments).env("NO_COLOR", "1").stdin(Stdio::null());
+    let title = format!("punch {}", words.join(" "));
+    match command.output() {
+        Ok(output) => {
+            let mut all = output.stdout;
+            all.extend_from_slice(&output.stderr);
+            all.truncate(OUTPUT);
+            let mut shown = String::from_utf8_lossy(&all).into_owned();
+            if shown.trim().is_empty() {
+                shown = if output.status.success() { "Done." } else { "It failed without a word." }.to_owned();
+            }
+            Input::Page(Page::new(&title, &shown))
+        }
+        Err(error) => Input::Done(Err(failed(format!("cannot run `{title}`: {error}"), ""))),
+    }
+}
+
+fn with_todo(opened: &Opened, uid: Uid, body: impl FnOnce(&Todo) -> Input) -> Input {
+    let footprint = Footprint { todos: [uid].into(), ..Footprint::default() };
+    match opened.engine.slice(opened.plan, &footprint) {
+        Ok(slice) => match slice.get(uid) {
+            Some(todo) => body(todo),
+            None => Input::Done(Err(failed("this todo is gone", ""))),
+        },
+        Err(error) => Input::Done(Err(problem(&error))),
+    }
+}
+
+fn no_worktree(todo: &Todo) -> Problem {
+    failed(
+        format!("no run has a worktree for {}", Plain::id(&todo.id)),
+        "`punch run --worktrees` gives each todo its own",
+    )
+}
+
+fn diff(setup: &Setup, opened: &Opened, todo: &Todo) -> Input {
+    let Some(lane) = (setup.lane)(opened, todo) else { return Input::Done(Err(no_worktree(todo))) };
+    match lane.patch() {
+        Ok(shown) if shown.trim().is_empty() => {
+            Input::Done(Ok(format!("{} has changed nothing yet.", Plain::id(&todo.id))))
+        }
+        Ok(shown) => Input::Page(Page::new(&format!("Diff of {}", todo.id), &text::clip(&shown, OUTPUT))),
+        Err(why) => Input::Done(Err(failed(format!("git cannot show the diff: {why}"), ""))),
+    }
+}
+
+fn agent_log(setup: &Setup, opened: &Opened, todo: &Todo) -> Input {
+    let read = (setup.agent_log)(opened, todo).map(std::fs::read);
+    match read {
+        Some(Ok(bytes)) => {
+            let end = &bytes[bytes.len().saturating_sub(OUTPUT)..];
+            let mut page = Page::new(&format!("Output of the agent of {}", todo.id), &String::from_utf8_lossy(end));
+            page.top = page.lines.len();
+            Input::Page(page)
+        }
+        Some(Err(error)) => Input::Done(Err(failed(format!("the log cannot be read: {error}"), ""))),
+        None => Input::Done(Err(failed(format!("no run has a log for {}", Plain::id(&todo.id)), ""))),
+    }
+}
+
+fn detail(setup: &Setup, opened: &Opened, uid: Uid) -> Result<Extra, EngineError> {
+    let entries = opened.engine.history_of(opened.plan, uid, HISTORY)?;
+    let footprint = Footprint { todos: [uid].into(), ..Footprint::default() };
+    let slice = opened.engine.slice(opened.plan, &footprint)?;
+    let history = entries.iter().map(|entry| entry.row(&slice, &Story::of(&entry.events))).collect();
+    let lane = slice.get(uid).and_then(|todo| (setup.lane)(opened, todo)).map(|lane| {
+        let size = lane.size().unwrap_or_else(|why| why);
+        Plain::text(format!("{} {}", lane.path().display(), size.trim()).trim())
+    });
+    Ok(Extra { history, lane, revision: slice.row.revision })
+}
+
+fn plan_at(opened: &Opened, revision: u64) -> Input {
+    let tree = punch_core::view::Tree { expanded: true, ..punch_core::view::Tree::default() };
+    match opened.engine.plan_at(opened.plan, revision) {
+        Ok(plan) => {
+            let now = plan.row.last_time;
+            let shown = punch_core::view::Tree { now, ..tree }.draw(&plan, &plan.live());
+            Input::Page(Page::new(&format!("The plan as it was at revision {revision}"), &shown))
+        }
+        Err(error) => Input::Done(Err(problem(&error))),
+    }
+}
+
+/// What the seats of the last run have worked on, and the schedule of what is open.
+fn timeline_lines(setup: &Setup, opened: &Opened, width: usize) -> Input {
+    let (engine, id, glyphs) = (&opened.engine, opened.plan, setup.look.glyphs);
+    let read = || -> Result<Vec<String>, EngineError> {
+        let (plan, now) = (engine.whole(id)?, engine.now());
+        let mut lines = Vec::new();
+        let mut agents = 1;
+        if let Some(run) = engine.runs(id, 1)?.into_iter().next() {
+            agents = run.body.options["agents"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
+            let events = engine.run_events(id, run.id, EVENTS)?;
+            let until = run.ended_at.unwrap_or(now);
+            let drawn = timeline::actual(&events, until, width, glyphs);
+            if !drawn.is_empty() {
+                lines.push("So far".to_owned());
+                lines.extend(drawn);
+            }
+        }
+        let ask = Ask { agents, calibration: engine.calibration()?, ..Ask::default() };
+        let gantt = Gantt { width, glyphs, cap: Cap::new(PLANNED, usize::MAX) };
+        let planned = schedule(&plan, &ask, now);
+        if !planned.slots.is_empty() {
+            lines.push("Planned".to_owned());
+            let view = ScheduleView::of(Reader::new(&plan, now), &planned);
+            lines.extend(gantt.draw(&view).0.iter().map(Line::plain));
+        }
+        Ok(lines)
+    };
+    match read() {
+        Ok(lines) => Input::Timeline(lines),
+        Err(error) => Input::Done(Err(problem(&error))),
+    }
+}

@@ -1,0 +1,87 @@
+//! `cargo xtask bench boards`: what the terminal board costs on a plan of 10,000 todos. CPU time is that of the board's
+//! process; what is seen on the screen includes the time that tmux takes.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wait4::Wait4;
+
+use crate::boards::stage::Stage;
+use crate::boards::tmux;
+use crate::{Done, process};
+
+/// Todos of the plan.
+const TODOS: usize = 10_000;
+/// Writes by another process.
+const WRITES: usize = 50;
+/// How long the board is left alone.
+const IDLE: Duration = Duration::from_secs(20);
+
+/// Limits: milliseconds until the first picture, of CPU per update, of p99 until a change is seen; percent of a core.
+const FIRST: f64 = 100.0;
+const UPDATE: f64 = 16.0;
+const SEEN: f64 = 200.0;
+const IDLE_PERCENT: f64 = 0.2;
+
+/// Measures the board.
+pub fn run() -> Done {
+    if !tmux::is_available() {
+        return Err("tmux is missing".to_owned());
+    }
+    process::run(process::cargo().args(["build", "--locked", "--release", "--package", "punch-cli", "--quiet"]))?;
+    let punch = process::target()?.join("release/punch");
+    let stage = Stage::new(&punch)?;
+    let list: String = (1..=TODOS).map(|n| format!("- [ ] Todo number {n}\n")).collect();
+    fs::write(stage.path("project/plan.md"), list).map_err(|cause| cause.to_string())?;
+    stage.punch(&["import", "plan.md"])?;
+    let mut worst = Vec::new();
+    let mut report = |what: &str, value: f64, limit: f64, unit: &str| {
+        let verdict = if value <= limit { "ok" } else { "TOO MUCH" };
+        println!("{what:<52} {value:>8.2} {unit:<4} at most {limit} {unit}  {verdict}");
+        worst.extend((value > limit).then(|| what.to_owned()));
+    };
+    report("one picture, whole process (CPU)", once(&stage)?, FIRST, "ms");
+    let board = stage.board((120, 40))?;
+    let pid = *board.children()?.first().ok_or("the board has no process")?;
+    board.wait_for("Todo number 1 ")?;
+    thread::sleep(Duration::from_secs(2));
+    let before = cpu(pid)?;
+    thread::sleep(IDLE);
+    report("idle", (cpu(pid)? - before) / IDLE.as_secs_f64() / 10.0, IDLE_PERCENT, "%");
+    let before = cpu(pid)?;
+    let mut seen = Vec::new();
+    for n in 0..WRITES {
+        let text = format!("Fresh {n} todo");
+        stage.punch(&["add", &text, "--priority", "1", "--first"]).or_else(|_| stage.punch(&["add", &text]))?;
+        let begin = Instant::now();
+        let revision = format!("r{}", n + 2);
+        board.wait(&revision, |screen| screen.lines().next().is_some_and(|line| line.contains(&revision)))?;
+        seen.push(begin.elapsed().as_secs_f64() * 1e3);
+    }
+    report("update by another process (CPU)", (cpu(pid)? - before) / WRITES as f64, UPDATE, "ms");
+    seen.sort_by(f64::total_cmp);
+    report("change seen on the screen, p99", seen[seen.len() * 99 / 100], SEEN, "ms");
+    if worst.is_empty() { Ok(()) } else { Err(format!("over the limit: {}", worst.join(", "))) }
+}
+
+/// CPU milliseconds of `punch watch --once`, the best of a few.
+fn once(stage: &Stage) -> Result<f64, String> {
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let mut command = stage.command(&["watch", "--once"]);
+        command.stdout(std::process::Stdio::null());
+        let child = command.spawn().map_err(|cause| cause.to_string())?;
+        let used = child.wait4().map_err(|cause| cause.to_string())?.rusage;
+        best = best.min((used.utime + used.stime).as_secs_f64() * 1e3);
+    }
+    Ok(best)
+}
+
+/// CPU milliseconds that a process has used: user and system, in ticks of 10 ms.
+fn cpu(pid: u32) -> Result<f64, String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).map_err(|cause| cause.to_string())?;
+    let rest = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
+    let fields: Vec<f64> = rest.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse().ok()).collect();
+    Ok(fields.iter().sum::<f64>() * 10.0)
+}

@@ -1,0 +1,220 @@
+//! `cargo xtask boards`: the real board in a real terminal, driven by keys while other processes work.
+
+mod pictures;
+pub mod stage;
+mod svg;
+pub mod tmux;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use crate::{Done, process};
+use stage::Stage;
+
+/// One scenario.
+struct Scenario {
+    name: &'static str,
+    run: fn(&Path) -> Done,
+}
+
+const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "a change of another process appears", run: change_appears },
+    Scenario { name: "a question is answered and the agent continues", run: question },
+    Scenario { name: "two boards at once: the first answer counts", run: two_boards },
+    Scenario { name: "keys change the plan and undo it", run: keys_change },
+    Scenario { name: "every size is drawn, and resizing works", run: sizes },
+    Scenario { name: "the terminal is given back after a kill", run: killed },
+    Scenario { name: "suspending and continuing", run: suspended },
+    Scenario { name: "a store that vanishes and returns", run: vanishing_store },
+    Scenario { name: "a board before the first todo", run: no_plan },
+];
+
+/// Runs every scenario, or those whose name contains a word.
+pub fn run(arguments: &[&str]) -> Done {
+    if !tmux::is_available() {
+        println!("    skipped: tmux is missing and cannot be installed");
+        return Ok(());
+    }
+    let punch = process::build_punch()?;
+    if arguments == ["--pictures"] {
+        return pictures::make(&punch);
+    }
+    let chosen = SCENARIOS.iter().filter(|one| arguments.iter().all(|word| one.name.contains(word)));
+    let mut failed = Vec::new();
+    for scenario in chosen {
+        match (scenario.run)(&punch) {
+            Ok(()) => println!("    ok      {}", scenario.name),
+            Err(why) => {
+                println!("    FAILED  {}\n{why}", scenario.name);
+                failed.push(scenario.name);
+            }
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+}
+
+fn change_appears(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First", "Second"])?;
+    let board = stage.board((120, 40))?;
+    board.wait_for("First")?;
+    stage.punch(&["add", "Added elsewhere"])?;
+    board.wait_for("Added elsewhere")?;
+    stage.punch(&["done", "T-1"])?;
+    board.wait_for("T-1 completed")?;
+    Ok(())
+}
+
+/// Two todos, one of which makes its agent ask.
+fn asking(punch: &Path) -> Result<Stage, String> {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "Migrate schema (ask)", "Write the docs"])?;
+    Ok(stage)
+}
+
+fn question(punch: &Path) -> Done {
+    let stage = asking(punch)?;
+    let board = stage.board((120, 40))?;
+    let mut run = stage.run(2, "0.3")?;
+    board.wait_for("sqlx migrate run")?;
+    board.wait_for("y allow once")?;
+    // A key that comes at once answers nothing.
+    thread::sleep(Duration::from_millis(600));
+    board.key("y")?;
+    board.wait_for("Allowed.")?;
+    run.wait()?;
+    let answers = fs::read_to_string(stage.path("traces/answers")).map_err(|cause| cause.to_string())?;
+    if !answers.contains("allow") {
+        return Err(format!("the agent heard: {answers}"));
+    }
+    board.wait_for("2/2 (100%)")?;
+    let shown = stage.punch(&["log", "--activity"]).or_else(|_| stage.punch(&["runs", "show", "1"]))?;
+    if shown.is_empty() { Err("nothing was recorded".to_owned()) } else { Ok(()) }
+}
+
+fn two_boards(punch: &Path) -> Done {
+    let stage = asking(punch)?;
+    let (first, second) = (stage.board((120, 40))?, stage.board((80, 24))?);
+    let mut run = stage.run(1, "0.1")?;
+    first.wait_for("sqlx migrate run")?;
+    second.wait_for("asks")?;
+    thread::sleep(Duration::from_millis(600));
+    first.key("n")?;
+    first.wait_for("Denied.")?;
+    second.wait_until_gone("asks")?;
+    second.key("y")?;
+    run.wait()?;
+    let answers = fs::read_to_string(stage.path("traces/answers")).map_err(|cause| cause.to_string())?;
+    let denied = answers.lines().count() == 1 && answers.contains("deny");
+    if denied { Ok(()) } else { Err(format!("the agent heard: {answers}")) }
+}
+
+fn keys_change(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First", "Second"])?;
+    let board = stage.board((80, 24))?;
+    board.key("2")?;
+    board.wait_for("List")?;
+    board.key("a")?;
+    board.text("Typed 語")?;
+    board.key("Enter")?;
+    board.wait_for("Added T-3")?;
+    board.key("s")?;
+    board.wait_for("started")?;
+    board.key("z")?;
+    board.wait_for("Undid revision")?;
+    board.key("X")?;
+    board.wait_for("Archive")?;
+    board.key("Escape")?;
+    board.wait_for("Nothing was changed")?;
+    board.key(":")?;
+    board.text("show T-2")?;
+    board.key("Enter")?;
+    board.wait_for("punch show T-2")?;
+    board.key("Escape")?;
+    board.key("q")?;
+    board.wait_for("$ ")?;
+    let listed = stage.punch(&["list"])?;
+    if listed.contains("Typed 語") { Ok(()) } else { Err(listed) }
+}
+
+fn sizes(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First", "Second", "Third"])?;
+    let board = stage.board((120, 40))?;
+    board.wait_for("Nothing is selected.").or_else(|_| board.wait_for("T-1"))?;
+    board.resize(80, 24)?;
+    board.wait("the narrower board", |screen| screen.lines().next().is_some_and(|line| line.chars().count() <= 80))?;
+    board.wait_for("? all keys")?;
+    board.resize(40, 12)?;
+    board.wait_for("NEEDS YOU")?;
+    board.resize(20, 5)?;
+    board.wait_for("0/3")?;
+    board.resize(120, 40)?;
+    board.wait_for("Needs you")?;
+    Ok(())
+}
+
+/// Whether the shell of a terminal works as it should: the main screen is back, and typed text is echoed.
+fn is_given_back(board: &tmux::Tmux) -> Done {
+    board.wait_until_gone("Needs you")?;
+    board.line("stty -a | tr ';' '\\n' | grep -c ' icanon\\| echo ' ; echo en''d")?;
+    board.wait_for("end")?;
+    let screen = board.screen()?;
+    if screen.contains("stty -a") { Ok(()) } else { Err(format!("what is typed is not shown:\n{screen}")) }
+}
+
+fn killed(punch: &Path) -> Done {
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        let stage = Stage::new(punch)?;
+        stage.punch(&["add", "First"])?;
+        let board = stage.board((80, 24))?;
+        for pid in board.children()? {
+            process::run(Command::new("kill").args([signal, &pid.to_string()]))?;
+        }
+        is_given_back(&board).map_err(|why| format!("after {signal}: {why}"))?;
+    }
+    Ok(())
+}
+
+fn suspended(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First"])?;
+    let board = stage.board((80, 24))?;
+    board.key("C-z")?;
+    board.wait_until_gone("Needs you")?;
+    stage.punch(&["add", "While it slept"])?;
+    board.line("fg")?;
+    board.wait_for("While it slept")?;
+    board.key("q")?;
+    is_given_back(&board)
+}
+
+fn vanishing_store(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First"])?;
+    let board = stage.board((120, 40))?;
+    board.wait_for("First")?;
+    let (here, away) = (stage.path("project/.punch"), stage.path("project/.away"));
+    fs::rename(&here, &away).map_err(|cause| cause.to_string())?;
+    board.wait("that the store is gone", |screen| screen.contains("store:") || screen.contains("No plan yet"))?;
+    fs::rename(&away, &here).map_err(|cause| cause.to_string())?;
+    board.wait_for("live")?;
+    stage.punch(&["add", "After it returned"])?;
+    board.wait_for("After it returned")?;
+    Ok(())
+}
+
+fn no_plan(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    let board = stage.board((80, 24))?;
+    board.wait_for("No plan yet").or_else(|_| board.wait_for("0/0"))?;
+    board.key("a")?;
+    board.text("The first todo")?;
+    board.key("Enter")?;
+    board.wait_for("The first todo")?;
+    Ok(())
+}
