@@ -2,7 +2,7 @@
 //! schedules, `why`, tools and hooks all ask here, so that they give the same answer.
 //!
 //! [`Reader`] looks at one todo and what is directly around it; [`roots`] walks down to where waiting begins; [`why`] and
-//! [`standstill`] explain one todo and a whole plan. Slices answer with what must be loaded first.
+//! [`standstill()`] explain one todo and a whole plan. Slices answer with what must be loaded first.
 
 mod conflict;
 mod explain;
