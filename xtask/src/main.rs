@@ -20,6 +20,7 @@ mod metadata;
 mod named_files;
 mod paths;
 mod process;
+mod promises;
 mod screenshots;
 mod search;
 mod shipped;

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use crate::{
-    Done, agents, crates, deny, error_codes, escape, licences, links, named_files, process, search, soak, sources,
-    unused, wording,
+    Done, agents, crates, deny, error_codes, escape, licences, links, named_files, process, promises, search, soak,
+    sources, unused, wording,
 };
 
 /// What the steps may depend on.
@@ -32,6 +32,7 @@ const STEPS: &[Step] = &[
     Step { name: "links", what: "links and anchors in Markdown files", run: |_| links::check() },
     Step { name: "errors", what: "an entry in docs/errors.md for every error code", run: |_| error_codes::check() },
     Step { name: "words", what: "phrases that texts of this project do not use", run: |_| wording::check() },
+    Step { name: "promises", what: "a test for every promise of the threat model", run: |_| promises::check() },
     Step { name: "crates", what: "direction of dependencies between crates", run: |_| crates::check() },
     Step { name: "licences", what: "licences and origins of all dependencies", run: |_| licences::check() },
     Step { name: "deny", what: "advisories and bans, where cargo-deny can run", run: |o| deny::check(o.with_deny) },

@@ -10,7 +10,7 @@ use crate::safety;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch fail T-3 --error 'the API answers 500'";
+  punch fail T-3 'the API answers 500'";
 
 /// The arguments of `punch fail`.
 #[derive(Args)]
@@ -20,16 +20,20 @@ pub struct Fail {
     #[arg(value_name = "TODO")]
     todo: String,
     /// What went wrong; stored with the attempt
-    #[arg(long, short, value_name = "TEXT", default_value = "")]
+    #[arg(value_name = "ERROR", default_value = "", hide_default_value = true, conflicts_with = "flag")]
     error: String,
+    /// The older way to say what went wrong
+    #[arg(id = "flag", long = "error", short = 'e', value_name = "TEXT", hide = true)]
+    error_flag: Option<String>,
 }
 
 impl Fail {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let names = [self.todo];
+        let error = self.error_flag.unwrap_or(self.error);
         let open = project.open_named(&names)?;
-        let ops = |refs: &[Ref]| refs.iter().map(|r| Op::Fail(r.clone(), self.error.clone())).collect();
+        let ops = |refs: &[Ref]| refs.iter().map(|r| Op::Fail(r.clone(), error.clone())).collect();
         let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), &names, &ops)?;
         let mut reply = reply::changed(&changed, &uids, &open.project);
         if let Some(todo) = uids.first().and_then(|uid| changed.plan.get(*uid)) {

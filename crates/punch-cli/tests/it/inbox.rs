@@ -15,7 +15,7 @@ fn world() -> World {
     world.ok(&["add", "Ship it", "--needs", "store"]);
     world.ok(&["add", "Choose a color"]);
     world.ok(&["add", "Run the tests"]);
-    world.ok(&["fail", "store", "--error", "the tests do not pass"]);
+    world.ok(&["fail", "store", "the tests do not pass"]);
     world.ok(&["fail", "store", "--error", "the tests do not pass"]);
     world.ok(&["hold", "T-2", "red or blue?"]);
     let engine = engine(&world);
