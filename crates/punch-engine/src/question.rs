@@ -302,30 +302,30 @@ impl Engine {
         })
     }
 
-    /// Returns the todos of questions that earlier parts of a run asked and that no agent has an answer to, and closes
-    /// the questions of other runs. Only for a runner that has just taken the plan: then no agent waits.
-    pub fn unanswered_todos(&self, plan: PlanId, run: u64) -> Result<Vec<Uid>, EngineError> {
+    /// Closes the open questions of all runs but this one. Only for a runner that has just taken the plan: then no agent
+    /// waits for an answer to them.
+    pub fn close_other_questions(&self, plan: PlanId, run: u64) -> Result<(), EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
-            let mut out = Vec::new();
-            for question in tx.questions(QuestionFilter::All, COMPARED)? {
-                let is_untaken = matches!(&question.state, QuestionState::Answered(given) if given.taken_at.is_none());
-                let is_open = question.state == QuestionState::Open;
-                if question.run == Some(run) && (is_open || is_untaken) {
-                    out.extend(question.todo);
-                } else if question.run.is_some() && is_open {
-                    close(tx, &question, "its run has ended", now)?;
-                }
-            }
-            Ok(out)
+            close_where(tx, |of| of != run, "its run has ended", now)
         })
     }
 }
 
 /// Closes every open question of a run that ends.
 pub(crate) fn close_all(tx: &mut dyn Tx, run: u64, now: i64) -> Result<(), EngineError> {
+    close_where(tx, |of| of == run, "the run has ended", now)
+}
+
+/// Closes the open questions of the runs that `matches`.
+fn close_where(
+    tx: &mut dyn Tx,
+    matches: impl Fn(u64) -> bool,
+    reason: &str,
+    now: i64,
+) -> Result<(), EngineError> {
     for question in tx.questions(QuestionFilter::Open, COMPARED)? {
-        if question.run == Some(run) {
-            close(tx, &question, "the run has ended", now)?;
+        if question.run.is_some_and(&matches) {
+            close(tx, &question, reason, now)?;
         }
     }
     Ok(())

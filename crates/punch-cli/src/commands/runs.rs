@@ -1,4 +1,4 @@
-//! `punch runs`: what was run, how it ended, what it cost; and the story of one run.
+//! `punch run list` and `punch run show`, formerly `punch runs`: what was run, how it ended, what it cost; and the story of one run.
 
 use clap::{Args, Subcommand};
 use punch_core::view::spans;
@@ -15,10 +15,10 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch runs
-  punch runs show              # the last one
-  punch runs show 3
-  punch runs show 3 --json";
+  punch run list
+  punch run show               # the last one
+  punch run show 3
+  punch run show 3 --json";
 
 /// The arguments of `punch runs`.
 #[derive(Args)]

@@ -19,7 +19,7 @@ fn punch_alone_shows_the_plan_or_how_to_begin() {
     assert_snapshot!(world.script("\n").to_owned() + &world.ok(&[]), @r#"
     main: 0 of 3 done (0%)
     In progress  [>] T-1  Write it  (yours)
-    Needs you    [.] T-3  Choose a name: which one?  (punch release T-3)
+    Needs you    [.] T-3  Choose a name: which one?  (punch unhold T-3)
     No agent is connected: `punch install` connects the ones you use
     "#);
     assert_eq!(world.ok(&["status", "--line"]), "0/3 [>] Write it; 1 needs you\n");
@@ -71,8 +71,8 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     failed after 2 attempts
     $ punch list
     [!] T-1  A
-    [.] T-2  B  (stuck behind T-1, which is failed)
-    [.] T-3  C  (stuck behind T-1, which is failed)
+    [.] T-2  B  (stuck behind T-1, which failed)
+    [.] T-3  C  (stuck behind T-1, which failed)
     $ punch show T-1
     [!] T-1  A
       blocks: T-2, T-3
@@ -81,8 +81,8 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
       times: added a moment ago, finished a moment ago
     $ punch status
     main: 0 of 3 done (0%)
-    Stuck        [.] T-2  B  (stuck behind T-1, which is failed)
-                 [.] T-3  C  (stuck behind T-1, which is failed)
+    Stuck        [.] T-2  B  (stuck behind T-1, which failed)
+                 [.] T-3  C  (stuck behind T-1, which failed)
     Failed       [!] T-1  A: and again (blocks 2)  (punch reopen T-1)
     No agent is connected: `punch install` connects the ones you use
     "#);

@@ -52,16 +52,16 @@ fn the_inbox_lists_what_needs_you_with_the_command_to_type() {
     assert_snapshot!(world.script("inbox\nstatus"), @r#"
     $ punch inbox
     question  T-3  Run the tests: claude asks: May I run `npm test`? It takes a while.
-              punch runs show 1
+              punch watch
     hold      T-2  Choose a color: red or blue?
-              punch release T-2
+              punch unhold T-2
     failed    store  Port the store: the tests do not pass (blocks 1 open todo)
               punch reopen store
     $ punch status
     main: 0 of 4 done (0%)
-    Stuck        [.] T-1  Ship it  (stuck behind store, which is failed)
-    Needs you    ? T-3  Run the tests: claude asks: May I run `npm test`? It takes a while.  (punch runs show 1)
-                 [.] T-2  Choose a color: red or blue?  (punch release T-2)
+    Stuck        [.] T-1  Ship it  (stuck behind store, which failed)
+    Needs you    ? T-3  Run the tests: claude asks: May I run `npm test`? It takes a while.  (punch watch)
+                 [.] T-2  Choose a color: red or blue?  (punch unhold T-2)
     Failed       [!] store  Port the store: the tests do not pass (blocks 1)  (punch reopen store)
     No agent is connected: `punch install` connects the ones you use
     "#);

@@ -133,24 +133,25 @@ pub struct Selected {
 
 /// Chooses among what the owner has in progress, what is ready (best first), and what others have in progress
 /// (rules 25, 26, 48): the owner's own first, then the best todo that can be started.
-pub fn select(running: &[Todo], ready: &[Todo], owner: Option<&str>, skip_optional: bool, now: i64) -> Selected {
+pub fn select(running: &[Todo], ready: &[&Todo], owner: Option<&str>, skip_optional: bool, now: i64) -> Selected {
     // What was reported waits for a verdict as long as it is in progress; put back, it can be started like any other.
     let reported = |t: &Todo| t.flags.reported && t.status_at(now) == Status::InProgress;
     let wanted = |t: &&Todo| !(reported(t) || skip_optional && is_optional(t));
     let own: Vec<&Todo> = own_work(running, owner, now).into_iter().filter(wanted).collect();
     let busy: Vec<&Todo> = running.iter().filter(|t| is_busy(t, now)).collect();
-    let mut startable = ready.iter().filter(wanted).filter(|t| is_startable(t, busy.iter().copied(), now));
+    let mut startable = ready.iter().copied().filter(wanted).filter(|t| is_startable(t, busy.iter().copied(), now));
     let Some(next) = own.first().copied().or_else(|| startable.next()) else {
         return Selected::default();
     };
-    let later = own.iter().copied().chain(ready).filter(|t| t.uid != next.uid);
+    let later = own.iter().chain(ready).copied().filter(|t| t.uid != next.uid);
     let conflicts =
         later.filter_map(|t| Some(Conflict { id: clip(&t.id, CLIPPED).into_owned(), files: clash(next, t)? }));
     let failing = next.failed_check().and_then(|_| Unproven::of(next, false));
     Selected { next: Some(Named::of(next, now)), conflicts: conflicts.take(CONFLICTS).collect(), failing }
 }
 
-/// Selects the next todo from all covered ones, see [`select`], and counts them.
+/// Selects the next todo from all covered ones, see [`select`], and counts them. Copies none that is ready: a session may
+/// answer for hundreds, and asks at every stop.
 pub fn survey<'a>(
     covered: impl IntoIterator<Item = &'a Todo>,
     elsewhere: &[Todo],
@@ -163,7 +164,7 @@ pub fn survey<'a>(
     for todo in covered.into_iter().filter(|t| t.is_live()) {
         counts.add(&todo.fields);
         if todo.is_ready(now) {
-            ready.push(todo.clone());
+            ready.push(todo);
         } else if todo.status_at(now) == Status::InProgress && !elsewhere.iter().any(|t| t.uid == todo.uid) {
             running.push(todo.clone());
         }
@@ -174,11 +175,11 @@ pub fn survey<'a>(
 
 /// What two todos clash over, if they do: files, or else content.
 fn clash(a: &Todo, b: &Todo) -> Option<bool> {
-    let same = normal(&a.content) == normal(&b.content) && !is_empty(a);
+    let same = words(&a.content).eq(words(&b.content)) && !is_empty(a);
     if same { Some(false) } else { shared_files(a, b).map(|_| true) }
 }
 
-fn normal(content: &str) -> String {
-    let lower = content.to_lowercase();
-    lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+/// The words of a text in lower case. Lazy: most texts differ in the first one.
+fn words(content: &str) -> impl Iterator<Item = String> {
+    content.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }

@@ -1,6 +1,8 @@
 //! Which todos sessions were sent to and have not started yet, so that no two sessions are sent to the same one. A session
 //! has such a todo to itself for a short while.
 
+use std::borrow::Cow;
+
 use crate::{Status, Todo, Uid};
 
 /// How long a session has a todo to itself that it was sent to, in milliseconds.
@@ -47,15 +49,15 @@ impl Offers {
 
     /// Returns a ready todo as `owner` should see it: one that another session was sent to counts as in progress there.
     #[must_use]
-    pub fn seen_by(&self, mut todo: Todo, owner: Option<&str>, now: i64) -> Todo {
-        if todo.is_ready(now)
-            && let Some(holder) = self.holder(todo.uid, owner, now)
-        {
-            todo.fields.status = Status::InProgress;
-            todo.fields.owner = Some(holder.to_owned());
-            todo.lease_until = None;
-        }
-        todo
+    pub fn seen_by<'t>(&self, todo: &'t Todo, owner: Option<&str>, now: i64) -> Cow<'t, Todo> {
+        let Some(holder) = self.holder(todo.uid, owner, now).filter(|_| todo.is_ready(now)) else {
+            return Cow::Borrowed(todo);
+        };
+        let mut todo = todo.clone();
+        todo.fields.status = Status::InProgress;
+        todo.fields.owner = Some(holder.to_owned());
+        todo.lease_until = None;
+        Cow::Owned(todo)
     }
 
     /// Returns true if it must be stored that a session was sent to a todo, or nowhere. What is stored already is

@@ -33,13 +33,14 @@ fn about(facts: &InboxFacts<'_>, kind: InboxKind, todo: Option<Uid>, text: &str,
 
 /// The command that shows a run.
 fn show(facts: &InboxFacts<'_>, run: u64) -> String {
-    facts.command(&format!("runs show {run}"), &[])
+    facts.command(&format!("run show {run}"), &[])
 }
 
 fn asked(facts: &InboxFacts<'_>, question: &QuestionFact) -> Found {
     let text = format!("{} asks: {}", clip(&question.agent, 40), question.text.trim());
     let action = match (question.run, question.todo.and_then(|uid| facts.plan.get(uid))) {
-        (Some(run), _) => show(facts, run),
+        // No verb answers a question: the board does, if it is the user who looks at it.
+        (Some(_), _) => facts.command("watch", &[]),
         (None, Some(todo)) => facts.command("show", &[&todo.id]),
         (None, None) => facts.command("status", &[]),
     };
@@ -86,7 +87,9 @@ fn spent(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
 
 fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<Found> {
     let silence = facts.now.saturating_sub(worker.last_sign);
-    if silence <= facts.quiet_after {
+    // An agent that asks waits for the user, and has an item for that.
+    let asks = worker.todo.is_some() && facts.questions.iter().any(|question| question.todo == worker.todo);
+    if silence <= facts.quiet_after || asks {
         return None;
     }
     let todo = worker.todo.and_then(|uid| facts.plan.get(uid));

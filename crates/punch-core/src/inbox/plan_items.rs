@@ -42,7 +42,7 @@ fn held(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
         HoldKind::Conflict => InboxKind::Conflict,
         HoldKind::External | HoldKind::Timer | HoldKind::Job | HoldKind::Other | HoldKind::Parked => return None,
     };
-    Some(Found::about(kind, todo, hold.reason.trim(), hold.at, facts.command("release", &[&todo.id])))
+    Some(Found::about(kind, todo, hold.reason.trim(), hold.at, facts.command("unhold", &[&todo.id])))
 }
 
 /// What open todos wait for in vain.
@@ -82,7 +82,7 @@ impl<'p> Stuck<'p> {
         let mut out = Vec::new();
         for todo in self.blockers.keys().filter_map(|uid| facts.plan.get(*uid)) {
             let (what, since, verb) = match todo.hold.as_ref().filter(|_| todo.is_parked()) {
-                Some(hold) => (hold.words(), hold.at, "release"),
+                Some(hold) => (hold.words(), hold.at, "unhold"),
                 None => ("cancelled".to_owned(), todo.finished_at.unwrap_or(todo.updated_at), "reopen"),
             };
             let what = format!("{what}, but other todos wait for it");

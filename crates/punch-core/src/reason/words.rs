@@ -69,12 +69,16 @@ pub fn summary(reasons: &[Reason], named: usize) -> Vec<String> {
     let mut out = Vec::new();
     let dropped: Vec<&Reason> = reasons.iter().filter(|reason| reason.cause == Cause::Dropped).collect();
     if let Some(first) = dropped.first() {
-        let how = first.status.map_or("given up", Status::name);
+        let how = match first.status {
+            Some(Status::Failed) => "which failed".to_owned(),
+            Some(status) => format!("which is {}", status.name()),
+            None => "which was given up".to_owned(),
+        };
         let more = match dropped.len() {
             1 => String::new(),
             many => format!(" and {} more", many - 1),
         };
-        out.push(format!("stuck behind {}, which is {how}{more}", shown(&first.id)));
+        out.push(format!("stuck behind {}, {how}{more}", shown(&first.id)));
     }
     let waited: Vec<String> = reasons.iter().filter_map(waited_for).collect();
     if !waited.is_empty() {

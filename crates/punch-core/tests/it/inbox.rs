@@ -80,7 +80,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
         id: Some(1),
         agent: "claude".into(),
         text: "Allow `npm test`?".into(),
-        todo: Some(Uid(7)),
+        todo: Some(Uid(5)),
         run: Some(3),
         since: 9,
     };
@@ -109,10 +109,10 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
         ..facts(&plan)
     });
     assert_snapshot!(spans::text(&full(&items)), @r#"
-    question  T-7  Slow work: claude asks: Allow `npm test`?
-              punch runs show 3
+    question  T-5  After the ship: claude asks: Allow `npm test`?
+              punch watch
     hold      T-2  Write the docs: which color?
-              punch release T-2
+              punch unhold T-2
     conflict  T-2  Write the docs: status of T-2: the file says done
               punch plan status
     failed    T-1  Port the store: the tests do not pass at all (blocks 2 open todos)
@@ -126,16 +126,16 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
     approval  the setting `run.agent` of this project is not approved: my agent
               punch config set run.agent 'my agent'
     budget    run 3 has used 81 % of its tokens: 81 of 100 tokens
-              punch runs show 3
+              punch run show 3
     quiet     T-7  Slow work: no sign of life from claude; the last one was 15 minutes ago
               punch show T-7
     finished  run 2 has ended: stalled (T-1 failed)
-              punch runs show 2
+              punch run show 2
     "#);
     let kinds: Vec<InboxKind> = items.iter().map(|item| item.kind).collect();
     assert!(kinds.is_sorted() && InboxKind::ALL.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
     assert_snapshot!(capped(&items, Cap::new(5, 4_000)), @"
-    question  T-7  Slow work: claude asks: Allow `npm test`?
+    question  T-5  After the ship: claude asks: Allow `npm test`?
     hold      T-2  Write the docs: which color?
     conflict  T-2  Write the docs: status of T-2: the file says done
     failed    T-1  Port the store: the tests do not pass at all (blocks 2 open todos)
@@ -166,6 +166,20 @@ fn limits_and_silence_count_only_beyond_their_bounds() {
 }
 
 #[test]
+fn an_agent_that_asks_is_not_quiet() {
+    let plan = plan();
+    let kinds = |todo, asked| -> Vec<InboxKind> {
+        let question = QuestionFact { todo: asked, ..QuestionFact::default() };
+        let worker = WorkerFact { name: "x".into(), todo, ..WorkerFact::default() };
+        let items = inbox(&InboxFacts { questions: &[question], workers: &[worker], ..facts(&plan) });
+        items.iter().map(|item| item.kind).filter(|kind| *kind == InboxKind::Quiet).collect()
+    };
+    assert_eq!(kinds(Some(Uid(7)), Some(Uid(7))), []);
+    assert_eq!(kinds(Some(Uid(7)), Some(Uid(6))), [InboxKind::Quiet]);
+    assert_eq!(kinds(None, None), [InboxKind::Quiet], "neither is about a todo");
+}
+
+#[test]
 fn a_finished_plan_is_in_the_inbox_until_it_is_looked_at() {
     let mut plan = Sample::new().todo(0, Status::Completed, "a").todo(0, Status::Cancelled, "b").plan;
     (plan.row.counts.completed, plan.row.counts.cancelled, plan.row.revision) = (1, 1, 5);
@@ -193,7 +207,7 @@ fn an_empty_inbox_says_so_and_counts_are_in_words() {
 fn commands_name_the_plan_where_they_would_mean_another_one() {
     let plan = plan();
     let items = inbox(&InboxFacts { plan_flag: Some("my plan"), ..facts(&plan) });
-    assert_eq!(items[0].action, "punch release T-2 --plan 'my plan'");
+    assert_eq!(items[0].action, "punch unhold T-2 --plan 'my plan'");
 }
 
 /// Sorted as promised.

@@ -60,7 +60,7 @@ fn a_list_is_aligned_and_cut_on_a_terminal_and_whole_in_a_pipe() {
     ○ T-3  Changelog entry                             #docs
     ‖ T-4  Choose the section of the README            on hold: which README sectio…
     ✗ T-5  Set up CI
-    ⊘ T-6  Release 0.2.0                               stuck behind T-5, which is f…
+    ⊘ T-6  Release 0.2.0                               stuck behind T-5, which fail…
     ✓ T-7  Design it
     "#);
     assert_snapshot!(list(layout(Some(120), Glyphs::Unicode)), @r#"
@@ -69,7 +69,7 @@ fn a_list_is_aligned_and_cut_on_a_terminal_and_whole_in_a_pipe() {
     ○ T-3  Changelog entry                                                     #docs
     ‖ T-4  Choose the section of the README                                    on hold: which README section?
     ✗ T-5  Set up CI
-    ⊘ T-6  Release 0.2.0                                                       stuck behind T-5, which is failed · waiting…
+    ⊘ T-6  Release 0.2.0                                                       stuck behind T-5, which failed · waiting…
     ✓ T-7  Design it
     "#);
     assert_snapshot!(list(layout(Some(80), Glyphs::Ascii)), @r#"
@@ -87,7 +87,7 @@ fn a_list_is_aligned_and_cut_on_a_terminal_and_whole_in_a_pipe() {
     [ ] T-3  Changelog entry  (#docs)
     [.] T-4  Choose the section of the README  (on hold: which README section?)
     [!] T-5  Set up CI
-    [.] T-6  Release 0.2.0  (stuck behind T-5, which is failed; waiting for T-2, T-3)
+    [.] T-6  Release 0.2.0  (stuck behind T-5, which failed; waiting for T-2, T-3)
     [x] T-7  Design it
     "#);
     for width in 20..200 {
@@ -101,7 +101,7 @@ fn phases_are_headings_with_their_progress() {
     let todos = plan.live();
     assert_snapshot!(shown(&phase_tree::lines(Reader::new(&plan, NOW), &todos, layout), layout), @r#"
     ✗ T-5  Set up CI
-    ⊘ T-6  Release 0.2.0  stuck behind T-5, which is failed · waiting for T-2, T-3
+    ⊘ T-6  Release 0.2.0  stuck behind T-5, which failed · waiting for T-2, T-3
     Core  1/3 done
       ▶ T-1  Write the transliteration table                    @alice · 4 min
       ◌ T-2  Read the table at the start of the program, what…  P1 · waiting for T-1
@@ -187,7 +187,7 @@ fn the_plan_at_a_glance_names_what_needs_you_with_the_command_to_type() {
     In progress  [>] T-1  Write the transliteration table  (@alice)
     Next         [ ] T-3  Changelog entry  (#docs)
     Failed       [!] T-5  Set up CI
-    Stuck        [.] T-6  Release 0.2.0  (stuck behind T-5, which is failed; waiting for T-2, T-3)
+    Stuck        [.] T-6  Release 0.2.0  (stuck behind T-5, which failed; waiting for T-2, T-3)
     On hold      [.] T-4  Choose the section of the README  (on hold: which README section?)
     Auto-continue on · Claude Code connected · punch help
     "#);

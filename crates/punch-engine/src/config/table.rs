@@ -166,7 +166,7 @@ settings! {
     run_backoff: Duration = "run.backoff", "2s", (0, 5 * 60 * SECOND), None, USER;
     /// Tokens that the context of an agent holds. A conversation gets further todos only up to 70 % of it.
     run_context: u64 = "run.context", "200000", (1_000, 100_000_000), None, USER;
-    /// How to answer permission requests of agents in a run: `ask` asks you (without a terminal, the todo is put on hold); `allow` allows everything; `deny` refuses everything.
+    /// How to answer permission requests of agents in a run: `ask` asks you and waits for the answer; `allow` allows everything; `deny` refuses everything.
     run_permission: Permission = "run.permission", "ask", ANY, None, COMMAND;
     /// What agents in a run may do without asking: rules separated by commas, each a tool with an optional pattern, such as `Read` or `Bash(git *)`.
     run_allow: Option<String> = "run.allow", "", (1, 2_000), None, COMMAND;

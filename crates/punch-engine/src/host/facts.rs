@@ -1,6 +1,8 @@
 //! The facts of a decision from as few rows as possible: the plan row, what is in progress, the head of what is ready.
 //! Only when nothing of that can be worked on is more looked at, to name what stands in the way.
 
+use std::borrow::Cow;
+
 use punch_core::drive::{Cover, Facts, Offers, Roots, Selected, UNPROVEN, Unproven, roots, select, survey};
 use punch_core::view::Progress;
 use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid, VerifyMode};
@@ -98,9 +100,10 @@ impl FactQuery<'_> {
             Cover::List(uids) => {
                 let todos = uids.iter().copied().collect();
                 self.snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut slice)?;
-                let covered = uids.iter().filter_map(|uid| slice.get(*uid)).cloned();
-                let covered: Vec<Todo> = covered.map(|todo| self.as_offered(todo, &offers)).collect();
-                survey(&covered, &running, Some(self.owner), self.skip_optional, self.now)
+                let covered = uids.iter().filter_map(|uid| slice.get(*uid));
+                let covered: Vec<Cow<'_, Todo>> = covered.map(|todo| self.as_offered(todo, &offers)).collect();
+                let covered = covered.iter().map(|todo| &**todo);
+                survey(covered, &running, Some(self.owner), self.skip_optional, self.now)
             }
         };
         let mut facts = Facts {
@@ -136,11 +139,12 @@ impl FactQuery<'_> {
         let query =
             ReadyQuery { owner: Some(self.owner), scope: None, offered: OfferedElsewhere::LeftOut, now: self.now };
         let ready = query.ready(self.snapshot, PAGE)?;
+        let ready: Vec<&Todo> = ready.iter().collect();
         Ok(select(running, &ready, Some(self.owner), self.skip_optional, self.now))
     }
 
     /// A todo that another session was sent to is that session's for now.
-    fn as_offered(&self, todo: Todo, offers: &Offers) -> Todo {
+    fn as_offered<'t>(&self, todo: &'t Todo, offers: &Offers) -> Cow<'t, Todo> {
         offers.seen_by(todo, Some(self.owner), self.now)
     }
 
@@ -148,7 +152,7 @@ impl FactQuery<'_> {
         let (starts, cut) = match self.cover {
             Cover::List(uids) => {
                 let covered: Vec<Todo> = uids.iter().filter_map(|uid| slice.get(*uid)).cloned().collect();
-                covered.into_iter().for_each(|t| slice.put(self.as_offered(t, offers)));
+                covered.iter().for_each(|t| slice.put(self.as_offered(t, offers).into_owned()));
                 (uids.clone(), false)
             }
             Cover::Plan => {
@@ -160,7 +164,7 @@ impl FactQuery<'_> {
                     starts.extend(self.snapshot.list(Which::Running, None, RUNNING)?);
                 }
                 let uids: Vec<Uid> = starts.iter().map(|t| t.uid).collect();
-                starts.into_iter().for_each(|t| slice.put(self.as_offered(t, offers)));
+                starts.iter().for_each(|t| slice.put(self.as_offered(t, offers).into_owned()));
                 (uids, cut)
             }
         };

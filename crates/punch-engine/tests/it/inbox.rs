@@ -116,7 +116,7 @@ fn a_run_beyond_four_fifths_of_a_limit_is_listed_since_it_got_there() {
     world.spend(run, 50);
     assert_eq!(world.shown(), ["budget: run 1 has used 90 % of its tokens: 900 of 1000 tokens"]);
     assert_eq!(world.items()[0].since, 1_000 + MINUTE);
-    assert_eq!(world.items()[0].action, "punch runs show 1");
+    assert_eq!(world.items()[0].action, "punch run show 1");
 }
 
 #[test]

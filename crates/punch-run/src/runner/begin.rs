@@ -188,7 +188,7 @@ impl Runner<'_, '_> {
     /// Handles the todos of dead workers: checks those that were reported as done and opens the others again. The lease
     /// guarantees that none of these workers is alive.
     pub(super) fn recover_leftovers(&mut self) -> Result<(), RunError> {
-        self.release_unanswered()?;
+        self.persist(|engine| engine.close_other_questions(self.world.plan, self.run.id))?;
         let now = self.world.engine.now();
         for todo in self.persist(|engine| engine.todos_of_workers(self.world.plan))? {
             let mine = todo.status_at(now) == Status::InProgress;
@@ -225,7 +225,7 @@ impl Runner<'_, '_> {
             Ok(_) => {
                 let id = line(&todo.id);
                 self.remark(format!(
-                    "{id} was reported in the worktrees of another run; `punch runs` names its branch"
+                    "{id} was reported in the worktrees of another run; `punch run list` names its branch"
                 ));
             }
             Err(EngineError::Refused(_)) => {}

@@ -102,9 +102,6 @@ impl Runner<'_, '_> {
             Effect::Hold { todo, owner, kind, why } => {
                 self.hold(self.seats[at].number, &todo, Some(&owner), (kind, &why))?;
             }
-            Effect::Release { uid, owner } => {
-                self.submit_if_allowed(&Request::of(self.actor(Some(&owner))), Op::Release(Ref::Uid(uid)))?;
-            }
             Effect::Reopen(todo) => self.reopen(&todo)?,
             Effect::Renew { uid, owner } => {
                 let until = self.world.engine.now().saturating_add(self.world.settings.lease_ms());

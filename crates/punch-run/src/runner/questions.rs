@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use punch_core::{Actor, HoldKind, Op, Ref, Todo};
+use punch_core::Todo;
 use punch_engine::config::print_duration;
-use punch_engine::{Ask, QuestionOption, Request, Taken};
+use punch_engine::{Ask, QuestionOption, Taken};
 
 use super::Runner;
 use super::seat::{SeatEvent, SeatState};
@@ -105,22 +105,6 @@ impl Runner<'_, '_> {
         self.questions.drain().for_each(|(_, pending)| pending.settled.settle());
     }
 
-    /// Lets todos be worked on again whose agents asked something when the run was killed. They will ask again.
-    pub(super) fn release_unanswered(&mut self) -> Result<(), RunError> {
-        let (plan, run) = (self.world.plan, self.run.id);
-        for uid in self.persist(|engine| engine.unanswered_todos(plan, run))? {
-            let Some(todo) = self.inspect(uid)? else { continue };
-            let ours = todo
-                .hold
-                .as_ref()
-                .is_some_and(|hold| hold.kind == HoldKind::Human && Actor::parse(&hold.by, None).run() == Some(run));
-            if ours {
-                self.submit_if_allowed(&Request::of(self.actor(None)), Op::Release(Ref::Uid(uid)))?;
-            }
-        }
-        Ok(())
-    }
-
     fn forget_question(&mut self, id: u64) {
         if let Some(pending) = self.questions.remove(&id) {
             pending.settled.settle();
@@ -131,7 +115,7 @@ impl Runner<'_, '_> {
     fn waiting_seat(&self, start: u64, request: &str) -> Option<usize> {
         let at = self.seat_of(start)?;
         match &self.seats[at].state {
-            SeatState::Asking { questions, answer: None, .. } => {
+            SeatState::Asking { questions, .. } => {
                 questions.front().is_some_and(|question| question.id == request).then_some(at)
             }
             _ => None,

@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use punch_core::{Todo, Uid};
-use punch_engine::Answer;
 use punch_store::SessionKey;
 
 use crate::agent::{Permission, Spending};
@@ -69,9 +68,8 @@ pub(super) enum SeatState {
     Starting { conversation: Option<Conversation>, job: Job },
     /// The agent is in a turn.
     Working { conversation: Conversation, job: Job },
-    /// The agent waits for permissions. The user is asked about the first question; `answer` is set while the todo is
-    /// being claimed again after the answer.
-    Asking { conversation: Conversation, job: Job, questions: VecDeque<Permission>, answer: Option<Answer> },
+    /// The agent waits for permissions. The user is asked about the first question.
+    Asking { conversation: Conversation, job: Job, questions: VecDeque<Permission> },
     /// Transient: the turn ended, and the plan decides what comes next. `can_check` is true if the todo has a check.
     Judging { conversation: Conversation, job: Job, can_check: bool },
     /// Transient: the agent exited; if it did not report its todo as done, the attempt failed because of `why`.
@@ -240,10 +238,10 @@ impl SeatState {
         }
     }
 
-    /// Returns the job that the agent is at work on, even if it was asked to end.
+    /// Returns the job that the agent is at work on, even if it waits for an answer or was asked to end.
     pub const fn job_in_work(&self) -> Option<&Job> {
         match self {
-            Self::Working { .. } | Self::Ending { .. } => self.parts().1,
+            Self::Working { .. } | Self::Asking { .. } | Self::Ending { .. } => self.parts().1,
             _ => None,
         }
     }

@@ -213,7 +213,7 @@ fn back_on_branch(git: &Git, lane: &Lane) -> Result<(), WorktreeError> {
     git.read("return to the branch of a lane", &["symbolic-ref", "HEAD", &branch]).map(drop)
 }
 
-/// Keeps commits that the agent dropped from its history on a branch beside the lane's, which `punch runs` lists.
+/// Keeps commits that the agent dropped from its history on a branch beside the lane's, which `punch run list` names.
 fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
     let short = work.get(..10).unwrap_or(work);
     let branch = format!("{}-before-{short}", lane.branch);

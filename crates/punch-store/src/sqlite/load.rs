@@ -19,9 +19,7 @@ pub(super) fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> R
             view.todos(&by_id(), params![plan, id], &mut put)?;
         }
         let by_uid = format!("SELECT {COLUMNS} FROM todo WHERE plan = ?1 AND uid = ?2");
-        for uid in &footprint.todos {
-            view.todos(&by_uid, params![plan, uid.0.cast_signed()], &mut put)?;
-        }
+        view.todos_each(&by_uid, footprint.todos.iter().map(|uid| (plan, uid.0.cast_signed())), &mut put)?;
         let dependents = format!(
             "SELECT {COLUMNS} FROM edge CROSS JOIN todo ON todo.plan = edge.plan AND todo.uid = edge.dependent \
              WHERE edge.plan = ?1 AND edge.dep = ?2"

@@ -119,13 +119,29 @@ impl<'c> View<'c> {
 
     /// Runs a query whose columns are [`todo::COLUMNS`].
     pub fn todos(&self, sql: &str, params: impl Params, each: &mut dyn FnMut(Todo)) -> Result<(), StoreError> {
+        self.todos_each(sql, [params], each)
+    }
+
+    /// Reads todos with one statement that is asked again and again, which is cheaper than looking for it each time.
+    pub fn todos_each<P: Params>(
+        &self,
+        sql: &str,
+        params: impl IntoIterator<Item = P>,
+        each: &mut dyn FnMut(Todo),
+    ) -> Result<(), StoreError> {
         let run = || -> rusqlite::Result<Result<(), String>> {
+            let mut params = params.into_iter().peekable();
+            if params.peek().is_none() {
+                return Ok(Ok(()));
+            }
             let mut statement = self.conn.prepare_cached(sql)?;
-            let mut rows = statement.query(params)?;
-            while let Some(row) = rows.next()? {
-                match todo::decode(row)? {
-                    Ok(todo) => each(todo),
-                    Err(why) => return Ok(Err(why)),
+            for params in params {
+                let mut rows = statement.query(params)?;
+                while let Some(row) = rows.next()? {
+                    match todo::decode(row)? {
+                        Ok(todo) => each(todo),
+                        Err(why) => return Ok(Err(why)),
+                    }
                 }
             }
             Ok(Ok(()))

@@ -292,7 +292,7 @@ fn asked_item(since: i64) -> punch_core::inbox::InboxItem {
         text: "Migrate schema: claude asks: Bash: sqlx migrate run --database-url sqlite:dev.db".into(),
         since,
         blocks: 3,
-        action: "punch runs show 3".into(),
+        action: "punch watch".into(),
         question: Some(7),
     }
 }

@@ -78,7 +78,7 @@ impl Control {
             Controlled::NoSeat => {
                 let seat = target.seat.unwrap_or_default();
                 let message = format!("run {run} has no seat {seat}");
-                return Err(Failure::refused("unknown_seat", message, "`punch runs show` lists its seats"));
+                return Err(Failure::refused("unknown_seat", message, "`punch run show` lists its seats"));
             }
         }
         let what = target.seat.map_or_else(|| format!("Run {run}"), |seat| format!("Seat {seat} of run {run}"));

@@ -154,7 +154,8 @@ fn a_server_ends_when_nobody_reads_its_answers() {
     let mut hello = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut hello).unwrap();
     assert!(hello.contains("serverInfo"), "{hello}");
-    // Its output is closed now, its input is not: once answers cannot be written it has to end by itself.
+    // Its output is closed now, its input is not: once answers cannot be written it has to end by itself. One message is
+    // not enough: a process that another test starts at this moment holds the pipe too, until it executes its program.
     let (ended, end) = channel();
     let pid = server.id();
     thread::spawn(move || ended.send(server.wait().unwrap().code()));

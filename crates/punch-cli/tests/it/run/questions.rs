@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use punch_engine::{Answer, AnswerOutcome, Engine, NotTheUser};
 use punch_store::{OpenMode, PlanId, QuestionFilter, QuestionState, SqliteStore};
 use rustix::process::Signal;
+use serde_json::{Value, json};
 
 use super::Stage;
 use super::talks::talker;
@@ -94,6 +95,10 @@ fn a_question_is_answered_from_another_terminal() {
         let engine = engine(&stage.world.store());
         let question = engine.questions(PlanId(1), QuestionFilter::Open, 9).unwrap().remove(0);
         assert_eq!((question.text.as_str(), question.seat), ("Bash\ncommand: ls", Some((1, 1))));
+        // The agent waits, and the plan is as before: one thing needs the user, and the todo is still being worked on.
+        let items = stage.world.json(&["inbox"])["items"].clone();
+        assert_eq!((items.as_array().unwrap().len(), &items[0]["kind"]), (1, &json!("question")), "{items}");
+        assert_eq!((stage.status("T-1").as_str(), &stage.todo("T-1")["hold"]), ("in_progress", &Value::Null));
         assert_eq!(answered(&stage, "other", "no such option"), "NotOffered");
         assert_eq!(answered(&stage, "user", answer), "accepted");
         completes(&stage, run, given);
@@ -146,7 +151,7 @@ fn an_answer_that_is_given_after_the_runner_was_killed_reaches_the_agent_of_the_
     run.kill().unwrap();
     run.wait().unwrap();
     stage.all_gone();
-    assert_eq!(stage.todo("T-1")["hold"]["kind"], "human");
+    assert_eq!((stage.status("T-1").as_str(), &stage.todo("T-1")["hold"]), ("in_progress", &Value::Null));
     assert_eq!(answered(&stage, "meanwhile", "allow"), "accepted");
     let run = talker(&stage, &["--permission", "ask"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     completes(&stage, run, "\"allow\"");
@@ -196,6 +201,19 @@ fn only_a_terminal_without_an_agent_above_it_answers() {
     assert!(waits(&stage));
     assert_eq!(answered(&stage, "user", "allow"), "accepted");
     completes(&stage, run, "\"allow\"");
+}
+
+#[test]
+fn a_todo_that_the_user_cancels_while_its_agent_asks_ends_the_agent_and_its_question() {
+    let stage = Stage::new();
+    stage.add(&["talk ask", "talk easily"]);
+    let run = asking(&stage);
+    stage.world.ok(&["cancel", "T-1"]);
+    let run = finished(run.wait_with_output().unwrap());
+    assert_eq!(run.exit, Some(0), "{}", run.render());
+    assert_eq!((stage.status("T-1").as_str(), stage.status("T-2").as_str()), ("cancelled", "completed"));
+    assert_eq!(answered(&stage, "late", "allow"), "too late");
+    assert_eq!((stage.trace("answers").len(), stage.alive().len()), (0, 0));
 }
 
 #[test]

@@ -30,7 +30,8 @@ fn running(uid: u64, owner: Option<&str>) -> Todo {
 }
 
 fn chosen(running: &[Todo], ready: &[Todo]) -> String {
-    select(running, ready, Some("me"), false, NOW).next.map(|next| next.id).unwrap_or_default()
+    let ready: Vec<&Todo> = ready.iter().collect();
+    select(running, &ready, Some("me"), false, NOW).next.map(|next| next.id).unwrap_or_default()
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn the_owners_own_comes_first_then_the_best_that_nobody_is_in_the_way_of() {
     let files = |t: Todo, glob: &str| with(t, |t| t.files = vec![glob.to_owned()]);
     let others = [files(running(3, Some("you")), "src/**")];
     assert_eq!(chosen(&others, &[files(todo(7, "seven"), "src/a.rs"), todo(8, "eight")]), "T-8");
-    let selected = select(&[], &[todo(7, "seven"), todo(8, "SEVEN.")], Some("me"), false, NOW);
+    let selected = select(&[], &[&todo(7, "seven"), &todo(8, "SEVEN.")], Some("me"), false, NOW);
     assert_eq!(selected.conflicts.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["T-8"]);
 }
 
@@ -67,10 +68,10 @@ fn what_was_reported_is_no_work_and_a_reason() {
 #[test]
 fn optional_todos_are_left_where_that_was_chosen() {
     let optional = with(todo(7, "if time allows"), |t| t.priority = 5);
-    assert!(select(&[], std::slice::from_ref(&optional), None, false, NOW).next.is_some());
-    assert!(select(&[], std::slice::from_ref(&optional), None, true, NOW).next.is_none());
+    assert!(select(&[], &[&optional], None, false, NOW).next.is_some());
+    assert!(select(&[], &[&optional], None, true, NOW).next.is_none());
     let needed = with(optional, |t| t.derived.pull = 1);
-    assert!(select(&[], &[needed], None, true, NOW).next.is_some(), "something stronger waits for it");
+    assert!(select(&[], &[&needed], None, true, NOW).next.is_some(), "something stronger waits for it");
 }
 
 /// The words of the naive model for a plan.

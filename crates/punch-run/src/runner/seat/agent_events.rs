@@ -112,31 +112,55 @@ impl Step<'_, '_> {
         state
     }
 
-    /// Asks the user about the first of these questions. The todo is on hold until then.
+    /// Asks the user about the first of these questions. The claim of the todo stays, and is renewed as usual.
     pub(super) fn ask(&mut self, conversation: Conversation, job: Job, questions: VecDeque<Permission>) -> SeatState {
         if let Some(request) = questions.front().cloned() {
-            let (todo, owner, id) = (job.todo.clone(), job.owner.clone(), job.todo.id.clone());
-            let what = line(&request.what);
-            self.report(RunEvent::Asks { agent: self.seat.number, todo: line(&id), what });
-            let why = format!("the agent asks for permission: {}", request.what);
-            // Stored before the hold: after a crash in between, nothing is on hold without a question.
-            self.effect(Effect::AskUser { start: conversation.worker.start, todo: todo.clone(), request });
-            self.effect(Effect::Hold { todo, owner, kind: HoldKind::Human, why });
+            let (todo, what) = (line(&job.todo.id), line(&request.what));
+            self.report(RunEvent::Asks { agent: self.seat.number, todo, what });
+            self.effect(Effect::AskUser { start: conversation.worker.start, todo: job.todo.clone(), request });
         }
-        Asking { conversation, job, questions, answer: None }
+        Asking { conversation, job, questions }
+    }
+
+    /// Passes an answer on and asks the next question. Without an answer, the todo waits for the user and the agent makes
+    /// room for others.
+    pub(super) fn answered(
+        &mut self,
+        conversation: Conversation,
+        job: Job,
+        question: Permission,
+        answer: Option<Answer>,
+        others: VecDeque<Permission>,
+    ) -> SeatState {
+        let Some(answer) = answer else {
+            let why = format!("the agent asked for permission and got no answer: {}", question.what);
+            let (todo, owner) = (job.todo.clone(), job.owner.clone());
+            self.effect(Effect::Hold { todo, owner, kind: HoldKind::Human, why });
+            return self.ask_to_end(conversation, EndReason::TodoLost(job.todo.uid));
+        };
+        self.answer(&conversation, question, answer);
+        if conversation.asked_to_end.is_some() {
+            return self.ask_to_end(conversation, EndReason::RunEnds(job));
+        }
+        match others.is_empty() {
+            true => self.working(conversation, job),
+            false => self.ask(conversation, job, others),
+        }
     }
 
     pub(super) fn turn_ended(&mut self, mut state: SeatState, finish: Finish) -> SeatState {
         let opening = self.seat.opens_conversation && state.conversation().is_some_and(|open| open.session.is_none());
+        let is_ending = state.conversation().is_some_and(|open| open.asked_to_end.is_some());
         match (state, finish) {
             // A login is missing, or two first starts were in each other's way.
             (Working { conversation, job }, Finish::Failed(why)) if opening => {
                 self.end_agent(&conversation);
                 self.does_not_start(job.todo, &why)
             }
-            (mut state @ Working { .. }, finish) => {
+            // An agent that ends its turn no longer waits for an answer.
+            (mut state @ (Working { .. } | Asking { .. }), finish) if !is_ending => {
                 self.charge(&mut state);
-                let Working { conversation, job } = state else { return state };
+                let (Working { conversation, job } | Asking { conversation, job, .. }) = state else { return state };
                 let why = match finish {
                     Finish::Natural => {
                         self.effect(Effect::Inspect(job.todo.uid));
@@ -173,7 +197,6 @@ impl Step<'_, '_> {
             Ending { reason: EndReason::RunEnds(job), .. } => self.give_back(job),
             Asking { conversation, job, .. } if conversation.asked_to_end.is_some() => {
                 // The run ends: when it is resumed, an agent asks again.
-                self.effect(Effect::Release { uid: job.todo.uid, owner: job.owner.clone() });
                 self.give_back(job)
             }
             Ending { reason: EndReason::TodoLost(_), .. } => Idle { conversation: None },

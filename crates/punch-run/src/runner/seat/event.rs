@@ -102,8 +102,6 @@ pub(in crate::runner) enum Effect {
     Completed(Todo),
     /// Put the todo on hold for the user.
     Hold { todo: Todo, owner: String, kind: HoldKind, why: String },
-    /// Release the hold on a todo.
-    Release { uid: Uid, owner: String },
     /// Open a todo again unless it was reported as done.
     Reopen(Todo),
     /// Renew the claim.

@@ -36,6 +36,7 @@ impl Step<'_, '_> {
         };
         match state {
             Working { conversation, job }
+            | Asking { conversation, job, .. }
             | Ending { conversation, reason: EndReason::RunEnds(job) | EndReason::Failed(job, _) } => {
                 self.lost(conversation, &job, why)
             }
@@ -52,9 +53,7 @@ impl Step<'_, '_> {
         {
             self.effect(Effect::Kill(conversation.worker.start));
         }
-        // While the user is asked, the todo is on hold and not claimed.
-        if !matches!(state, Asking { .. })
-            && let (_, Some(job)) = state.parts_mut()
+        if let (_, Some(job)) = state.parts_mut()
             && since(job.renewed) >= rules.lease / 3
         {
             job.renewed = now;

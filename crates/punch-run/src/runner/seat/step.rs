@@ -95,34 +95,11 @@ impl Step<'_, '_> {
             }
             (Starting { conversation: None, job }, E::NotLaunched(why)) => self.does_not_start(job.todo, &why),
 
-            (Asking { conversation, job, questions, answer: None }, E::Answered { request, answer })
-                if questions.front().is_some_and(|question| question.id == request) =>
-            {
-                let Some(answer) = answer else {
-                    // The todo stays on hold, and the agent makes room for others.
-                    return self.ask_to_end(conversation, EndReason::TodoLost(job.todo.uid));
-                };
-                let (uid, worker) = (job.todo.uid, Some(conversation.worker.clone()));
-                self.effect(Effect::Release { uid, owner: job.owner.clone() });
-                self.effect(Effect::Claim { uid, worker });
-                Asking { conversation, job, questions, answer: Some(answer) }
-            }
-            (Asking { conversation, job, mut questions, answer: Some(answer) }, E::Claimed { todo, .. }) => {
-                if let Some(question) = questions.pop_front() {
-                    self.answer(&conversation, question, answer);
+            (Asking { conversation, job, mut questions }, E::Answered { request, answer }) => {
+                match questions.pop_front_if(|question| question.id == request) {
+                    Some(question) => self.answered(conversation, job, question, answer, questions),
+                    None => Asking { conversation, job, questions },
                 }
-                let job = Job { todo, ..job };
-                if conversation.asked_to_end.is_some() {
-                    return self.ask_to_end(conversation, EndReason::RunEnds(job));
-                }
-                if questions.is_empty() {
-                    self.working(conversation, job)
-                } else {
-                    self.ask(conversation, job, questions)
-                }
-            }
-            (Asking { conversation, job, answer: Some(_), .. }, E::NotClaimed) => {
-                self.lost(conversation, &job, SOMEONE_ELSES)
             }
 
             (Judging { conversation, job, .. }, E::Inspected(todo)) => self.judge(conversation, job, todo),

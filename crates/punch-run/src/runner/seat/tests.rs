@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use punch_core::{Hold, HoldKind, Status, WorkerId};
+use punch_engine::Answer;
 use punch_engine::config::{Config, Inputs};
 
 use super::*;
@@ -181,10 +182,6 @@ impl Model {
                 }
                 None
             }
-            Effect::Release { uid, .. } => {
-                self.todos.get_mut(&uid).unwrap().hold = None;
-                None
-            }
             Effect::Reopen(todo) => {
                 let open = self.ours(&todo).filter(|todo| !todo.flags.reported);
                 open.into_iter().for_each(|todo| todo.status = Status::Pending);
@@ -223,7 +220,7 @@ impl Model {
         for seat in &self.seats {
             match &seat.state {
                 SeatState::Checking { job, .. } => assert!(checked.insert(job.todo.uid)),
-                SeatState::Asking { conversation, questions, answer: None, .. } => {
+                SeatState::Asking { conversation, questions, .. } => {
                     let asked = (conversation.worker.start, questions.front().unwrap().id.clone());
                     assert!(self.questions.contains(&asked), "nobody was asked");
                 }
