@@ -13,6 +13,8 @@ pub fn run(arguments: &[&str]) -> Done {
     let (cases, name) = parse(arguments)?;
     let mut cargo = process::cargo();
     cargo.env_remove(SEED).env("PROPTEST_CASES", cases.to_string());
+    // Some inputs say nothing about a property and are drawn again. The usual limit is for far fewer cases.
+    cargo.env("PROPTEST_MAX_GLOBAL_REJECTS", cases.max(1_024).to_string());
     process::run(cargo.args(["test", "--locked", "--workspace", "--exclude", "xtask", "--tests"]).args(name))
 }
 

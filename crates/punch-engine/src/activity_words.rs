@@ -42,6 +42,10 @@ fn activity(record: &ActivityRecord) -> Option<String> {
         }
         ActivityKind::WriteFailed { agent, error } => format!("{} could not change the plan: {error}", of(agent)),
         ActivityKind::Informed { agent, todo } => format!("{} was informed of your changes to {todo}", of(agent)),
+        ActivityKind::Run { run, event: RunEvent::Ended { outcome, because, completed, .. } } => {
+            let because = because.first().map(|why| format!(" ({why})")).unwrap_or_default();
+            format!("run {run} has ended: {}, {completed} completed{because}", outcome.name())
+        }
         ActivityKind::Run { run, event } => format!("run {run}: {}", event.words()?),
         ActivityKind::Asked { question, agent, text } => format!("question {question} of {agent}: {text}"),
         ActivityKind::Answered { question, answer, by, via } => {

@@ -305,9 +305,7 @@ impl Engine {
     /// Closes the open questions of all runs but this one. Only for a runner that has just taken the plan: then no agent
     /// waits for an answer to them.
     pub fn close_other_questions(&self, plan: PlanId, run: u64) -> Result<(), EngineError> {
-        self.write(plan, Durability::Full, |tx, now| {
-            close_where(tx, |of| of != run, "its run has ended", now)
-        })
+        self.write(plan, Durability::Full, |tx, now| close_where(tx, |of| of != run, "its run has ended", now))
     }
 }
 
@@ -317,12 +315,7 @@ pub(crate) fn close_all(tx: &mut dyn Tx, run: u64, now: i64) -> Result<(), Engin
 }
 
 /// Closes the open questions of the runs that `matches`.
-fn close_where(
-    tx: &mut dyn Tx,
-    matches: impl Fn(u64) -> bool,
-    reason: &str,
-    now: i64,
-) -> Result<(), EngineError> {
+fn close_where(tx: &mut dyn Tx, matches: impl Fn(u64) -> bool, reason: &str, now: i64) -> Result<(), EngineError> {
     for question in tx.questions(QuestionFilter::Open, COMPARED)? {
         if question.run.is_some_and(&matches) {
             close(tx, &question, reason, now)?;

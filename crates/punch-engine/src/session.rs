@@ -122,17 +122,22 @@ impl SessionState {
     /// informed of what the user changed up to `before`, unless it was.
     pub(crate) fn wrote(&mut self, before: u64, after: u64) {
         self.shown = after;
-        self.passes_on(before, after);
-        if !self.bound && self.drive.seen == 0 {
-            // What happened before it began is not its progress.
-            self.drive.seen = before;
-        }
-        self.bound = true;
+        self.bind(before, after);
         self.drive.untouched = false;
     }
 
+    /// Makes the session answer for what it wrote, from the revision `before` to `after`.
+    pub(crate) const fn bind(&mut self, before: u64, after: u64) {
+        self.passes_on(before, after);
+        if !self.bound && self.drive.seen == 0 {
+            // What happened before it began is not its progress, and need not be read to find out.
+            self.drive.seen = before;
+        }
+        self.bound = true;
+    }
+
     /// Moves on up to where it is informed of the user's changes, if it was informed of all of them at `before`.
-    pub(crate) const fn passes_on(&mut self, before: u64, after: u64) {
+    const fn passes_on(&mut self, before: u64, after: u64) {
         let first = !self.bound && self.drive.told == 0;
         if first || self.drive.told == before {
             self.drive.told = after;

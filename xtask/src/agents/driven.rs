@@ -12,6 +12,7 @@ use super::hosts::{ERRORS, Host, OUTPUT};
 use super::scenario::Drive;
 use super::trial::Wiring;
 use super::trial_folders::TrialFolders;
+use crate::boards::tmux::Tmux;
 use crate::process;
 
 /// How often the model is looked at.
@@ -25,11 +26,36 @@ pub fn run(host: Host, drive: &Drive, wiring: &Wiring, model: &Server) -> Result
     command.envs((host.trial.environment)(wiring)).envs(wiring.env());
     command.args(["run", "--agent", &spec]).args(&drive.arguments);
     command.stdin(Stdio::null()).stdout(appended(&place.file(OUTPUT))?).stderr(appended(&place.file(ERRORS))?);
+    let board = (!wiring.run.questions.is_empty()).then(|| board(place)).transpose()?;
     let mut group = Group::start(&mut command)?;
+    if let Some(board) = board {
+        answer(&board, &wiring.run.questions)?;
+    }
     if !wiring.run.interrupt.is_empty() {
         interrupt(&mut group, wiring, model)?;
     }
     group.wait(wiring.limit)
+}
+
+/// The board of the repository, on a terminal that has no agent above it.
+fn board(place: &TrialFolders) -> Result<Tmux, String> {
+    let (home, punch) = (place.home.display().to_string(), place.punch.display().to_string());
+    let board = Tmux::open((160, 50), &place.repo, &[("HOME", &home), ("PUNCH", &punch)])?;
+    board.line("\"$PUNCH\" watch")?;
+    board.wait_for("live")?;
+    Ok(board)
+}
+
+/// Answers questions one after the other, as the user does.
+fn answer(board: &Tmux, keys: &[String]) -> Result<(), String> {
+    for key in keys {
+        board.wait_for("allow once")?;
+        // The board takes no answer before a question can have been read.
+        thread::sleep(Duration::from_secs(1));
+        board.key(key)?;
+        board.wait_until_gone("allow once")?;
+    }
+    Ok(())
 }
 
 /// What Ctrl-C does, once the model has been asked so often.

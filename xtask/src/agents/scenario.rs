@@ -158,6 +158,9 @@ pub struct Run {
     /// The runner is interrupted, as by Ctrl-C, once these tracks have been asked for this many answers.
     #[serde(default)]
     pub interrupt: BTreeMap<String, usize>,
+    /// A key for each question that an agent of a driven run asks: the board takes it when the question is on its screen.
+    #[serde(default)]
+    pub questions: Vec<String>,
     /// Every todo after it, in order.
     #[serde(default)]
     pub todos: Option<Vec<Row>>,
@@ -209,6 +212,9 @@ impl Scenario {
                 let why = "a run needs a prompt unless it is driven, and the first has nothing to resume";
                 return Err(format!("runs[{n}]: {why}"));
             }
+            if !run.questions.is_empty() && scenario.drive.is_none() {
+                return Err(format!("runs[{n}]: only questions of a driven run can be answered"));
+            }
             let single = scenario.hosts.iter().find(|host| !host.trial.takes_many_prompts);
             if let (Some(host), true) = (single, run.prompts.len() > 1 && !run.screen) {
                 return Err(format!("runs[{n}]: {} takes one prompt a run", host.name()));
@@ -224,7 +230,7 @@ impl Scenario {
 
     /// Whether any run needs a terminal.
     pub fn needs_screen(&self) -> bool {
-        self.runs.iter().any(|run| run.screen)
+        self.runs.iter().any(|run| run.screen || !run.questions.is_empty())
     }
 
     /// The model's part, in the words of an agent.
@@ -279,6 +285,7 @@ mod tests {
             (r#"["go"]"#, "[]"),
             (r#"["go"]"#, r#"["go", "on"]"#),
             (r#""model""#, r#""resume": true, "model""#),
+            (r#""model""#, r#""questions": ["y"], "model""#),
         ] {
             let broken = fine.replacen(part, with, 1);
             assert!(Scenario::parse("x", &broken).is_err(), "{broken}");

@@ -91,7 +91,7 @@ fn question(punch: &Path) -> Done {
         return Err(format!("the agent heard: {answers}"));
     }
     board.wait_for("2/2 (100%)")?;
-    let shown = stage.punch(&["log", "--activity"]).or_else(|_| stage.punch(&["runs", "show", "1"]))?;
+    let shown = stage.punch(&["log", "--activity"]).or_else(|_| stage.punch(&["run", "show", "1"]))?;
     if shown.is_empty() { Err("nothing was recorded".to_owned()) } else { Ok(()) }
 }
 

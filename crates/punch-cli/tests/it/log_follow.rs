@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::run::Stage;
+use crate::world::{World, finished};
 
 /// Far more than it takes: a slow machine must not fail the test.
 const SOON: Duration = Duration::from_secs(60);
@@ -104,6 +105,41 @@ fn lines_of_json_have_a_kind_and_the_end_of_a_timer_is_one() {
 /// The fields that the first event has, as `punch log` prints them.
 fn following_fields(world: &World) -> Value {
     world.json(&["log"])["revisions"][0]["events"][0]["fields"].clone()
+}
+
+/// What the terminal of a run shows is what a second terminal prints, to the last line.
+#[test]
+fn every_event_of_a_run_is_printed_in_another_process() {
+    let stage = Stage::new();
+    stage.add(&["work on", "refuse it"]);
+    let following = Following::start(&stage.world, &["--json", "--limit", "0"]);
+    // A change that is printed: from here on nothing is missed.
+    stage.world.ok(&["note", "T-1", "begin"]);
+    assert_eq!(following.json()["kind"], "revision");
+    let run = finished(stage.command(&["--json"]).output().unwrap());
+    let event = |line: &str| serde_json::from_str::<Value>(line).ok().filter(|event| event["event"].is_string());
+    let mut shown: Vec<Value> = run.stdout.lines().filter_map(event).collect();
+    shown.iter_mut().for_each(|event| drop(event.as_object_mut().unwrap().remove("schema")));
+    let (mut printed, mut last) = (Vec::new(), false);
+    while !last {
+        let line = following.json();
+        if line["activity"]["kind"] == "run" {
+            printed.push(line["activity"]["event"].clone());
+            last = line["activity"]["event"]["event"] == "ended";
+        }
+    }
+    assert!(shown.len() > 5, "{}", run.render());
+    assert_eq!(printed, shown);
+}
+
+#[test]
+fn the_end_of_a_run_is_a_line() {
+    let stage = Stage::new();
+    stage.add(&["work on"]);
+    let following = Following::start(&stage.world, &["--limit", "1"]);
+    assert!(following.line().contains("T-1 added"));
+    assert_eq!(finished(stage.command(&[]).output().unwrap()).exit, Some(0));
+    while !following.line().ends_with("run 1 has ended: done, 1 completed") {}
 }
 
 #[test]

@@ -315,10 +315,12 @@ fn counts_are_one(asked: &mut Asked) {
     };
     let Progress { completed, total } = asked.library.progress().unwrap();
     let (text, tool) = (asked.text(&["status"]), asked.read(json!({})));
+    let line = asked.text(&["status", "--line"]);
     let of_tool = tool.lines().last().and_then(|line| line.split_once(" done")).unwrap().0.to_owned();
     Fact::of("progress")
         .on("status --json", (number(&status["completed"]), number(&status["total"])))
         .on("status", (numbers(&text)[0], numbers(&text)[1]))
+        .on("status --line", (numbers(&line)[0], numbers(&line)[1]))
         .on("library", (completed, total))
         .on("tools", (numbers(&of_tool)[0], numbers(&of_tool)[1]))
         .agrees(&asked.plan);
@@ -331,7 +333,6 @@ fn counts_are_one(asked: &mut Asked) {
     Fact::of("open")
         .on("list --json", open)
         .on("status --json", number(&status["open"]))
-        .on("status", numbers(&text)[3])
         .on("why --json", number(&asked.world.json(&["why"])["open"]))
         .agrees(&asked.plan);
     let running = |name: &Value| matches!(name.as_str().unwrap(), "in_progress" | "stalled" | "reported");

@@ -110,8 +110,12 @@ fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
     }
     let because = run.because.as_deref().map(|why| format!(" ({})", clip(why, PART))).unwrap_or_default();
     let text = format!("run {} has ended: {outcome}{because}", run.number);
-    let kind = if outcome == "budget" { InboxKind::Budget } else { InboxKind::Finished };
-    Some(Found::apart(kind, text, ended_at, show(facts, run.number)))
+    let (kind, action) = match outcome {
+        "budget" => (InboxKind::Budget, show(facts, run.number)),
+        // Looking at what is new is what ends the item.
+        _ => (InboxKind::Finished, facts.command("log --new", &[])),
+    };
+    Some(Found::apart(kind, text, ended_at, action))
 }
 
 /// The plan, if nothing in it is open, and others changed it after the user last looked.

@@ -130,7 +130,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
     quiet     T-7  Slow work: no sign of life from claude; the last one was 15 minutes ago
               punch show T-7
     finished  run 2 has ended: stalled (T-1 failed)
-              punch run show 2
+              punch log --new
     "#);
     let kinds: Vec<InboxKind> = items.iter().map(|item| item.kind).collect();
     assert!(kinds.is_sorted() && InboxKind::ALL.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");

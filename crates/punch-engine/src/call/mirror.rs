@@ -137,8 +137,7 @@ impl TodoUse<'_> {
         }
         scope(&mut state, &old, &copied, &step.finished);
         if after > before || authority != MirrorAuthority::Echo {
-            state.passes_on(before, after);
-            state.bound = true;
+            state.bind(before, after);
         }
         let open: HashSet<Uid> =
             copied.rows.iter().filter(|row| row.status != Word::Completed).filter_map(|row| row.uid).collect();

@@ -294,9 +294,8 @@ impl Listener<'_> {
         let revision = self.snapshot.row()?.revision;
         who.state.drive.begin_turn(self.report.turn.as_deref(), revision, self.now);
         if !who.bound() {
-            // What the user changes from here on counts for the list that this turn may begin, and only what happens from
-            // here on is progress of this session: the log before may be long.
-            (who.state.drive.told, who.state.drive.seen) = (revision, revision);
+            // What the user changes from here on counts for the list that this turn may begin.
+            who.state.drive.told = revision;
             return Ok(None);
         }
         if let Some(text) = self.wound_back(who)? {

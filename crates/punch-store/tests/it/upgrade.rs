@@ -1,4 +1,4 @@
-//! Stores with schema 2.3, every table filled, that are opened by this program.
+//! Stores with schemas 2.2 and 2.3, every table filled, that are opened by this program.
 
 use std::fs;
 use std::path::Path;
@@ -26,11 +26,14 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("../../migrations/0009_undo.sql"),
 ];
 
-/// Writes a store as a program with schema 2.3 left it, with `todos` todos in the first of two plans.
-fn schema_2_3(path: &Path, todos: u32) {
+/// How many of the migrations make each schema, by minor version.
+const SCHEMAS: [(u32, usize); 2] = [(2, MIGRATIONS.len() - 1), (3, MIGRATIONS.len())];
+
+/// Writes a store as a program with schema 2.2 or 2.3 left it, with `todos` todos in the first of two plans.
+fn older_store(path: &Path, (minor, migrations): (u32, usize), todos: u32) {
     let conn = Connection::open(path).unwrap();
     conn.execute_batch("PRAGMA journal_mode = WAL; BEGIN").unwrap();
-    MIGRATIONS.iter().for_each(|sql| conn.execute_batch(sql).unwrap());
+    MIGRATIONS[..migrations].iter().for_each(|sql| conn.execute_batch(sql).unwrap());
     let mut row = PlanRow { revision: 1, next_uid: u64::from(todos) + 1, last_position: 1024, ..PlanRow::default() };
     row.counts.pending = u64::from(todos);
     let [first, second] = [&row, &PlanRow::default()].map(|row| serde_json::to_string(row).unwrap());
@@ -69,15 +72,15 @@ fn schema_2_3(path: &Path, todos: u32) {
             ('keep-going', 'paused'), ('keep-going:abc', 'off'), ('keep-going:odd', 'x'),
             ('store.commits', '12 abc'), ('unknown', 'x');
         COMMIT;
-        PRAGMA application_id = 0x50756E63;
-        PRAGMA user_version = 2003;"#,
+        PRAGMA application_id = 0x50756E63;"#,
     )
     .unwrap();
+    conn.execute_batch(&format!("PRAGMA user_version = {}", 2_000 + minor)).unwrap();
     let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     assert_eq!(conn.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap(), 15, "fill the new table here");
 }
 
-/// Everything that schema 2.3 could hold is there after the upgrade.
+/// Everything that the older schemas could hold is there after the upgrade.
 fn is_complete(store: &SqliteStore, todos: usize) {
     let (main, side) = (PlanId(1), PlanId(2));
     assert_eq!(store.check().unwrap(), [""; 0]);
@@ -134,16 +137,20 @@ fn clone_and_sessions(s: &(impl Catalogue + ?Sized)) -> Result<(), punch_store::
 }
 
 #[test]
-fn everything_in_a_store_with_schema_2_3_is_there_after_the_upgrade() {
+fn everything_in_an_older_store_is_there_after_the_upgrade() {
+    SCHEMAS.into_iter().for_each(is_upgraded);
+}
+
+fn is_upgraded(schema: (u32, usize)) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
-    schema_2_3(&path, 3);
+    older_store(&path, schema, 3);
     let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
     let upgrade = store.upgrade().unwrap();
-    assert_eq!((upgrade.from.to_string(), upgrade.to.to_string()), ("2.3".to_owned(), "3.0".to_owned()));
+    assert_eq!((upgrade.from.to_string(), upgrade.to.to_string()), (format!("2.{}", schema.0), "3.0".to_owned()));
     let copy = Connection::open(upgrade.copy.as_ref().unwrap()).unwrap();
     assert_eq!(copy.query_row("SELECT count(*) FROM setting", [], |row| row.get::<_, i64>(0)).unwrap(), 21);
-    assert_eq!(copy.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap(), 2003);
+    assert_eq!(copy.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0)).unwrap(), 2_000 + schema.0);
     is_complete(&store, 3);
     let counted = || -> (i64, String) {
         let spy = Connection::open(&path).unwrap();
@@ -173,7 +180,7 @@ fn an_upgrade_that_is_killed_leaves_the_older_store_or_the_new_one() {
         let folder = folder.path().join(format!("{round}"));
         fs::create_dir(&folder).unwrap();
         let path = folder.join("store.db");
-        schema_2_3(&path, 500);
+        older_store(&path, SCHEMAS[1], 500);
         let mut child = victim("upgrade::victim_upgrades", &path, "exec \"$@\"");
         // The last ones have all the time they need.
         if round < 14 {

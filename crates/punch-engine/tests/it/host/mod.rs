@@ -12,9 +12,10 @@ mod user_changes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
 use punch_core::drive::{Decision, Effect, Finish, HostEvent, ToolKind, ToolUse};
 use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
-use punch_engine::call::{Answer, Caller, Dialect, Tool};
+use punch_engine::call::{Answer, Caller, Dialect, Family, TodoUse, Tool};
 use punch_engine::config::{Config, Inputs, Settings};
 use punch_engine::{Choice, Engine, HostReport, Request};
 use punch_store::{MemoryStore, PlanId, SessionKey, Store};
@@ -71,7 +72,23 @@ impl World {
     }
 
     pub fn call(&self, key: SessionKey, dialect: Dialect, tool: Tool, arguments: Value) -> Answer {
-        let caller = Caller {
+        self.pass(1);
+        self.engine.call(self.plan, &self.caller(key), dialect, tool, &arguments, None).unwrap()
+    }
+
+    /// Copies the list that the agent's own tool wrote.
+    pub fn copy(&self, session: &str, rows: &[(&str, Word)]) {
+        let row =
+            |(content, status): &(&str, Word)| Row { content: (*content).into(), status: *status, ..Row::default() };
+        let told = HostListUpdate::List(rows.iter().map(row).collect());
+        let caller = self.caller(SessionKey::new(session, None));
+        let family = Family { name: "TodoWrite", shared: false };
+        self.pass(1);
+        self.engine.mirror(self.plan, &TodoUse { caller: &caller, family, told: &told, key: None }).unwrap();
+    }
+
+    fn caller(&self, key: SessionKey) -> Caller<'static> {
+        Caller {
             actor: Actor::agent("claude-code", punch_engine::owner_of(&key, &self.settings)),
             session: key,
             role: None,
@@ -82,9 +99,7 @@ impl World {
             structured: true,
             work: Default::default(),
             server: None,
-        };
-        self.pass(1);
-        self.engine.call(self.plan, &caller, dialect, tool, &arguments, None).unwrap()
+        }
     }
 
     /// A change by the user on the command line.
