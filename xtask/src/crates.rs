@@ -1,4 +1,4 @@
-//! Which crate may depend on which: core <- store <- engine <- serve, run, tui, punchlist <- cli; agents stands on the
+//! Which crate may depend on which: core <- store <- store-pg, engine <- serve, run, tui, punchlist <- cli; agents stands on the
 //! core alone.
 
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
 const MAY_USE: &[(&str, &[&str])] = &[
     ("punch-core", &[]),
     ("punch-store", &["punch-core"]),
+    ("punch-store-pg", &["punch-core", "punch-store"]),
     ("punch-engine", &["punch-core", "punch-store"]),
     ("punch-agents", &["punch-core"]),
     ("punch-serve", &["punch-core", "punch-store", "punch-engine", "punch-agents"]),
@@ -22,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "punch-core",
             "punch-store",
+            "punch-store-pg",
             "punch-engine",
             "punch-agents",
             "punch-serve",

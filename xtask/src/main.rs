@@ -4,6 +4,7 @@
 mod agents;
 mod bench;
 mod boards;
+mod chaos;
 mod conformance;
 mod crates;
 mod deny;
@@ -19,6 +20,7 @@ mod links;
 mod metadata;
 mod named_files;
 mod paths;
+mod postgres;
 mod process;
 mod promises;
 mod screenshots;
@@ -29,7 +31,6 @@ mod soak;
 mod sources;
 mod test;
 mod unused;
-mod web;
 mod wording;
 
 use std::process::ExitCode;
@@ -59,8 +60,8 @@ Tasks:
   fuzz [--seconds N]                   every fuzz target for N seconds
   screenshots                          pictures of the program for the documentation, into docs/images
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs
-  web                                  the bundle of the web page from its sources
-  soak [--minutes N] [--seed N]        16 mixed writers with kill -9 on real stores; every promise checked";
+  soak [--minutes N] [--seed N]        16 mixed writers with kill -9 on real stores; every promise checked
+  chaos [--minutes N] [--seed N]       the same writers on a PostgreSQL server that crashes, hangs and loses connections";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;
@@ -93,8 +94,8 @@ fn main() -> ExitCode {
         ["faults", rest @ ..] => faults::run(rest),
         ["screenshots"] => screenshots::run(),
         ["search", rest @ ..] => search::run(rest),
-        ["web", rest @ ..] => web::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
+        ["chaos", rest @ ..] => chaos::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),
     };
     match done {

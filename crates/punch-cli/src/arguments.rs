@@ -20,7 +20,7 @@ pub struct Global {
     /// Act as this owner
     #[arg(long, global = true, value_name = "NAME")]
     pub owner: Option<String>,
-    /// Use the store in this folder
+    /// Use the store in this folder, or at this `postgres://` address
     #[arg(long, global = true, value_name = "DIR")]
     pub store: Option<PathBuf>,
     /// Use ASCII symbols only

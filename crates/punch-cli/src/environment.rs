@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use punch_agents::settings::Roots;
 use punch_agents::{AGENTS, Adapter, Mark, Naming};
 use punch_engine::config::{Config, Inputs, parse_duration, print_duration};
-use punch_engine::locate::{Location, Surroundings};
+use punch_engine::locate::{Location, ServerPlace, Surroundings};
 use punch_engine::{Clock, Consents, SessionFile};
 
 use crate::arguments::Global;
@@ -26,6 +26,8 @@ pub fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
         state_home: state_home(),
         store_env: path("PUNCH_STORE"),
         store_flag: global.store.clone(),
+        servers: servers_file(),
+        project_env: std::env::var("PUNCH_PROJECT").ok().filter(|name| !name.is_empty()),
         git_dir_env: path("GIT_DIR"),
         git_common_dir_env: path("GIT_COMMON_DIR"),
         git_work_tree_env: path("GIT_WORK_TREE"),
@@ -56,13 +58,43 @@ pub fn config_with(global: &Global, location: &Location, mut flags: Vec<(String,
 
 /// What the user approved for a store, as it is used from here; none where the user has no state folder.
 pub fn approvals(location: &Location) -> Option<Consents> {
-    state_home().map(|state| Consents::new(&state, &location.database, &location.project_root))
+    let server = location.server.as_ref().map(ServerPlace::id);
+    let consents = |state: PathBuf| Consents::new(&state, &location.database, &location.project_root);
+    state_home().map(|state| consents(state).on_server(server))
 }
 
 /// The user's own settings.
 pub fn user_config() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_CONFIG_HOME").filter(|v| !v.is_empty()).map(PathBuf::from);
     base.or_else(|| Some(home()?.join(".config"))).map(|base| base.join("punch").join("config.toml"))
+}
+
+/// The user's own file that names servers by repository.
+pub fn servers_file() -> Option<PathBuf> {
+    user_config().map(|config| config.with_file_name("servers.json"))
+}
+
+/// Variables that no agent inherits: those that belong to the agent around this process, and passwords of the store.
+pub fn withheld() -> impl Iterator<Item = &'static str> {
+    punch_agents::private_variables().chain(["PGPASSWORD"])
+}
+
+/// What the environment says about logging in to a server.
+#[cfg(feature = "postgres")]
+pub fn login() -> punch_store_pg::Login {
+    let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let at_home = |name: &str| home().map(|home| home.join(name));
+    punch_store_pg::Login {
+        password: text("PGPASSWORD"),
+        passfile: path("PGPASSFILE").or_else(|| at_home(".pgpass")),
+        service: text("PGSERVICE"),
+        service_file: path("PGSERVICEFILE").or_else(|| at_home(".pg_service.conf")),
+        host: text("PGHOST"),
+        user: text("PGUSER").or_else(|| text("USER")).or_else(|| text("LOGNAME")),
+        sslmode: text("PGSSLMODE"),
+        root_certificate: path("PGSSLROOTCERT"),
+    }
 }
 
 /// Where copies of stores go.

@@ -136,9 +136,12 @@ impl Failure {
                 StoreError::Unavailable { reason, .. } => match reason {
                     Reason::Busy | Reason::Full | Reason::System | Reason::Unsure => Exit::Unavailable,
                     // The same command will not do better later.
-                    Reason::Missing | Reason::ReadOnly | Reason::Foreign | Reason::Symlink | Reason::Owner => {
-                        Exit::Refused
-                    }
+                    Reason::Missing
+                    | Reason::ReadOnly
+                    | Reason::Foreign
+                    | Reason::Symlink
+                    | Reason::Owner
+                    | Reason::Address => Exit::Refused,
                 },
                 StoreError::Failed { .. } | StoreError::Abort => Exit::Bug,
                 StoreError::UnknownPlan { .. } | StoreError::TooNew { .. } | StoreError::Damaged { .. } => {

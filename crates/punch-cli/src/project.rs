@@ -154,7 +154,7 @@ impl Project {
     /// Warns about writes that are missing, and says what to type.
     fn report_loss(&self, lost: &LostWrites) {
         let way_out = Safety::of(&self.location).map_or_else(String::new, |safety| safety.way_out(lost));
-        let store = self.location.database.display();
+        let store = self.location.shown();
         let warning = format!("the store `{store}` has lost writes: {lost}");
         match &self.on_loss {
             Some(report) => report(&format!("{warning}; {way_out}")),
@@ -167,8 +167,12 @@ impl Project {
         if !self.location.exists {
             return Ok(None);
         }
-        let store = self.store(OpenMode::Existing)?;
-        Ok(Some(engine(store)))
+        match self.store(OpenMode::Existing) {
+            Ok(store) => Ok(Some(engine(store))),
+            // Whether a server has the project is known once it was asked.
+            Err(failure) if self.location.server.is_some() && failure.code() == "store_missing" => Ok(None),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Opens the store to read, if there is one with the plan that is meant.

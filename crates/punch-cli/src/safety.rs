@@ -16,8 +16,11 @@ pub struct Safety {
 }
 
 impl Safety {
-    /// The places for a store; `None` without a home folder.
+    /// The places for a store; `None` without a home folder, and for a store on a server, which has backups of its own.
     pub fn of(location: &Location) -> Option<Self> {
+        if location.server.is_some() {
+            return None;
+        }
         let copy = copies::copy_of(&environment::state_home()?, &location.database);
         Some(Self { store: location.database.clone(), copy })
     }

@@ -73,6 +73,8 @@ pub enum Reason {
     Symlink,
     /// It belongs to another user.
     Owner,
+    /// Its address is invalid, or contains a password.
+    Address,
     /// The system does not let us in: permissions, a broken disk, a path that is not a file, a server out of reach.
     System,
     /// The connection broke while a change was being committed, and it is unknown whether it was. It must not be
@@ -152,6 +154,7 @@ impl StoreError {
                 Reason::Foreign => "store_foreign",
                 Reason::Symlink => "store_symlink",
                 Reason::Owner => "store_owner",
+                Reason::Address => "store_address",
                 Reason::System => "store_unavailable",
                 Reason::Unsure => "store_unsure",
             },
@@ -229,6 +232,9 @@ fn unavailable_hint(reason: Reason, store: &StoreLabel) -> String {
         (Reason::Owner, _) => {
             format!("run punch as the owner of `{store}`, or set PUNCH_STORE to a store of your own")
         }
+        (Reason::Address, _) => "use `postgres://USER@HOST/DATABASE`; a password goes into PGPASSWORD, a password file or a \
+                                 service file"
+            .into(),
         (Reason::System, Medium::Server) => {
             "check that the server runs and can be reached from here, then try again".into()
         }

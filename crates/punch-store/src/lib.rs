@@ -1,12 +1,14 @@
 //! Where plans live. One trait, [`Store`], with its promises in words; two backends, memory and SQLite, that pass the
-//! same contract tests. A store never decides: it loads what a footprint asks for and keeps what an outcome says.
+//! same contract tests as the one in `punch-store-pg`. A store never decides: it loads what a footprint asks for and keeps what an outcome says.
 //!
 //! Nothing here reads the environment, the home folder or the command line: paths come from the caller.
 
 mod admin;
 mod ahead;
+pub mod backend;
 mod baseline;
 mod clone_facts;
+mod copy;
 mod error;
 mod hub;
 mod label;
@@ -21,6 +23,7 @@ mod store;
 pub use admin::{OpenMode, StoreAdmin, StoreInfo, Upgrade};
 pub use ahead::Ahead;
 pub use clone_facts::{CloneFacts, CloneFactsTx};
+pub use copy::{CopyReport, copy_store};
 pub use error::{LostPlan, LostWrites, Reason, StoreError, Version};
 pub use label::{Medium, StoreLabel};
 pub use memory::MemoryStore;

@@ -177,6 +177,9 @@ pub trait Snapshot: Catalogue {
     /// The entries of the ledger that belong to a run, in the order in which they were added.
     fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError>;
 
+    /// Entries of the ledger, whatever they belong to, in the order in which they were added, after the first `skip`.
+    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError>;
+
     /// Runs of the plan, newest first.
     fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError>;
 
@@ -224,6 +227,9 @@ pub trait Snapshot: Catalogue {
     /// Up to where a reader has looked at the plan; `None` if it never did.
     fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError>;
 
+    /// Up to where each reader has looked, by the name of the reader.
+    fn read_markers(&self) -> Result<Vec<ReadMarker>, StoreError>;
+
     /// The latest lease of a runner on the plan, released and expired ones too. A write of a runner compares its epoch.
     fn run_lease(&self) -> Result<Option<RunLease>, StoreError>;
 }
@@ -237,6 +243,10 @@ pub trait Tx: Snapshot + CloneFactsTx {
     /// Events that were put into this transaction and closed a todo ([`Event::closes`]): what follows a write needs not
     /// read them back.
     fn closing(&self) -> &[Event];
+
+    /// Lets a plan without events begin at a baseline, as if the events before it had been pruned: for copies. The caller
+    /// puts the events after it and then the todos. A plan that has events already is a conflict.
+    fn begin_at(&mut self, baseline: &Plan) -> Result<(), StoreError>;
 
     /// Gives the plan another name. A name that a plan in use has is a conflict.
     fn rename(&mut self, name: &str) -> Result<(), StoreError>;
@@ -334,7 +344,7 @@ pub trait Tx: Snapshot + CloneFactsTx {
 }
 
 /// Fails unless the outcome was computed on the state that is there.
-pub(crate) fn follows(revision: u64, outcome: &Outcome) -> Result<(), StoreError> {
+pub fn follows(revision: u64, outcome: &Outcome) -> Result<(), StoreError> {
     let expected = if outcome.events.is_empty() { revision } else { revision + 1 };
     let found = outcome.plan.revision;
     if found == expected {
@@ -344,10 +354,19 @@ pub(crate) fn follows(revision: u64, outcome: &Outcome) -> Result<(), StoreError
 }
 
 /// The events of an outcome that close a todo.
-pub(crate) fn closing(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
+pub fn closing(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
     outcome.events.iter().filter(|event| event.closes().is_some()).cloned()
 }
 
-pub(crate) fn name_taken(name: &str) -> StoreError {
+/// Fails unless a plan can begin at a baseline.
+pub fn begins(revision: u64) -> Result<(), StoreError> {
+    if revision == 0 {
+        return Ok(());
+    }
+    Err(StoreError::Conflict { what: format!("the plan is at revision {revision}, it cannot begin at a baseline") })
+}
+
+/// The error for a name that another plan in use has.
+pub fn name_taken(name: &str) -> StoreError {
     StoreError::Conflict { what: format!("a plan named `{name}` already exists") }
 }

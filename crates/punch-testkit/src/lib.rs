@@ -11,6 +11,10 @@ pub mod drive;
 pub mod fuzz;
 pub mod inbox;
 pub mod model;
+#[cfg(unix)]
+pub mod postgres;
+#[cfg(unix)]
+pub mod postgres_proxy;
 pub mod rules;
 pub mod schema;
 pub mod scripted;

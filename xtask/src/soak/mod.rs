@@ -53,9 +53,11 @@ const WRITERS: [(usize, Work, bool); 16] = [
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
-struct Options {
-    length: Duration,
-    seed: Option<u64>,
+pub struct Options {
+    /// How long.
+    pub length: Duration,
+    /// Which choices; new ones if there is none.
+    pub seed: Option<u64>,
 }
 
 /// Runs the soak.
@@ -69,14 +71,23 @@ pub fn run(arguments: &[&str]) -> Done {
         WRITERS.len()
     );
     let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
-    let soaked = soak(&punch, folder.path(), seed, options.length);
+    let soaked = soak(&punch, folder.path(), seed, options.length, None);
     if soaked.is_err() {
         println!("    the stores are kept in {}", folder.keep().display());
     }
     soaked.map_err(|cause| format!("seed {seed}: {cause}"))
 }
 
-fn soak(punch: &Path, root: &Path, seed: u64, length: Duration) -> Done {
+/// A server that holds the plans, and what disturbs it until a moment. It must be well again when that returns.
+pub struct Disturbed<'a> {
+    /// The address.
+    pub address: String,
+    /// Makes trouble.
+    pub disturb: &'a (dyn Fn(Instant) + Sync),
+}
+
+/// Runs the writers for a while and judges what they were promised.
+pub fn soak(punch: &Path, root: &Path, seed: u64, length: Duration, server: Option<&Disturbed<'_>>) -> Done {
     let home = root.join("home");
     soak_plan::project(&home, false)?;
     let (first, second) = (root.join("first"), root.join("second"));
@@ -84,7 +95,7 @@ fn soak(punch: &Path, root: &Path, seed: u64, length: Duration) -> Done {
     soak_plan::project(&second, false)?;
     let mut plans = Vec::new();
     for (folder, plan) in [(&first, "main"), (&second, "main"), (&second, "side")] {
-        let place = SoakPlan::new(punch, &home, folder, plan);
+        let place = SoakPlan::new(punch, &home, folder, plan).on_server(server.map(|server| server.address.as_str()));
         if plan == "main" {
             place.read(&["init"])?;
         } else {
@@ -92,7 +103,7 @@ fn soak(punch: &Path, root: &Path, seed: u64, length: Duration) -> Done {
         }
         plans.push(Shared { place, journal: Journal::default(), todos: AtomicU64::new(0) });
     }
-    write(&plans, seed, length)?;
+    write(&plans, seed, length, server)?;
     let mut faults = Vec::new();
     for (number, shared) in plans.iter().enumerate() {
         let export = root.join(format!("events-{number}.jsonl"));
@@ -102,10 +113,13 @@ fn soak(punch: &Path, root: &Path, seed: u64, length: Duration) -> Done {
 }
 
 /// Lets every writer work until the end, or until one of them met something that must not happen.
-fn write(plans: &[Shared], seed: u64, length: Duration) -> Done {
+fn write(plans: &[Shared], seed: u64, length: Duration, server: Option<&Disturbed<'_>>) -> Done {
     let (end, stop) = (Instant::now() + length, AtomicBool::new(false));
     let results: Vec<Done> = thread::scope(|scope| {
         let stop = &stop;
+        if let Some(server) = server {
+            scope.spawn(move || (server.disturb)(end));
+        }
         let start = |(number, (plan, work, is_user)): (usize, (usize, Work, bool))| {
             let name = if is_user { USER.to_owned() } else { format!("w{number}") };
             let mut writer = Writer::new(&plans[plan], name, number as u64, seed, end, stop);
@@ -144,11 +158,13 @@ fn judge(shared: &Shared, export: &Path) -> Result<Vec<String>, String> {
     Ok(faults.into_iter().map(|fault| format!("plan {} of {}: {fault}", place.plan, place.folder.display())).collect())
 }
 
-fn fresh_seed() -> u64 {
+/// A seed that was not used before.
+pub fn fresh_seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |age| u64::from(age.subsec_nanos()) ^ age.as_secs())
 }
 
-fn parse(arguments: &[&str]) -> Result<Options, String> {
+/// Reads the arguments.
+pub fn parse(arguments: &[&str]) -> Result<Options, String> {
     let mut options = Options { length: Duration::from_secs(60), seed: None };
     let mut rest = arguments;
     while let Some((first, others)) = rest.split_first() {

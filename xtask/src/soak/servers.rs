@@ -24,7 +24,14 @@ const ODD: u64 = 6;
 /// Starts a server, calls it until it is killed, and starts the next one.
 pub fn calls(writer: &mut Writer<'_>) -> Result<(), String> {
     while writer.goes_on() {
-        let mut server = Server::start(writer)?;
+        let mut server = match Server::start(writer) {
+            // The database was away.
+            Err(_) if writer.shared.place.server.is_some() => {
+                thread::sleep(Duration::from_millis(200));
+                continue;
+            }
+            started => started?,
+        };
         while writer.goes_on() {
             let killed = writer.random.percent(KILLED);
             let moment = killed.then(|| Duration::from_micros(writer.random.below(20_000)));

@@ -23,6 +23,8 @@ pub struct SoakPlan {
     pub folder: PathBuf,
     /// The name of the plan.
     pub plan: &'static str,
+    /// The address of the server that has the plan; `None` for a store in a file.
+    pub server: Option<String>,
 }
 
 /// How a process ended.
@@ -38,7 +40,12 @@ pub struct Ended {
 impl SoakPlan {
     /// A place in a folder that exists. `home` holds settings and state.
     pub fn new(punch: &Path, home: &Path, folder: &Path, plan: &'static str) -> Self {
-        Self { punch: punch.to_owned(), home: home.to_owned(), folder: folder.to_owned(), plan }
+        Self { punch: punch.to_owned(), home: home.to_owned(), folder: folder.to_owned(), plan, server: None }
+    }
+
+    /// Returns this place with its plan on a server, in a project that has the name of the folder.
+    pub fn on_server(self, server: Option<&str>) -> Self {
+        Self { server: server.map(str::to_owned), ..self }
     }
 
     /// `punch` in the project, on the plan.
@@ -47,6 +54,10 @@ impl SoakPlan {
         command.args(arguments).current_dir(&self.folder).env_clear().env("HOME", &self.home);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("PUNCH_PLAN", self.plan);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(server) = &self.server {
+            let project = self.folder.file_name().unwrap_or_default();
+            command.env("PUNCH_STORE", server).env("PUNCH_PROJECT", project);
+        }
         command
     }
 

@@ -45,7 +45,7 @@ impl Doctor {
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
         let mut report = Report { findings: Vec::new(), exit: Exit::Ok };
         let location = locate::locate(&environment::surroundings(&global)?);
-        let store = location.as_ref().ok().map(|location| location.database.display().to_string());
+        let store = location.as_ref().ok().map(Location::shown);
         match location {
             Ok(location) => {
                 let config = environment::config(&global, &location);
@@ -56,7 +56,9 @@ impl Doctor {
                     report.obstacle("store", &failure);
                 }
                 let wanted = config.map_or(true, |config| config.settings.store_copy.value);
-                report.findings.push(copy(&location, wanted));
+                if location.server.is_none() {
+                    report.findings.push(copy(&location, wanted));
+                }
             }
             Err(error) => report.obstacle("place", &error.into()),
         }
@@ -66,19 +68,21 @@ impl Doctor {
     }
 
     fn examine(&self, location: &Location, report: &mut Report) -> Result<(), Failure> {
-        let (path, kind) = (location.database.display(), location.kind.name());
+        let (path, kind) = (location.shown(), location.kind.name());
         if !location.exists && location.database.symlink_metadata().is_err() {
             report.say("store", Severity::Note, format!("none at `{path}` ({kind}) yet; the first change makes it"));
             return Ok(());
         }
         let store = open_store::open(location, OpenMode::Existing, None)?;
         report.say("store", Severity::Ok, format!("`{path}` ({kind})"));
-        report.findings.push(permissions(location));
+        if location.server.is_none() {
+            report.findings.push(permissions(location));
+        }
         report.findings.push(writes(location, &*store));
         let info = store.info()?;
         let (punch, engine, schema) = (env!("CARGO_PKG_VERSION"), &info.engine, info.schema);
         report.say("versions", Severity::Ok, format!("punch {punch}, {engine}, schema {schema}"));
-        report.findings.push(self.integrity(&*store)?);
+        report.findings.push(self.integrity(&*store, location.server.is_some())?);
         let engine = Engine::new(store, environment::clock());
         for plan in engine.plans()? {
             for finding in engine.check_plan(plan.id, self.repair)? {
@@ -90,11 +94,15 @@ impl Doctor {
         Ok(())
     }
 
-    fn integrity(&self, store: &dyn StoreAdmin) -> Result<Finding, StoreError> {
+    fn integrity(&self, store: &dyn StoreAdmin, on_server: bool) -> Result<Finding, StoreError> {
         let what = "integrity";
         let wrong = store.check()?;
         if wrong.is_empty() {
-            return Ok(Finding::new(what, Severity::Ok, "pages, references, columns and edges are sound"));
+            let sound = match on_server {
+                true => "columns and edges are sound; pages are for the tools of the server to check",
+                false => "pages, references, columns and edges are sound",
+            };
+            return Ok(Finding::new(what, Severity::Ok, sound));
         }
         let summary = |wrong: &[String]| {
             let more = wrong.len().saturating_sub(5);

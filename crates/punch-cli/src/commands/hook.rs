@@ -267,7 +267,7 @@ struct Found {
 
 impl Source for Found {
     fn open(&self, create: bool) -> Result<Option<Engine>, Problem> {
-        let hidden = matches!(self.project.location.kind, Kind::Git | Kind::Given);
+        let hidden = matches!(self.project.location.kind, Kind::Git | Kind::Given | Kind::Server);
         let opened = match create && hidden {
             true => self.project.engine_or_new().map(Some),
             false => self.project.engine(),

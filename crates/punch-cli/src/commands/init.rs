@@ -19,7 +19,8 @@ Examples:
   punch init
   punch init --yes           # also connect the agents on PATH and add the guide
   punch init --in-tree       # beside the code: for sandboxes that protect `.git`
-  punch init --plan release  # a first plan with another name";
+  punch init --plan release  # a first plan with another name
+  punch init --store postgres://db.example/plans --project shop";
 
 const NEXT: &str = "\
 Try next:
@@ -39,6 +40,9 @@ pub struct Init {
     /// Do not look for agents
     #[arg(long)]
     no_agents: bool,
+    /// The project on the server that `--store` names; by default the name of the repository
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
 }
 
 impl Init {
@@ -47,8 +51,12 @@ impl Init {
         let location = self.place(&global)?;
         let config = environment::config(&global, &location)?;
         let project = Project { global, location, config, wait: None, creates: true, on_loss: None };
+        let created = match project.location.server.is_some() {
+            true => project.engine()?.is_none(),
+            false => !project.location.exists,
+        };
         let engine = project.engine_or_new()?;
-        let created = !project.location.exists;
+        remember_server(&project)?;
         let wanted = project.choice().name;
         let name = wanted.as_deref().unwrap_or(DEFAULT_PLAN);
         let plans = engine.plans()?;
@@ -61,8 +69,8 @@ impl Init {
         }
         let chosen = engine.choose(&project.choice())?;
         let plan = chosen.map_or_else(|| name.to_owned(), |plan| plan.name);
-        let Location { database, kind, .. } = &project.location;
-        let (path, verb) = (database.display().to_string(), if created { "Created" } else { "Already set up:" });
+        let kind = project.location.kind;
+        let (path, verb) = (project.location.shown(), if created { "Created" } else { "Already set up:" });
         let shown = (text::neutral(&path), text::neutral(&plan));
         let made = format!("{verb} `{}` with the plan `{}`.\nIt lives {}.", shown.0, shown.1, kind.why());
         let mut json = json!({"store": path, "kind": kind.name(), "plan": plan, "created": created});
@@ -81,7 +89,10 @@ impl Init {
     }
 
     fn place(&self, global: &Global) -> Result<Location, Failure> {
-        let around = environment::surroundings(global)?;
+        let mut around = environment::surroundings(global)?;
+        if self.project.is_some() {
+            around.project_env.clone_from(&self.project);
+        }
         if !self.in_tree {
             return Ok(locate::locate(&around)?);
         }
@@ -92,4 +103,14 @@ impl Init {
         }
         Ok(locate::locate_in_tree(&around)?)
     }
+}
+
+/// Records in the user's own settings that this repository keeps its plans on the server that `--store` names.
+fn remember_server(project: &Project) -> Result<(), Failure> {
+    let (Some(_), Some(place)) = (&project.global.store, &project.location.server) else { return Ok(()) };
+    let Some(file) = environment::servers_file() else {
+        return Err(Failure::usage("there is no home folder to remember the server in", "set PUNCH_STORE instead"));
+    };
+    locate::record_server(&file, &project.location.project_root, place)
+        .map_err(|cause| Failure::File(file.display().to_string(), cause))
 }

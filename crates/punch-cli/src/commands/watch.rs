@@ -122,7 +122,7 @@ impl Places {
     }
 
     fn open(&self) -> Result<Option<Opened>, String> {
-        if !self.location.database.exists() {
+        if !self.location.has_database() {
             return Ok(None);
         }
         let engine = self.engine(OpenMode::Existing)?;
@@ -131,7 +131,7 @@ impl Places {
     }
 
     fn create(&self) -> Result<Opened, String> {
-        if !self.location.database.exists() {
+        if !self.location.has_database() {
             self.location.create().map_err(|error| error.to_string())?;
         }
         let engine = self.engine(OpenMode::Create)?;

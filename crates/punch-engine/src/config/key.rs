@@ -176,7 +176,7 @@ mod tests {
     fn names_and_variables_are_unique() {
         let mut variables: Vec<String> = KEYS.iter().flat_map(Key::env).collect();
         // Read by the command line, not settings.
-        variables.extend(["PUNCH_STORE", "PUNCH_SESSION", "PUNCH_CONFIG"].map(str::to_owned));
+        variables.extend(["PUNCH_STORE", "PUNCH_PROJECT", "PUNCH_SESSION", "PUNCH_CONFIG"].map(str::to_owned));
         let all = variables.len();
         variables.sort();
         variables.dedup();

@@ -14,7 +14,7 @@ impl Location {
     pub fn create(&self) -> Result<(), LocateError> {
         let mut builder = platform::private_folders();
         // Only a place that the user chose may lack its parents; elsewhere a missing parent means that the project went.
-        builder.recursive(self.kind == Kind::Given);
+        builder.recursive(matches!(self.kind, Kind::Given | Kind::Server));
         match builder.create(&self.dir) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(self.read_only(&error)),
             // Without this, power loss could take the folder and every acknowledged write with it. Not every file system
@@ -22,13 +22,13 @@ impl Location {
             Ok(()) => drop(platform::sync_folder(platform::folder_of(&self.dir))),
             Err(_) => {}
         }
-        if self.kind != Kind::Given {
+        if !matches!(self.kind, Kind::Given | Kind::Server) {
             usable(&self.dir)?;
         }
         match self.kind {
             // Outside git too: the user may type `git init` and `git add .` later.
             Kind::InTree | Kind::Outside => ignore_itself(&self.dir).map_err(|error| self.read_only(&error)),
-            Kind::Git | Kind::Given => Ok(()),
+            Kind::Git | Kind::Given | Kind::Server => Ok(()),
         }
     }
 

@@ -7,6 +7,7 @@ mod error;
 mod folder;
 mod git;
 mod head;
+mod server;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use git::Repository;
 pub use git::main_root;
 pub(crate) use head::head_in;
 pub use head::{head_commit, is_work_tree};
+pub use server::{ServerPlace, is_server, record_server};
 
 /// The name of a store folder beside the code.
 const IN_TREE: &str = ".punch";
@@ -37,6 +39,10 @@ pub struct Surroundings {
     pub store_env: Option<PathBuf>,
     /// `--store`.
     pub store_flag: Option<PathBuf>,
+    /// The user's file that names servers by repository.
+    pub servers: Option<PathBuf>,
+    /// `PUNCH_PROJECT`: the name of the project on a server.
+    pub project_env: Option<String>,
     /// `GIT_DIR`, which git sets for its hooks.
     pub git_dir_env: Option<PathBuf>,
     /// `GIT_COMMON_DIR`.
@@ -58,6 +64,8 @@ punch_core::words! {
         Outside = "outside",
         /// By flag or environment.
         Given = "given",
+        /// On a server.
+        Server = "server",
     }
 }
 
@@ -71,6 +79,7 @@ impl Kind {
             Self::InTree => "beside the code, which suits sandboxes that protect `.git`; git ignores it",
             Self::Outside => "in this folder, which is in no git repository; folders below use it too",
             Self::Given => "where `--store` or PUNCH_STORE says",
+            Self::Server => "on a database server: everyone who can write to that database shares it",
         }
     }
 }
@@ -91,9 +100,26 @@ pub struct Location {
     /// The top of the worktree, or what contains the store folder where there is none: tells worktrees that share a
     /// store apart.
     pub project_root: PathBuf,
+    /// The server that holds the plans. `dir` then holds what belongs to this clone, and there is no file at `database`.
+    pub server: Option<ServerPlace>,
 }
 
-/// Finds the place of the store: the flag, else the environment, else `.punch/` in the worktree, else `punch/` in
+impl Location {
+    /// The store as messages name it: its path, or its address.
+    pub fn shown(&self) -> String {
+        match &self.server {
+            Some(place) => format!("{} (project `{}`)", place.address, place.project),
+            None => self.database.display().to_string(),
+        }
+    }
+
+    /// Returns true if there is a database now: `exists` says whether there was one when the place was found.
+    pub fn has_database(&self) -> bool {
+        self.server.is_some() || self.database.exists()
+    }
+}
+
+/// Finds the place of the store: the flag, else the environment, else the server in the user's own file, else `.punch/` in the worktree, else `punch/` in
 /// the common git folder; outside git the nearest `.punch/` not above the home folder, else one in `cwd`.
 ///
 /// Two stores for one worktree are an error, not a choice by rank: one of them would silently stop being used.
@@ -101,7 +127,11 @@ pub fn locate(around: &Surroundings) -> Result<Location, LocateError> {
     if let Some(given) = given(around)? {
         return Ok(given);
     }
-    match git::find(around)? {
+    let repository = git::find(around)?;
+    if let Some(recorded) = server::recorded(around, repository.as_ref())? {
+        return Ok(recorded);
+    }
+    match repository {
         Some(repository) => in_git(around, &repository),
         None => outside(around),
     }
@@ -132,6 +162,10 @@ fn given(around: &Surroundings) -> Result<Option<Location>, LocateError> {
     let Some(path) = around.store_flag.as_deref().or(env) else { return Ok(None) };
     if path.as_os_str().is_empty() {
         return Err(LocateError::EmptyPath);
+    }
+    if let Some(address) = path.to_str().filter(|_| is_server(path)) {
+        let repository = git::find(around).ok().flatten();
+        return server::location(around, repository.as_ref(), address, None).map(Some);
     }
     let mut dir = around.cwd.join(path);
     // People name the file they see.
@@ -201,5 +235,13 @@ fn refuse_second(repository: &Repository, in_tree: &Path) -> Result<(), LocateEr
 
 fn location(dir: PathBuf, kind: Kind, project_root: PathBuf) -> Result<Location, LocateError> {
     let exists = is_store(&dir)?;
-    Ok(Location { database: dir.join(DATABASE), config: dir.join("config.toml"), kind, exists, project_root, dir })
+    Ok(Location {
+        database: dir.join(DATABASE),
+        config: dir.join("config.toml"),
+        kind,
+        exists,
+        project_root,
+        server: None,
+        dir,
+    })
 }

@@ -24,13 +24,21 @@ pub struct Consents {
     state: PathBuf,
     database: PathBuf,
     worktree: PathBuf,
+    server: Option<String>,
 }
 
 impl Consents {
     /// The approvals in the user's state folder for the store in the file `database` (an absolute path), for whatever
     /// runs in `worktree` or in another worktree of the same repository. Nothing is read yet: hooks come by here.
     pub fn new(state_home: &Path, database: &Path, worktree: &Path) -> Self {
-        Self { state: state_home.join("punch"), database: database.to_owned(), worktree: worktree.to_owned() }
+        let (database, worktree) = (database.to_owned(), worktree.to_owned());
+        Self { state: state_home.join("punch"), database, worktree, server: None }
+    }
+
+    /// Returns these approvals for a store on a server, which `id` identifies to this user.
+    #[must_use]
+    pub fn on_server(self, id: Option<String>) -> Self {
+        Self { server: id, ..self }
     }
 
     /// Returns true if the user approved this command.
@@ -99,7 +107,10 @@ impl Consents {
 
     /// The file of an approval, and what is in it. An error if the store has no id that could be read.
     fn record(&self, what: &Value) -> io::Result<(PathBuf, String)> {
-        let store = name_of(&self.database).map_err(|error| io::Error::other(error.to_string()))?;
+        let store = match &self.server {
+            Some(id) => id.clone(),
+            None => name_of(&self.database).map_err(|error| io::Error::other(error.to_string()))?,
+        };
         let root = locate::main_root(&self.worktree);
         let words = format!("{}\n", json!({"store": store, "root": root.to_string_lossy(), "approved": what}));
         let mut hash = Sha256::new();

@@ -15,6 +15,7 @@ fn agrees_with_git(sandbox: &Sandbox, cwd: &str) -> Location {
         kind: Kind::Git,
         exists: false,
         project_root: root,
+        server: None,
         dir,
     };
     assert_eq!(sandbox.locate(cwd), Ok(expected.clone()), "from {cwd}");

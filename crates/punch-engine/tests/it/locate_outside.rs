@@ -17,6 +17,7 @@ fn outside(dir: PathBuf, exists: bool) -> Location {
         kind: Kind::Outside,
         exists,
         project_root: root,
+        server: None,
         dir,
     }
 }

@@ -43,13 +43,15 @@ impl Runner<'_, '_> {
             log: self.folder.log(&name),
             server: vec![text(&self.world.punch), "mcp".into(), "--session".into(), text(&session)],
             resume,
-            environment: vec![
-                variable("PUNCH_STORE", &text(self.world.store.parent().unwrap_or(&self.world.store))),
+            environment: [
                 variable("PUNCH_PLAN", &self.world.plan_name),
                 variable("PUNCH_OWNER", &worker.owner),
                 variable("PUNCH_ASSIGNED", worker.key.session_id()),
                 variable("PUNCH_SESSION_FILE", &text(&session)),
-            ],
+            ]
+            .into_iter()
+            .chain(self.world.store_variables.iter().cloned())
+            .collect(),
             without: self.world.without.iter().cloned().chain(git).collect(),
             session,
         };

@@ -63,6 +63,8 @@ pub struct World<'a> {
     pub root: PathBuf,
     /// The path of the database.
     pub store: PathBuf,
+    /// Variables that lead an agent's programs to the store.
+    pub store_variables: Vec<(String, String)>,
     /// The folder for worktrees of agents, outside of the project. If `None`, they go beside the store.
     pub trees: Option<PathBuf>,
     /// The approvals of check commands.

@@ -168,6 +168,10 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(all.filter(|spent| spent.run == Some(run)).cloned().collect())
     }
 
+    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
+        Ok(self.state.kept(self.plan)?.ledger.iter().skip(skip).take(limit).cloned().collect())
+    }
+
     fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
         Ok(self.state.kept(self.plan)?.runs.values().rev().take(limit).cloned().collect())
     }
@@ -238,6 +242,10 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
 
     fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
         Ok(self.state.kept(self.plan)?.live.readers.get(reader).cloned())
+    }
+
+    fn read_markers(&self) -> Result<Vec<ReadMarker>, StoreError> {
+        Ok(self.state.kept(self.plan)?.live.readers.values().cloned().collect())
     }
 
     fn run_lease(&self) -> Result<Option<RunLease>, StoreError> {

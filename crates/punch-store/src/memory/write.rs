@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::DerefMut;
 
 use punch_core::drive::Offer;
-use punch_core::{Event, Outcome, Uid};
+use punch_core::{Event, Outcome, Plan, Uid};
 
 use super::{State, View, failed};
 use crate::{
@@ -30,6 +30,19 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
 
     fn closing(&self) -> &[Event] {
         &self.closing
+    }
+
+    fn begin_at(&mut self, baseline: &Plan) -> Result<(), StoreError> {
+        let kept = self.state.kept_mut(self.plan)?;
+        crate::store::begins(kept.plan.row.revision)?;
+        let revision = baseline.row.revision;
+        let mut from = Plan::new();
+        from.row = baseline.row.clone();
+        baseline.all().cloned().for_each(|todo| from.put(todo));
+        kept.baseline = from;
+        (kept.plan.row.revision, kept.info.revision, kept.info.pruned) = (revision, revision, revision);
+        self.changed = true;
+        Ok(())
     }
 
     fn rename(&mut self, name: &str) -> Result<(), StoreError> {

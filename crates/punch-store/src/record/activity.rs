@@ -9,7 +9,7 @@ pub const ACTIVITY_KEPT: u64 = 10_000;
 pub const ACTIVITY_LIFETIME_MS: i64 = 14 * 24 * 60 * 60 * 1000;
 
 /// Old activities are cleared away with every write whose number is a multiple of this.
-pub(crate) const ACTIVITY_SWEEP: u64 = 64;
+pub const ACTIVITY_SWEEP: u64 = 64;
 
 /// Something that happened around a plan and is not a change of it: a session, a decision, a seat of a run, a failed
 /// write. Not an event: it can be pruned at any time, and no rule depends on it.

@@ -6,8 +6,7 @@ mod hand_out;
 mod question;
 mod reader;
 
-pub(crate) use activity::ACTIVITY_SWEEP;
-pub use activity::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan};
+pub use activity::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, ACTIVITY_SWEEP, Activity, ActivitySpan};
 pub use control::{Control, ControlScope, RunGrant, RunLease, SeatRecord, Wanted};
 pub use hand_out::{
     BATCHES_KEPT, Batch, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, OFFERS_KEPT,

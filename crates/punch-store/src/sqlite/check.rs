@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::{Dep, Todo};
+use punch_core::Dep;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, params};
 
-use super::todo::{COLUMNS, held_until, relink};
-use super::{SqliteStore, WriteOutcome, content_index, fail};
+use super::todo::{COLUMNS, relink};
+use super::{SqliteStore, WriteOutcome, fail};
+use crate::backend::{content_number, held_until, live_deps};
 use crate::{Catalogue, Durability, PlanId, StoreError};
 
 /// What is wrong with the file: its pages, its references, and columns and edges that do not say what the bodies say.
@@ -54,8 +55,7 @@ fn check_plan(store: &SqliteStore, conn: &Connection, plan: PlanId, out: &mut Ve
                     && row.get::<_, Option<i64>>(4)? == held_until(&todo)
                     && row.get::<_, Option<String>>(5)? == todo.owner
                     && row.get::<_, Option<i64>>(6)? == todo.removed
-                    && (!numbered
-                        || row.get::<_, Option<i64>>(7)? == Some(content_index::number(&todo.content).into())))
+                    && (!numbered || row.get::<_, Option<i64>>(7)? == Some(content_number(&todo.content).into())))
             })
         });
         match same {
@@ -98,7 +98,7 @@ pub(super) fn rebuild(store: &SqliteStore) -> Result<(), StoreError> {
             view.execute("rebuild", "UPDATE todo SET removed = 0 WHERE plan = ?1", [plan.0])?;
             for t in &todos {
                 let (uid, status, held) = (t.uid.0.cast_signed(), t.status.name(), held_until(t));
-                let (effective, said) = (t.effective_priority(), content_index::number(&t.content));
+                let (effective, said) = (t.effective_priority(), content_number(&t.content));
                 let row = params![plan.0, uid, t.id, t.position, status, effective, held, t.owner, t.removed, said];
                 view.execute("rebuild", UPDATE, row)?;
                 view.sql("rebuild", relink(conn, plan, uid, &[], live_deps(t)))?;
@@ -107,10 +107,6 @@ pub(super) fn rebuild(store: &SqliteStore) -> Result<(), StoreError> {
         }
         Ok(WriteOutcome { answer: (), wrote: true, plan: None })
     })
-}
-
-fn live_deps(todo: &Todo) -> &[Dep] {
-    if todo.is_live() { &todo.depends_on } else { &[] }
 }
 
 fn pairs<T: FromSql + Ord>(conn: &Connection, sql: &str, plan: PlanId) -> rusqlite::Result<BTreeSet<(T, i64)>> {

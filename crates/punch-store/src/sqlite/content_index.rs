@@ -10,13 +10,8 @@ use serde::Deserialize;
 
 use super::todo::COLUMNS;
 use super::view::View;
+use crate::backend::content_number as number;
 use crate::{ListMark, StoreError};
-
-/// The number of a content: FNV-1a. Stores hold it, so it never changes. Two contents may share one.
-pub(super) fn number(content: &str) -> i32 {
-    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    content.bytes().fold(0x811C_9DC5, mix).cast_signed()
-}
 
 /// The open todos with one of these contents, in list order.
 pub(super) fn find(view: &View<'_>, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
@@ -72,17 +67,4 @@ pub(super) fn refresh(view: &View<'_>) -> Result<(), StoreError> {
         view.execute("write todos", sql, params![view.plan.0, uid, said])?;
     }
     view.mark_content_numbers_current()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_number_of_a_content_is_what_stores_hold() {
-        // The published values of FNV-1a.
-        assert_eq!(number(""), 0x811C_9DC5_u32.cast_signed());
-        assert_eq!(number("a"), 0xE40C_292C_u32.cast_signed());
-        assert_eq!(number("foobar"), 0xBF9C_F968_u32.cast_signed());
-    }
 }

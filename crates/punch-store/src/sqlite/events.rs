@@ -134,19 +134,27 @@ pub(super) fn prune(view: &View<'_>, before: u64, export: &mut dyn Write) -> Res
     export.flush().map_err(failed)?;
     let Some((last, at)) = last else { return Ok(0) };
     hand_out::prune_completed_files(view, at)?;
-    let (plan, last) = (view.plan.0, last.cast_signed());
-    let json = |value: serde_json::Result<String>| {
-        value.map_err(|e| fail::failed(view.path, format!("cannot write the baseline: {e}")))
-    };
-    let row = json(serde_json::to_string(&folded.row))?;
-    let what = "write the baseline";
+    put_baseline(view, &folded, last, touched.into_iter().filter_map(|uid| folded.get(uid)))?;
+    let sql = "DELETE FROM event WHERE plan = ?1 AND revision <= ?2";
+    view.execute("forget events", sql, params![view.plan.0, last.cast_signed()])?;
+    Ok(count)
+}
+
+/// Writes what folding starts from, at a revision; only `todos` differ from what is there.
+pub(super) fn put_baseline<'a>(
+    view: &View<'_>,
+    folded: &Plan,
+    revision: u64,
+    todos: impl Iterator<Item = &'a Todo>,
+) -> Result<(), StoreError> {
+    let (what, plan) = ("write the baseline", view.plan.0);
+    let row = view.to_json("the baseline", &folded.row)?;
     view.execute(what, "INSERT OR REPLACE INTO baseline (plan, row) VALUES (?1, ?2)", params![plan, row])?;
-    for todo in touched.into_iter().filter_map(|uid| folded.get(uid)) {
-        let body = json(serde_json::to_string(&todo.fields))?;
+    for todo in todos {
+        let body = view.to_json("the baseline", &todo.fields)?;
         let sql = "INSERT OR REPLACE INTO baseline_todo (plan, uid, updated_at, body) VALUES (?1, ?2, ?3, ?4)";
         view.execute(what, sql, params![plan, todo.uid.0.cast_signed(), todo.updated_at, body])?;
     }
-    view.execute(what, "UPDATE plan SET pruned = ?2 WHERE id = ?1", params![plan, last])?;
-    view.execute(what, "DELETE FROM event WHERE plan = ?1 AND revision <= ?2", params![plan, last])?;
-    Ok(count)
+    let sql = "UPDATE plan SET pruned = ?2 WHERE id = ?1";
+    view.execute(what, sql, params![plan, revision.cast_signed()]).map(|_| ())
 }

@@ -3,6 +3,7 @@
 use punch_core::Uid;
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::read::count;
 use super::view::View;
 use crate::{Run, Spent, StoreError, Usage};
 
@@ -40,6 +41,15 @@ pub(super) fn entries(view: &View<'_>, run: u64) -> Result<Vec<Spent>, StoreErro
     let sql = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
                FROM ledger INDEXED BY ledger_run WHERE plan = ?1 AND run = ?2 ORDER BY seq";
     let params = params![view.plan.0, run.cast_signed()];
+    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, spent)?.collect());
+    view.sql("read the ledger", read)
+}
+
+/// Entries of any kind, after the first `skip`.
+pub(super) fn all(view: &View<'_>, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
+    let sql = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
+               FROM ledger WHERE plan = ?1 ORDER BY seq LIMIT ?3 OFFSET ?2";
+    let params = params![view.plan.0, count(skip), count(limit)];
     let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, spent)?.collect());
     view.sql("read the ledger", read)
 }

@@ -211,6 +211,10 @@ impl Snapshot for View<'_> {
         ledger::entries(self, run)
     }
 
+    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
+        ledger::all(self, skip, limit)
+    }
+
     fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
         ledger::runs(self, limit)
     }
@@ -272,6 +276,10 @@ impl Snapshot for View<'_> {
 
     fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
         reader::one(self, reader)
+    }
+
+    fn read_markers(&self) -> Result<Vec<ReadMarker>, StoreError> {
+        reader::all(self)
     }
 
     fn run_lease(&self) -> Result<Option<RunLease>, StoreError> {

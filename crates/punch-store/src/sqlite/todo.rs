@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::{Dep, Derived, Fields, HoldKind, Todo, Uid};
+use punch_core::{Dep, Derived, Fields, Todo, Uid};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde::Deserialize;
 
-use super::content_index;
 use crate::PlanId;
+use crate::backend::{EveryField, content_number, held_until, keep_unknown};
 
 /// What [`decode`] reads, in its order.
 pub(super) const COLUMNS: &str =
@@ -32,14 +31,6 @@ pub(super) fn decode(row: &Row<'_>) -> rusqlite::Result<Result<Todo, String>> {
     };
     let derived = Derived { unmet: row.get(3)?, level: row.get(4)?, pull: row.get(5)? };
     Ok(Ok(Todo { uid, fields, updated_at: row.get(1)?, lease_until: row.get(2)?, derived }))
-}
-
-/// The end of the hold as a column: none, the end of a timer, or "until released".
-pub(super) fn held_until(todo: &Todo) -> Option<i64> {
-    todo.hold.as_ref().map(|hold| match (hold.kind, hold.until) {
-        (HoldKind::Timer, Some(until)) => until,
-        _ => i64::MAX,
-    })
 }
 
 /// What is known of the stored version of a todo.
@@ -100,7 +91,7 @@ fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknow
     let body = body(todo, old.map(|o| o.body.as_str()), unknown)?;
     let uid = todo.uid.0.cast_signed();
     let d = todo.derived;
-    let said = content_index::number(&todo.content);
+    let said = content_number(&todo.content);
     let stays = |o: &Old| {
         o.id == todo.id && o.position == todo.position && o.removed == todo.removed && o.said == Some(said.into())
     };
@@ -154,29 +145,6 @@ fn body(todo: &Todo, old: Option<&str>, unknown: Unknown) -> rusqlite::Result<St
         _ => serde_json::to_string(&todo.fields),
     };
     json.map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
-}
-
-/// A map with every field name: what is at its default is left out of the JSON of [`Fields`].
-struct EveryField;
-
-impl Serialize for EveryField {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Fields::NAMES.iter().map(|name| (name, ())))
-    }
-}
-
-/// The JSON of `value` with those keys of `old` that are not keys of `known`.
-pub(super) fn keep_unknown(
-    value: &impl Serialize,
-    old: &str,
-    known: &impl Serialize,
-) -> Result<String, serde_json::Error> {
-    let (mut new, known) = (serde_json::to_value(value)?, serde_json::to_value(known)?);
-    let old: Map<String, Value> = serde_json::from_str(old)?;
-    if let Value::Object(new) = &mut new {
-        new.extend(old.into_iter().filter(|(key, _)| known.get(key).is_none()));
-    }
-    serde_json::to_string(&new)
 }
 
 /// Only the dependencies of a stored body. A body that cannot be read has none: `rebuild` brings its edges back.

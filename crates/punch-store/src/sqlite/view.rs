@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use super::commits::PlanMark;
 use super::fail;
 use super::todo::{self, Unknown};
+use crate::backend::keep_unknown;
 use crate::{PlanId, StoreError};
 
 /// Everything reads and writes through this; it lives as long as the transaction.
@@ -61,7 +62,7 @@ impl<'c> View<'c> {
     pub fn write_plan_row(&self, row: &PlanRow) -> Result<(), StoreError> {
         let json = match self.unknown {
             Unknown::None => serde_json::to_string(row),
-            Unknown::Keep => todo::keep_unknown(row, &self.row_text()?, &PlanRow::default()),
+            Unknown::Keep => keep_unknown(row, &self.row_text()?, &PlanRow::default()),
         };
         let json = json.map_err(|e| fail::damaged(self.path, format!("the plan cannot be read: {e}")))?;
         let written = self

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use punch_core::drive::Offer;
-use punch_core::{Event, Outcome, Uid};
+use punch_core::{Event, Outcome, Plan, PlanRow, Uid};
 use rusqlite::{OptionalExtension, params};
 
 use super::view::View;
@@ -34,6 +34,13 @@ impl Tx for View<'_> {
 
     fn closing(&self) -> &[Event] {
         &self.closing
+    }
+
+    fn begin_at(&mut self, baseline: &Plan) -> Result<(), StoreError> {
+        let before = self.plan_row()?;
+        crate::store::begins(before.revision)?;
+        events::put_baseline(self, baseline, baseline.row.revision, baseline.all())?;
+        self.write_plan_row(&PlanRow { revision: baseline.row.revision, ..before })
     }
 
     fn rename(&mut self, name: &str) -> Result<(), StoreError> {

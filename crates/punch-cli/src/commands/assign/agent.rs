@@ -82,7 +82,7 @@ fn say(
     let mut command = Command::new(program);
     command.args(start.before_prompt).arg(text).args(more);
     command.env(environment::ASSIGNED, given.key.session_id());
-    for name in punch_agents::private_variables() {
+    for name in environment::withheld() {
         command.env_remove(name);
     }
     if let Some(plan) = open.engine.plans()?.into_iter().find(|plan| plan.id == open.plan) {

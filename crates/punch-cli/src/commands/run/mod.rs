@@ -5,6 +5,7 @@ mod dry;
 mod watch;
 
 use clap::Args;
+use punch_engine::locate::Location;
 use punch_engine::{Answerer, NotTheUser, RunOutcome};
 use punch_run::agent::Spec;
 use punch_run::{Finished, Interrupt, Options, RunError, World, dollars};
@@ -121,10 +122,11 @@ impl Run {
             settings: &open.project.config.settings,
             root: open.project.location.project_root.clone(),
             store: open.project.location.database.clone(),
+            store_variables: store_variables(&open.project.location),
             trees: open.trees()?,
             consents: open.project.consents(),
             punch: environment::program()?,
-            without: punch_agents::private_variables().map(str::to_owned).collect(),
+            without: environment::withheld().map(str::to_owned).collect(),
         };
         let interrupt = Interrupt::default();
         interrupt.listen().map_err(Failure::Input)?;
@@ -231,5 +233,16 @@ fn failure(error: RunError) -> Failure {
     match error {
         RunError::Engine(error) => Failure::Engine(error),
         error => Failure::refused(error.code(), error.message(), &error.hint()),
+    }
+}
+
+/// The variables that lead the programs of an agent to the store of the run.
+fn store_variables(location: &Location) -> Vec<(String, String)> {
+    let variable = |name: &str, value: String| (name.to_owned(), value);
+    match &location.server {
+        Some(place) => {
+            vec![variable("PUNCH_STORE", place.address.clone()), variable("PUNCH_PROJECT", place.project.clone())]
+        }
+        None => vec![variable("PUNCH_STORE", location.dir.display().to_string())],
     }
 }

@@ -21,7 +21,7 @@ pub struct Info {}
 impl Info {
     /// Runs the verb.
     pub fn run(self, location: &Location) -> Result<Reply, Failure> {
-        let path = location.database.display().to_string();
+        let path = location.shown();
         let copy = Safety::of(location).map(|safety| safety.copy().to_owned());
         let mut json = json!({"store": path, "kind": location.kind.name(), "exists": location.exists});
         let mut lines = vec![format!("store: {path} ({})", location.kind.name())];

@@ -2,6 +2,7 @@
 
 mod accept;
 mod backup;
+mod copy;
 mod info;
 mod prune;
 mod restore;
@@ -26,6 +27,7 @@ Examples:
   punch store restore ../plan.db           # what is there now is kept beside it
   punch store restore --copy               # from the hourly copy in the state folder
   punch store accept                       # continue after a damaged or deleted `store.db-wal`
+  punch store copy .git/punch postgres://db/plans
   punch store prune --before 500 --export events.jsonl
 
 The newest changes may lie in `store.db-wal`: copy with `punch store backup`, or the whole folder, not `store.db` alone.";
@@ -49,6 +51,8 @@ enum Action {
     Restore(restore::Restore),
     /// Continue with what is left after the store has lost writes
     Accept(accept::Accept),
+    /// Copy all plans to another store and verify the copy
+    Copy(copy::Copy),
     /// Export old events to a file and forget them; the plan stays, undo of those revisions goes
     Prune(prune::Prune),
 }
@@ -60,8 +64,9 @@ impl Store {
         match self.action {
             Action::Info(verb) => verb.run(&location()?),
             Action::Backup(verb) => verb.run(&location()?),
-            Action::Restore(verb) => verb.run(&location()?),
-            Action::Accept(verb) => verb.run(&location()?),
+            Action::Restore(verb) => verb.run(&in_file(location()?)?),
+            Action::Accept(verb) => verb.run(&in_file(location()?)?),
+            Action::Copy(verb) => verb.run(&environment::surroundings(&global)?),
             Action::Prune(verb) => verb.run(crate::project::Project::find(global)?),
         }
     }
@@ -78,6 +83,19 @@ fn fresh(location: &Location, stem: &str, ending: &str) -> Result<PathBuf, Failu
     };
     let free = (1..).map(|n| folder.join(name(n))).find(|path| !path.exists());
     Ok(free.unwrap_or_else(|| folder.join(name(0))))
+}
+
+/// Fails for a store on a server.
+fn in_file(location: Location) -> Result<Location, Failure> {
+    if location.server.is_none() {
+        return Ok(location);
+    }
+    let message = format!("`{}` is on a server, which has its own backups", location.shown());
+    Err(Failure::refused(
+        "store_on_server",
+        message,
+        "`punch store copy FILE ADDRESS` copies a backup into an empty project",
+    ))
 }
 
 /// Fails if something is there already.

@@ -1,0 +1,32 @@
+//! The time of the server. All machines judge leases by this one clock; between round trips it is carried on by the monotonic
+//! clock of this machine, and never goes back.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// The last time that the server gave, and when it came.
+pub struct Clock(Mutex<(i64, Instant)>);
+
+impl Clock {
+    pub fn new(server: i64) -> Self {
+        Self(Mutex::new((server, Instant::now())))
+    }
+
+    /// The time now, as far as it is known: the server is at least as far.
+    pub fn now(&self) -> i64 {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        carried(&known)
+    }
+
+    /// Takes a time that the server just gave. Returns the time that counts.
+    pub fn heard(&self, server: i64) -> i64 {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = server.max(carried(&known));
+        *known = (time, Instant::now());
+        time
+    }
+}
+
+fn carried((server, heard): &(i64, Instant)) -> i64 {
+    server.saturating_add(i64::try_from(heard.elapsed().as_millis()).unwrap_or(i64::MAX))
+}

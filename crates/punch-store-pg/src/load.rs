@@ -1,0 +1,111 @@
+//! Slices: exactly the rows that a footprint asks for, all kinds in one round trip.
+
+use std::collections::BTreeSet;
+
+use punch_core::{Footprint, Plan, Todo};
+use punch_store::{PlanId, StoreError};
+use tokio_postgres::Row;
+
+use crate::escape;
+use crate::events;
+use crate::link::{Ask, ask};
+use crate::todo::columns;
+use crate::value::Value;
+use crate::view::View;
+
+const ALL: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 ORDER BY t.uid");
+pub const BY_IDS: &str =
+    concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.id = ANY($2) AND t.removed IS NULL");
+const BY_UIDS: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.uid = ANY($2)");
+const DEPENDENTS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM punch.edge e JOIN punch.todo t ON t.plan = e.plan AND t.uid = e.dependent WHERE e.plan = $1 AND e.dep = ANY($2)"
+);
+const RUNNING: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3");
+const RUNNING_OF: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 AND (t.owner = ANY($2) OR ($3 AND t.owner IS NULL))"
+);
+const FIRST: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM punch.todo t WHERE t.plan = $1 AND t.removed IS NULL ORDER BY t.plan, t.pos, t.uid LIMIT 1"
+);
+const WAITING: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM punch.dangling d JOIN punch.todo t ON t.plan = d.plan AND t.uid = d.dependent \
+     WHERE d.plan = $1 AND d.id = ANY($2)"
+);
+
+fn keys<'a>(ids: impl IntoIterator<Item = &'a String>) -> Value {
+    Value::Texts(ids.into_iter().map(|id| Some(escape::key(id).into_owned())).collect())
+}
+
+/// The questions that a footprint leads to.
+pub fn asks(plan: PlanId, footprint: &Footprint) -> Vec<Ask> {
+    let Footprint { ids, todos, dependents, running, all_running, first, dangling, revisions, all } = footprint;
+    let mut out = Vec::new();
+    let mut put = |sql: &'static str, params: Vec<Value>| {
+        let params = [Value::from(plan.0)].into_iter().chain(params).collect();
+        out.push(Ask { what: "read todos", sql, params });
+    };
+    if *all {
+        put(ALL, vec![]);
+    } else {
+        if !ids.is_empty() {
+            put(BY_IDS, vec![keys(ids)]);
+        }
+        if !todos.is_empty() {
+            put(BY_UIDS, vec![Value::uids(todos)]);
+        }
+        if !dependents.is_empty() {
+            put(DEPENDENTS, vec![Value::uids(dependents)]);
+        }
+        if *all_running {
+            put(RUNNING, vec![]);
+        } else if !running.is_empty() {
+            let nobody = running.contains(&None);
+            put(RUNNING_OF, vec![keys(running.iter().flatten()), nobody.into()]);
+        }
+        if *first {
+            put(FIRST, vec![]);
+        }
+        if !dangling.is_empty() {
+            put(WAITING, vec![keys(dangling)]);
+        }
+    }
+    if !revisions.is_empty() {
+        out.push(events::ask_of(plan, revisions));
+    }
+    out
+}
+
+/// Puts what the footprint asks for into the slice and marks it as loaded.
+pub fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
+    let mut answers = view.ask_all(asks(view.plan, footprint))?;
+    if !footprint.revisions.is_empty() {
+        let mut of = events::by_revision(view, &answers.pop().unwrap_or_default())?;
+        for revision in &footprint.revisions {
+            into.put_events(*revision, of.remove(revision).unwrap_or_default());
+        }
+    }
+    for rows in &answers {
+        for todo in view.todos(rows)? {
+            into.put(todo);
+        }
+    }
+    into.mark_loaded(footprint.clone());
+    Ok(())
+}
+
+/// The live todos with these ids. The key of a long id may be that of another one too.
+pub fn by_ids(view: &View<'_>, ids: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
+    let ask = Ask { params: vec![view.plan.0.into(), keys(ids)], ..ask!("read todos", BY_IDS) };
+    let rows: Vec<Row> = view.ask(ask)?;
+    let mut todos = view.todos(&rows)?;
+    todos.retain(|todo| ids.contains(&todo.id));
+    Ok(todos)
+}

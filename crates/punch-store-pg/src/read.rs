@@ -1,0 +1,352 @@
+//! The questions of a snapshot. Each runs on an index, so that a large plan costs what its answer costs.
+
+use std::collections::BTreeSet;
+
+use punch_core::drive::Offer;
+use punch_core::{Event, Footprint, LONGEST_LEASE, Plan, PlanRow, Todo, Uid};
+use punch_store::backend::content_number;
+use punch_store::{
+    ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
+    Decision, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
+    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which,
+};
+use tokio_postgres::{Error, Row};
+
+use crate::link::{Ask, ask};
+use crate::todo::columns;
+use crate::value::{Columns, Value, count};
+use crate::view::View;
+use crate::{activity, control, events, hand_out, ledger, load, question, reader};
+
+impl Catalogue for View<'_> {
+    fn now(&self) -> Option<i64> {
+        self.time.get().or_else(|| Some(self.store.clock.now()))
+    }
+
+    fn plans(&self) -> Result<Vec<PlanInfo>, StoreError> {
+        const PLANS: &str = "SELECT id, name, created_at, archived, revision, pruned FROM punch.plan \
+                             WHERE project = $1 ORDER BY id";
+        self.flush_plan()?;
+        self.rows(ask!("list the plans", PLANS, self.store.project), |row| {
+            Ok(PlanInfo {
+                id: PlanId(row.int(0)?),
+                name: row.text(1)?,
+                created_at: row.int(2)?,
+                archived: row.maybe_int(3)?,
+                revision: row.number(4)?,
+                pruned: row.number(5)?,
+            })
+        })
+    }
+
+    fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
+        const ONE: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session \
+                           WHERE project = $1 AND host = $2 AND subagent = $3";
+        /// A session belongs to no plan: the lock of the plan does not keep others from writing it.
+        const LOCKED: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session \
+                              WHERE project = $1 AND host = $2 AND subagent = $3 FOR UPDATE";
+        let sql = if self.is_write() { LOCKED } else { ONE };
+        let subagent = key.subagent().unwrap_or_default();
+        self.first(ask!("read a session", sql, self.store.project, key.session_id(), subagent), session)
+    }
+
+    fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+        const ALL: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session WHERE project = $1 \
+                           ORDER BY seen_at DESC, host, subagent";
+        self.rows(ask!("read the sessions", ALL, self.store.project), session)
+    }
+
+    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError> {
+        const ONE: &str = "SELECT host, subagent, seq, at, body FROM punch.decision WHERE project = $1 AND host = $2 \
+                           AND subagent = $3 ORDER BY seq DESC LIMIT $4";
+        const ALL: &str = "SELECT host, subagent, seq, at, body FROM punch.decision WHERE project = $1 \
+                           ORDER BY at DESC, seq DESC, host, subagent LIMIT $2";
+        let (what, project) = ("read the decisions", self.store.project);
+        let ask = match of {
+            Some(key) => {
+                ask!(what, ONE, project, key.session_id(), key.subagent().unwrap_or_default(), count(limit))
+            }
+            None => ask!(what, ALL, project, count(limit)),
+        };
+        self.rows(ask, |row| {
+            Ok(Decision {
+                key: SessionKey::new(row.text(0)?, Some(&row.text(1)?)),
+                seq: row.number(2)?,
+                at: row.int(3)?,
+                body: row.text(4)?,
+            })
+        })
+    }
+
+    fn control(&self, scope: &ControlScope) -> Result<Option<Control>, StoreError> {
+        control::one(self, scope)
+    }
+
+    fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError> {
+        hand_out::expected_calls(self)
+    }
+}
+
+const READY: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 1 AND (t.effective, t.pos, t.uid) > ($2, $3, $4) \
+     ORDER BY t.plan, t.queue, t.effective, t.pos, t.uid LIMIT $5"
+);
+/// Bounded by what has run out and was not touched since.
+const READY_TIMER: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 2 AND t.held_until <= $6 \
+     AND (t.effective, t.pos, t.uid) > ($2, $3, $4) ORDER BY t.effective, t.pos, t.uid LIMIT $5"
+);
+const READY_LEASE: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 AND t.unmet = 0 AND t.lease_until IS NOT NULL \
+     AND (t.lease_until <= $6 OR t.lease_until > $6 + $7) AND coalesce(t.held_until, $6) <= $6 \
+     AND (t.effective, t.pos, t.uid) > ($2, $3, $4) ORDER BY t.effective, t.pos, t.uid LIMIT $5"
+);
+
+impl Snapshot for View<'_> {
+    fn info(&self) -> Result<PlanInfo, StoreError> {
+        self.plan_info()
+    }
+
+    fn row(&self) -> Result<PlanRow, StoreError> {
+        self.plan_row()
+    }
+
+    fn load(&self, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
+        load::load(self, footprint, into)
+    }
+
+    fn ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        let (effective, position, uid) = match after {
+            Some(mark) => (i64::from(mark.priority), mark.position, mark.uid.0.cast_signed()),
+            None => (-1, 0, 0),
+        };
+        let (what, plan, limited) = ("read todos", self.plan.0, count(limit));
+        let mut asks = vec![
+            ask!(what, READY, plan, effective, position, uid, limited),
+            ask!(what, READY_TIMER, plan, effective, position, uid, limited, now),
+        ];
+        if self.plan_row()?.counts.in_progress > 0 {
+            asks.push(ask!(what, READY_LEASE, plan, effective, position, uid, limited, now, LONGEST_LEASE));
+        }
+        let mut out = Vec::new();
+        for rows in self.ask_all(asks)? {
+            out.append(&mut self.todos(&rows)?);
+        }
+        out.sort_by_key(ReadyMark::of);
+        out.truncate(limit);
+        Ok(out)
+    }
+
+    fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        let mark = after.unwrap_or(ListMark { position: i64::MIN, uid: Uid(0) });
+        let (position, uid) = (mark.position, mark.uid.0.cast_signed());
+        self.ask_todos(ask!("read todos", listing(which), self.plan.0, position, uid, count(limit), 0))
+    }
+
+    fn page(&self, which: Which, skip: usize, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        self.ask_todos(ask!("read todos", listing(which), self.plan.0, i64::MIN, 0, count(limit), count(skip)))
+    }
+
+    fn find(&self, id: &str) -> Result<Option<Todo>, StoreError> {
+        Ok(load::by_ids(self, &[id.to_owned()].into())?.pop())
+    }
+
+    fn next_moment(&self, now: i64) -> Result<Option<i64>, StoreError> {
+        // One that also waits for todos stays blocked when its time comes.
+        const TIMES: &str = "SELECT (SELECT min(lease_until) FROM punch.todo WHERE plan = $1 AND queue = 3 \
+                             AND lease_until > $2 AND lease_until <= $2 + $3), \
+                             (SELECT min(held_until) FROM punch.todo WHERE plan = $1 AND queue = 2 AND held_until > $2)";
+        let times = self.first(ask!("read times", TIMES, self.plan.0, now, LONGEST_LEASE), |row| {
+            Ok([row.maybe_int(0)?, row.maybe_int(1)?])
+        })?;
+        Ok(times.into_iter().flatten().flatten().min())
+    }
+
+    fn ended(&self, after: i64, until: i64, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        const LEASES: &str = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 AND t.lease_until > $2 AND t.lease_until <= $3 \
+             ORDER BY t.plan, t.lease_until, t.uid LIMIT $4"
+        );
+        const TIMERS: &str = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 2 AND t.held_until > $2 AND t.held_until <= $3 \
+             ORDER BY t.plan, t.held_until, t.uid LIMIT $4"
+        );
+        let ask = |sql| ask!("read todos", sql, self.plan.0, after, until, count(limit));
+        let mut out = Vec::new();
+        for rows in self.ask_all(vec![ask(LEASES), ask(TIMERS)])? {
+            out.append(&mut self.todos(&rows)?);
+        }
+        out.sort_by_key(|todo| (todo.ends_at(), todo.uid));
+        out.truncate(limit);
+        Ok(out)
+    }
+
+    fn find_open_by_content(&self, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
+        const SAYING: &str = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM punch.todo t WHERE t.plan = $1 AND t.removed IS NULL AND t.queue >= 0 AND t.said = ANY($2)"
+        );
+        if contents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let numbers: BTreeSet<i64> = contents.iter().map(|content| content_number(content).into()).collect();
+        let numbers = Value::Ints(numbers.into_iter().map(Some).collect());
+        let params = vec![self.plan.0.into(), numbers];
+        let mut out = self.ask_todos(Ask { params, ..ask!("read todos", SAYING) })?;
+        out.retain(|todo| contents.contains(&todo.content));
+        out.sort_by_key(ListMark::of);
+        Ok(out)
+    }
+
+    fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+        events::since(self, since, limit)
+    }
+
+    fn events_of(&self, revision: u64) -> Result<Vec<Event>, StoreError> {
+        events::of(self, revision)
+    }
+
+    fn baseline(&self) -> Result<Plan, StoreError> {
+        events::baseline(self)
+    }
+
+    fn answer(&self, key: &str, now: i64) -> Result<Option<String>, StoreError> {
+        const ONE: &str = "SELECT body FROM punch.answer WHERE plan = $1 AND key = $2 AND at > $3";
+        let ask = ask!("read an answer", ONE, self.plan.0, key, now - ANSWER_LIFETIME_MS);
+        self.first(ask, |row| row.text(0))
+    }
+
+    fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError> {
+        const ONE: &str = "SELECT id, at, body FROM punch.checkpoint WHERE plan = $1 AND id = $2";
+        self.first(ask!("read a checkpoint", ONE, self.plan.0, id), checkpoint)
+    }
+
+    fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
+        ledger::usage(self, of)
+    }
+
+    fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError> {
+        ledger::entries(self, run)
+    }
+
+    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
+        ledger::all(self, skip, limit)
+    }
+
+    fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+        ledger::runs(self, limit)
+    }
+
+    fn run(&self, id: u64) -> Result<Option<Run>, StoreError> {
+        ledger::one(self, id)
+    }
+
+    fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {
+        const ALL: &str =
+            "SELECT id, at, body FROM punch.checkpoint WHERE plan = $1 ORDER BY at DESC, id DESC LIMIT $2";
+        self.rows(ask!("read the checkpoints", ALL, self.plan.0, count(limit)), checkpoint)
+    }
+
+    fn activity(&self, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
+        activity::since(self, since, limit)
+    }
+
+    fn activity_of(&self, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
+        activity::of(self, todo, limit)
+    }
+
+    fn activity_span(&self) -> Result<ActivitySpan, StoreError> {
+        activity::span(self)
+    }
+
+    fn questions(&self, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError> {
+        question::list(self, which, limit)
+    }
+
+    fn question(&self, id: u64) -> Result<Option<Question>, StoreError> {
+        question::one(self, id)
+    }
+
+    fn run_controls(&self, run: u64) -> Result<Vec<Control>, StoreError> {
+        control::of_run(self, run)
+    }
+
+    fn seats(&self, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
+        control::seats(self, run)
+    }
+
+    fn batches(&self) -> Result<Vec<Batch>, StoreError> {
+        hand_out::batches(self)
+    }
+
+    fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+        hand_out::offers(self)
+    }
+
+    fn mirrored(&self) -> Result<Vec<Uid>, StoreError> {
+        hand_out::mirrored(self)
+    }
+
+    fn completed_files(&self, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
+        hand_out::completed_files(self, todo)
+    }
+
+    fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
+        reader::one(self, reader)
+    }
+
+    fn read_markers(&self) -> Result<Vec<ReadMarker>, StoreError> {
+        reader::all(self)
+    }
+
+    fn run_lease(&self) -> Result<Option<RunLease>, StoreError> {
+        control::lease(self)
+    }
+}
+
+/// A listing in list order, with a page of it.
+macro_rules! listing {
+    ($condition:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM punch.todo t WHERE t.plan = $1 AND ",
+            $condition,
+            " AND (t.pos, t.uid) > ($2, $3) ORDER BY t.plan, t.pos, t.uid LIMIT $4 OFFSET $5"
+        )
+    };
+}
+
+const fn listing(which: Which) -> &'static str {
+    match which {
+        Which::Live => listing!("t.removed IS NULL"),
+        Which::Open => listing!("t.queue >= 0"),
+        Which::Unfinished => listing!("t.removed IS NULL AND t.queue <> -1"),
+        Which::Running => listing!("t.queue = 3"),
+        Which::Held => listing!("t.queue = 2"),
+    }
+}
+
+fn session(row: &Row) -> Result<Session, Error> {
+    Ok(Session {
+        key: SessionKey::new(row.text(0)?, Some(&row.text(1)?)),
+        plan: row.maybe_int(2)?.map(PlanId),
+        seen_at: row.int(3)?,
+        body: row.text(4)?,
+    })
+}
+
+fn checkpoint(row: &Row) -> Result<Checkpoint, Error> {
+    Ok(Checkpoint { id: row.text(0)?, at: row.int(1)?, body: row.text(2)? })
+}

@@ -1,0 +1,174 @@
+//! TLS with rustls. Certificates are read only when the server has agreed to use TLS: most connections are local, and reading
+//! those of the system takes longer than everything else in a hook.
+
+use std::future::Future;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::Socket;
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::TlsConnector;
+
+use crate::address::Verify;
+
+/// Makes TLS connections as an address asks for them.
+#[derive(Clone)]
+pub struct Tls {
+    pub verify: Verify,
+    pub root_certificate: Option<PathBuf>,
+}
+
+/// One connection to come.
+pub struct Handshake {
+    tls: Tls,
+    host: String,
+}
+
+/// A connection under TLS.
+pub struct Encrypted(tokio_rustls::client::TlsStream<Socket>);
+
+impl MakeTlsConnect<Socket> for Tls {
+    type Stream = Encrypted;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, io::Error> {
+        Ok(Handshake { tls: self.clone(), host: host.to_owned() })
+    }
+}
+
+impl TlsConnect<Socket> for Handshake {
+    type Stream = Encrypted;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted>> + Send>>;
+
+    fn connect(self, stream: Socket) -> Self::Future {
+        Box::pin(async move {
+            let config = self.tls.config().map_err(io::Error::other)?;
+            let host = ServerName::try_from(self.host).map_err(io::Error::other)?;
+            TlsConnector::from(Arc::new(config)).connect(host, stream).await.map(Encrypted)
+        })
+    }
+}
+
+impl Tls {
+    fn config(&self) -> Result<ClientConfig, String> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?;
+        let inner = match self.verify {
+            Verify::Nothing => None,
+            Verify::Authority | Verify::Full => {
+                let roots = Arc::new(self.roots()?);
+                let verifier = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider)).build();
+                Some(verifier.map_err(|error| error.to_string())?)
+            }
+        };
+        let verifier = Verifier { provider, inner, name_counts: self.verify == Verify::Full };
+        Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
+    }
+
+    fn roots(&self) -> Result<RootCertStore, String> {
+        let mut roots = RootCertStore::empty();
+        match &self.root_certificate {
+            Some(file) => {
+                let unreadable = |error: &dyn std::fmt::Display| format!("cannot read `{}`: {error}", file.display());
+                let read = CertificateDer::pem_file_iter(file).map_err(|error| unreadable(&error))?;
+                for certificate in read {
+                    let certificate = certificate.map_err(|error| unreadable(&error))?;
+                    roots.add(certificate).map_err(|error| unreadable(&error))?;
+                }
+            }
+            None => {
+                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            }
+        }
+        if roots.is_empty() { Err("no root certificates; set sslrootcert".to_owned()) } else { Ok(roots) }
+    }
+}
+
+/// Judges certificates as `sslmode` says. Signatures are always verified.
+#[derive(Debug)]
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    inner: Option<Arc<WebPkiServerVerifier>>,
+    name_counts: bool,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        chain: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(inner) = &self.inner else { return Ok(ServerCertVerified::assertion()) };
+        match inner.verify_server_cert(certificate, chain, name, ocsp, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if !self.name_counts => Ok(ServerCertVerified::assertion()),
+            judged => judged,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+impl TlsStream for Encrypted {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl AsyncRead for Encrypted {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Encrypted {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,259 @@
+//! A todo as a row: the body is the whole truth, the other columns repeat what questions are asked about. Rows are written in
+//! sets, one statement for all of a kind.
+
+use std::collections::{BTreeSet, HashMap};
+
+use punch_core::{Dep, Derived, Fields, Status, Todo, Uid};
+use punch_store::StoreError;
+use punch_store::backend::{EveryField, content_number, held_until, keep_unknown, live_deps};
+use tokio_postgres::Row;
+
+use crate::escape;
+use crate::fail;
+use crate::link::{Ask, ask};
+use crate::value::{Columns, Value};
+use crate::view::View;
+
+/// What [`decode`] reads, in its order, of a table that is called `t`.
+macro_rules! columns {
+    () => {
+        "t.uid, t.updated_at, t.lease_until, t.unmet, t.level, t.pull::int8, t.body"
+    };
+}
+pub(crate) use columns;
+
+/// Rows of one statement.
+const CHUNK: usize = 5_000;
+
+/// What a write must know of the stored version of a todo.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    id: String,
+    is_live: bool,
+    deps: Vec<Dep>,
+    /// The stored text, where it may hold more than this program knows.
+    body: Option<String>,
+}
+
+impl Stored {
+    pub fn of(todo: &Todo, body: Option<String>) -> Self {
+        Self { id: todo.id.clone(), is_live: todo.is_live(), deps: live_deps(todo).to_vec(), body }
+    }
+}
+
+/// Reads a row that was selected with [`columns`]. The inner error says what is wrong with its content.
+pub fn decode(row: &Row) -> Result<Result<(Todo, String), String>, tokio_postgres::Error> {
+    let uid = Uid(row.int(0)?.cast_unsigned());
+    let body = row.text(6)?;
+    let fields: Fields = match serde_json::from_str(&body) {
+        Ok(fields) => fields,
+        Err(e) => return Ok(Err(format!("todo {} cannot be read: {e}", uid.0))),
+    };
+    let derived = Derived { unmet: row.small(3)?, level: row.small(4)?, pull: u8::try_from(row.int(5)?).unwrap_or(0) };
+    Ok(Ok((Todo { uid, fields, updated_at: row.int(1)?, lease_until: row.maybe_int(2)?, derived }, body)))
+}
+
+/// Which of the queues a todo stands in, see the schema.
+pub fn queue(todo: &Todo) -> i64 {
+    match todo.status {
+        _ if !todo.is_live() => -1,
+        Status::Failed => -2,
+        Status::Completed | Status::Cancelled => -1,
+        Status::InProgress => 3,
+        Status::Pending if todo.derived.unmet > 0 => 0,
+        Status::Pending if todo.hold.is_some() => 2,
+        Status::Pending => 1,
+    }
+}
+
+impl View<'_> {
+    /// Reads todos.
+    pub fn todos(&self, rows: &[Row]) -> Result<Vec<Todo>, StoreError> {
+        let label = self.store.label();
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows {
+            let decoded = decode(row).map_err(|e| fail::sql(label, "read todos", &e))?;
+            let (todo, body) = decoded.map_err(|why| fail::damaged(label, why))?;
+            self.note(&todo, &body);
+            out.push(todo);
+        }
+        Ok(out)
+    }
+
+    /// Asks for todos.
+    pub fn ask_todos(&self, ask: Ask) -> Result<Vec<Todo>, StoreError> {
+        let rows = self.ask(ask)?;
+        self.todos(&rows)
+    }
+}
+
+const BY_UID: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.uid = ANY($2)");
+
+/// Gives up ids that change hands before they are taken.
+const RELEASE: &str = "UPDATE punch.todo SET removed = 0 WHERE plan = $1 AND uid = ANY($2)";
+
+const UPDATE: &str = "UPDATE punch.todo t SET pos = n.pos, removed = n.removed, updated_at = n.updated_at, \
+    lease_until = n.lease_until, held_until = n.held_until, unmet = n.unmet, level = n.level, said = n.said, \
+    queue = n.queue, effective = n.effective, pull = n.pull, id = n.id, owner = n.owner, body = n.body \
+    FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[], \
+    $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::text[], $15::text[], $16::text[]) \
+    AS n (uid, pos, removed, updated_at, lease_until, held_until, unmet, level, said, queue, effective, pull, id, owner, body) \
+    WHERE t.plan = $1 AND t.uid = n.uid";
+
+const INSERT: &str = "INSERT INTO punch.todo (plan, uid, pos, removed, updated_at, lease_until, held_until, unmet, level, \
+    said, queue, effective, pull, id, owner, body) \
+    SELECT $1, n.* FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], \
+    $9::int8[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::text[], $15::text[], $16::text[]) AS n";
+
+/// Writes rows; the inverse tables follow.
+pub fn put(view: &View<'_>, rows: &[Todo], first_new: Uid) -> Result<(), StoreError> {
+    let plan = view.plan.0;
+    let unknown: Vec<Uid> =
+        rows.iter().map(|todo| todo.uid).filter(|uid| *uid < first_new && view.stored(*uid).is_none()).collect();
+    for chunk in unknown.chunks(CHUNK) {
+        view.ask_todos(Ask { params: vec![plan.into(), Value::uids(chunk)], ..ask!("read todos", BY_UID) })?;
+    }
+    let stored: HashMap<Uid, Stored> =
+        rows.iter().filter_map(|todo| view.stored(todo.uid).map(|stored| (todo.uid, stored))).collect();
+    let old = |todo: &Todo| stored.get(&todo.uid);
+    let moves = |todo: &&Todo| old(todo).is_some_and(|old| old.is_live && (old.id != todo.id || !todo.is_live()));
+    let moving: Vec<Uid> = rows.iter().filter(moves).map(|todo| todo.uid).collect();
+    if !moving.is_empty() {
+        view.enqueue(Ask { params: vec![plan.into(), Value::uids(&moving)], ..ask!("write todos", RELEASE) });
+    }
+    let (known, new): (Vec<&Todo>, Vec<&Todo>) = rows.iter().partition(|todo| old(todo).is_some());
+    for (sql, todos) in [(UPDATE, known), (INSERT, new)] {
+        for chunk in todos.chunks(CHUNK) {
+            view.enqueue(Ask { what: "write todos", sql, params: params(view, chunk, &stored)? });
+        }
+    }
+    relink(view, rows, &stored);
+    for todo in rows {
+        // What a newer program wrote is kept in the row; it is read again if this todo is written again.
+        view.note(todo, stored.get(&todo.uid).and_then(|old| old.body.as_deref()).unwrap_or("{}"));
+    }
+    Ok(())
+}
+
+/// Writes columns and edges of todos again; there are no edges of theirs.
+pub fn rewrite(view: &View<'_>, todos: &[Todo]) -> Result<(), StoreError> {
+    let stored: HashMap<Uid, Stored> =
+        todos.iter().filter_map(|todo| view.stored(todo.uid).map(|stored| (todo.uid, stored))).collect();
+    let all: Vec<&Todo> = todos.iter().collect();
+    for chunk in all.chunks(CHUNK) {
+        view.enqueue(Ask { what: "rebuild", sql: UPDATE, params: params(view, chunk, &stored)? });
+    }
+    relink(view, todos, &HashMap::new());
+    Ok(())
+}
+
+fn params(view: &View<'_>, todos: &[&Todo], stored: &HashMap<Uid, Stored>) -> Result<Vec<Value>, StoreError> {
+    let ints = |of: &dyn Fn(&Todo) -> Option<i64>| Value::Ints(todos.iter().map(|todo| of(todo)).collect());
+    let mut bodies = Vec::with_capacity(todos.len());
+    for todo in todos {
+        let old = stored.get(&todo.uid).and_then(|old| old.body.as_deref());
+        let body = match old {
+            Some(old) => keep_unknown(&todo.fields, old, &EveryField),
+            None => serde_json::to_string(&todo.fields),
+        };
+        let body = body.map_err(|e| fail::failed(view.store.label(), format!("cannot write a todo: {e}")))?;
+        bodies.push(Some(escape::escape(&body).into_owned()));
+    }
+    Ok(vec![
+        view.plan.0.into(),
+        ints(&|todo| Some(todo.uid.0.cast_signed())),
+        ints(&|todo| Some(todo.position)),
+        ints(&|todo| todo.removed),
+        ints(&|todo| Some(todo.updated_at)),
+        ints(&|todo| todo.lease_until),
+        ints(&held_until),
+        ints(&|todo| Some(todo.derived.unmet.into())),
+        ints(&|todo| Some(todo.derived.level.into())),
+        ints(&|todo| Some(content_number(&todo.content).into())),
+        ints(&|todo| Some(queue(todo))),
+        ints(&|todo| Some(todo.effective_priority().into())),
+        ints(&|todo| Some(todo.derived.pull.into())),
+        Value::Texts(todos.iter().map(|todo| Some(escape::key(&todo.id).into_owned())).collect()),
+        Value::Texts(
+            todos.iter().map(|todo| todo.owner.as_deref().map(|owner| escape::key(owner).into_owned())).collect(),
+        ),
+        Value::Texts(bodies),
+    ])
+}
+
+/// Targets of dependencies, and ids of those that dangle.
+type Targets<'a> = (BTreeSet<Uid>, BTreeSet<&'a str>);
+
+fn targets(deps: &[Dep]) -> Targets<'_> {
+    let dangling = deps.iter().filter_map(|dep| match dep {
+        Dep::Dangling(id) => Some(id.as_str()),
+        Dep::On(_) | Dep::Suspended(_) => None,
+    });
+    (deps.iter().filter_map(Dep::target).collect(), dangling.collect())
+}
+
+/// Brings the inverse tables from what they say to what the rows say.
+fn relink(view: &View<'_>, rows: &[Todo], stored: &HashMap<Uid, Stored>) {
+    let (mut cut, mut made) = (Pairs::default(), Pairs::default());
+    for todo in rows {
+        let before = stored.get(&todo.uid).map_or(&[][..], |old| &old.deps);
+        let after = live_deps(todo);
+        if before == after {
+            continue;
+        }
+        let (before, after) = (targets(before), targets(after));
+        cut.extend(todo.uid, before.0.difference(&after.0), before.1.difference(&after.1));
+        made.extend(todo.uid, after.0.difference(&before.0), after.1.difference(&before.1));
+    }
+    cut.queue(view, CUT_EDGES, CUT_DANGLING);
+    made.queue(view, MAKE_EDGES, MAKE_DANGLING);
+}
+
+const CUT_EDGES: &str = "DELETE FROM punch.edge e USING unnest($2::int8[], $3::int8[]) AS n (dep, dependent) \
+                         WHERE e.plan = $1 AND e.dep = n.dep AND e.dependent = n.dependent";
+const MAKE_EDGES: &str = "INSERT INTO punch.edge (plan, dep, dependent) SELECT $1, n.* FROM unnest($2::int8[], $3::int8[]) AS n \
+                          ON CONFLICT DO NOTHING";
+const CUT_DANGLING: &str = "DELETE FROM punch.dangling d USING unnest($2::text[], $3::int8[]) AS n (id, dependent) \
+                            WHERE d.plan = $1 AND d.id = n.id AND d.dependent = n.dependent";
+const MAKE_DANGLING: &str = "INSERT INTO punch.dangling (plan, id, dependent) \
+                             SELECT $1, n.* FROM unnest($2::text[], $3::int8[]) AS n ON CONFLICT DO NOTHING";
+
+/// Rows of the inverse tables.
+#[derive(Default)]
+struct Pairs {
+    deps: Vec<Option<i64>>,
+    dependents: Vec<Option<i64>>,
+    ids: Vec<Option<String>>,
+    waiting: Vec<Option<i64>>,
+}
+
+impl Pairs {
+    fn extend<'a>(
+        &mut self,
+        dependent: Uid,
+        deps: impl Iterator<Item = &'a Uid>,
+        ids: impl Iterator<Item = &'a &'a str>,
+    ) {
+        let dependent = Some(dependent.0.cast_signed());
+        for dep in deps {
+            self.deps.push(Some(dep.0.cast_signed()));
+            self.dependents.push(dependent);
+        }
+        for id in ids {
+            self.ids.push(Some(escape::key(id).into_owned()));
+            self.waiting.push(dependent);
+        }
+    }
+
+    fn queue(self, view: &View<'_>, edges: &'static str, dangling: &'static str) {
+        let plan = Value::from(view.plan.0);
+        if !self.deps.is_empty() {
+            let params = vec![plan.clone(), Value::Ints(self.deps), Value::Ints(self.dependents)];
+            view.enqueue(Ask { what: "write edges", sql: edges, params });
+        }
+        if !self.ids.is_empty() {
+            let params = vec![plan, Value::Texts(self.ids), Value::Ints(self.waiting)];
+            view.enqueue(Ask { what: "write edges", sql: dangling, params });
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Wake-ups. Commits of this process wake its waiters directly. Those of others come as notifications over one connection for
+//! all waiters, and a look at the number of writes every second finds what no notification came for: behind a pooler there
+//! are none. A notification is sent after the commit and never in it, where it would make writers of all plans wait for each
+//! other; writes in quick succession share one.
+
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use punch_store::{Changes, StoreError};
+use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::address::Address;
+use crate::link::{Link, ask};
+use crate::value::Columns;
+
+/// How often the number of writes is looked at while somebody waits.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Writes within this time share a notification.
+const TOGETHER: Duration = Duration::from_millis(20);
+
+/// How long to wait before connecting again.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// Shared by a store and its waiters.
+pub struct Watch {
+    runtime: Arc<Runtime>,
+    address: Arc<Address>,
+    project: i64,
+    /// Tells notifications of this store handle from those of others.
+    origin: String,
+    commits: watch::Sender<u64>,
+    /// Writes of this handle, which the number of all writes includes.
+    own: Arc<AtomicU64>,
+    ear: Mutex<Ear>,
+    noted: Mutex<Noted>,
+}
+
+#[derive(Default)]
+struct Ear {
+    waiters: usize,
+    task: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Noted {
+    last: Option<Instant>,
+    is_due: bool,
+}
+
+impl Watch {
+    pub fn new(runtime: Arc<Runtime>, address: Arc<Address>, project: i64) -> Self {
+        let origin = format!("{:016x}", random());
+        Self {
+            runtime,
+            address,
+            project,
+            origin,
+            commits: watch::Sender::new(0),
+            own: Arc::default(),
+            ear: Mutex::default(),
+            noted: Mutex::default(),
+        }
+    }
+
+    /// A number that no other write has.
+    pub fn random(&self) -> i64 {
+        random().cast_signed()
+    }
+
+    /// This process has committed over this connection.
+    pub fn committed(&self, link: &Link) {
+        self.committed_elsewhere();
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.last.is_some_and(|last| last.elapsed() < TOGETHER) {
+            noted.is_due = true;
+            return;
+        }
+        *noted = Noted { last: Some(Instant::now()), is_due: false };
+        drop(noted);
+        self.runtime.block_on(link.post(&self.note()));
+    }
+
+    /// This process has committed, and the connection is gone.
+    pub fn committed_elsewhere(&self) {
+        self.own.fetch_add(1, Ordering::Relaxed);
+        self.commits.send_modify(|commits| *commits += 1);
+    }
+
+    /// Sends the notification that writes in quick succession have left, if one is due.
+    pub fn flush(&self, link: &Link) {
+        let due = std::mem::take(&mut self.noted.lock().unwrap_or_else(PoisonError::into_inner).is_due);
+        if due {
+            self.runtime.block_on(link.post(&self.note()));
+        }
+    }
+
+    /// A transaction of its own, which nobody has to wait for.
+    fn note(&self) -> String {
+        let (channel, origin) = (channel(&self.address, self.project), &self.origin);
+        format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel}, '{origin}'; COMMIT")
+    }
+
+    fn ear(&self) -> MutexGuard<'_, Ear> {
+        self.ear.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn random() -> u64 {
+    // The seed of a hash map is as random as the system has it.
+    std::hash::RandomState::new().hash_one(std::process::id())
+}
+
+/// The channel of a project: a plain name, other for every schema.
+fn channel(address: &Address, project: i64) -> String {
+    format!("punch_{:08x}_{project}", punch_core::hash::fnv1a(address.schema.bytes()) & 0xffff_ffff)
+}
+
+/// Listens for as long as there are waiters. Runs whenever a thread of this store waits for anything.
+async fn hear(address: Arc<Address>, project: i64, origin: String, own: Arc<AtomicU64>, commits: watch::Sender<u64>) {
+    let mut foreign = None;
+    loop {
+        let (heard, mut notes) = mpsc::unbounded_channel();
+        let own_origin = origin.clone();
+        let hear = move |payload: &str| {
+            if payload != own_origin {
+                let _ = heard.send(());
+            }
+        };
+        let Ok(mut link) = Link::listen(&address, hear).await else {
+            tokio::time::sleep(RETRY).await;
+            continue;
+        };
+        let listen = format!("LISTEN {}", channel(&address, project));
+        if link.send(Some(&listen), &[], None).await.is_err() {
+            tokio::time::sleep(RETRY).await;
+            continue;
+        }
+        while !link.is_closed() {
+            let Some(now) = foreign_writes(&mut link, project, &own).await else { break };
+            // What was before the first look is unknown to nobody: whoever waits has read since.
+            if foreign.replace(now).is_some_and(|before| before != now) {
+                commits.send_modify(|commits| *commits += 1);
+            }
+            // A notification, or the time for a look; both are followed by one.
+            let _ = tokio::time::timeout(LOOK, notes.recv()).await;
+            while notes.try_recv().is_ok() {}
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+/// The number of writes of other store handles; `None` if it cannot be asked for.
+async fn foreign_writes(link: &mut Link, project: i64, own: &AtomicU64) -> Option<i64> {
+    const WRITES: &str = "SELECT coalesce(sum(writes), 0)::int8 FROM punch.plan WHERE project = $1";
+    // Own writes are counted before the look: one in between leads to a needless wake-up, never to a missed one.
+    let counted = own.load(Ordering::Relaxed);
+    let rows = link.send(None, &[ask!("look for writes", WRITES, project)], None).await.ok()?;
+    let writes = rows.first()?.first()?.int(0).ok()?;
+    Some(writes.wrapping_sub(counted.cast_signed()))
+}
+
+/// One who waits.
+pub struct Waiter {
+    watch: Arc<Watch>,
+    seen: watch::Receiver<u64>,
+}
+
+impl Waiter {
+    pub fn new(watch: &Arc<Watch>) -> Self {
+        let mut ear = watch.ear();
+        ear.waiters += 1;
+        if ear.task.is_none() {
+            let hear = hear(
+                Arc::clone(&watch.address),
+                watch.project,
+                watch.origin.clone(),
+                Arc::clone(&watch.own),
+                watch.commits.clone(),
+            );
+            ear.task = Some(watch.runtime.spawn(hear));
+        }
+        drop(ear);
+        Self { watch: Arc::clone(watch), seen: watch.commits.subscribe() }
+    }
+}
+
+impl Changes for Waiter {
+    fn wait(&mut self, timeout: Duration) -> Result<bool, StoreError> {
+        let changed = self.seen.changed();
+        let woken = self.watch.runtime.block_on(async { tokio::time::timeout(timeout, changed).await });
+        Ok(matches!(woken, Ok(Ok(()))))
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let mut ear = self.watch.ear();
+        ear.waiters -= 1;
+        if ear.waiters == 0
+            && let Some(task) = ear.task.take()
+        {
+            task.abort();
+        }
+    }
+}
