@@ -31,6 +31,7 @@ mod soak;
 mod sources;
 mod test;
 mod unused;
+mod web;
 mod wording;
 
 use std::process::ExitCode;
@@ -60,6 +61,7 @@ Tasks:
   fuzz [--seconds N]                   every fuzz target for N seconds
   screenshots                          pictures of the program for the documentation, into docs/images
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs
+  web                                  the bundle of the web page from its sources
   soak [--minutes N] [--seed N]        16 mixed writers with kill -9 on real stores; every promise checked
   chaos [--minutes N] [--seed N]       the same writers on a PostgreSQL server that crashes, hangs and loses connections";
 
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
         ["faults", rest @ ..] => faults::run(rest),
         ["screenshots"] => screenshots::run(),
         ["search", rest @ ..] => search::run(rest),
+        ["web", rest @ ..] => web::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["chaos", rest @ ..] => chaos::run(rest),
         [unknown, ..] => Err(format!("no task `{unknown}`\n\n{HELP}")),

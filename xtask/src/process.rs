@@ -32,6 +32,11 @@ pub fn target() -> Result<PathBuf, String> {
     TARGET.get_or_init(ask).clone()
 }
 
+/// Returns true in continuous integration, where everything can be installed and nothing may be skipped.
+pub fn in_ci() -> bool {
+    env::var_os("CI").is_some_and(|value| !value.is_empty())
+}
+
 /// Builds `punch` without optimizations.
 pub fn build_punch() -> Result<PathBuf, String> {
     run(cargo().args(["build", "--locked", "--package", "punch-cli", "--quiet"]))?;

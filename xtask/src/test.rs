@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::{
     Done, agents, crates, deny, error_codes, escape, licences, links, named_files, postgres, process, promises, search,
-    soak, sources, unused, wording,
+    soak, sources, unused, web, wording,
 };
 
 /// What the steps may depend on.
@@ -41,6 +41,11 @@ const STEPS: &[Step] = &[
     Step { name: "postgres", what: "plans in PostgreSQL, on a server of its own", run: |_| postgres::check() },
     Step { name: "tests", what: "all tests of the workspace", run: |_| tests() },
     Step { name: "escape", what: "what agents, clones and other users can make run", run: |_| escape::run(&[]) },
+    Step {
+        name: "page",
+        what: "the web page: types, unit tests, and the bundle from its sources",
+        run: |_| web::check(),
+    },
     Step { name: "soak", what: "16 mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
     Step { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
 ];
@@ -65,7 +70,7 @@ pub fn run(arguments: &[&str]) -> Done {
 
 fn parse(arguments: &[&str]) -> Result<(Vec<&'static Step>, Options), String> {
     // A build of cargo-deny takes minutes: CI can afford it, the user decides.
-    let mut options = Options { with_deny: std::env::var_os("CI").is_some_and(|value| !value.is_empty()) };
+    let mut options = Options { with_deny: process::in_ci() };
     let mut only: Option<Vec<&str>> = None;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {

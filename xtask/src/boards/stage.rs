@@ -10,27 +10,7 @@ use super::tmux::Tmux;
 use crate::process;
 
 /// An agent in Claude's form. It works for a moment on each todo; one that says `ask` asks for permission first.
-const AGENT: &str = r#"
-echo '{"type":"system","subtype":"init","session_id":"s-'$$'"}'
-over() {
-  echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"total_cost_usd":0.02,"usage":{"input_tokens":9000,"output_tokens":800}}'
-}
-finish() { "$PUNCH" done "$id" --evidence "all tests pass" > /dev/null 2>&1; over; }
-while read -r line; do
-  case $line in
-    *"IDs: "*) rest=${line#*IDs: }; id=${rest%%\\n*} ;;
-  esac
-  echo '{"type":"assistant","message":{"content":[{"type":"text","text":"Working on '$id'"}]}}'
-  case $line in
-    *ask*)
-      echo '{"type":"control_request","request_id":"r-'$$'","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"sqlx migrate run --database-url sqlite:dev.db"}}}'
-      read -r answer
-      printf '%s\n' "$answer" >> "$TRACES/answers"
-      finish ;;
-    *) sleep "${WORK:-0.3}"; finish ;;
-  esac
-done
-"#;
+const AGENT: &str = include_str!("agent.sh");
 
 /// A project in a temporary folder.
 pub struct Stage {

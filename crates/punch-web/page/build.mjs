@@ -1,0 +1,61 @@
+// Builds the page into `dist/` under stable names, or into the folder after `--out`. `--tests FOLDER` bundles the unit
+// tests instead. The same sources give the same bytes on every machine: nothing here depends on time or place.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const argument = (name) => {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
+};
+
+/** What the bundle is not made of. Changing a test needs no new bundle. */
+const OTHERS = ["dist", "node_modules", "test"];
+
+function files(path, without = []) {
+  const entries = readdirSync(path, { withFileTypes: true }).filter((entry) => !without.includes(entry.name));
+  return entries.flatMap((entry) => (entry.isDirectory() ? files(join(path, entry.name)) : [join(path, entry.name)]));
+}
+
+function sources() {
+  const names = files(here, OTHERS).map((file) => relative(here, file).split(sep).join("/")).sort();
+  const hash = (name) => createHash("sha256").update(readFileSync(join(here, name))).digest("hex");
+  return names.map((name) => `${hash(name)}  ${name}\n`).join("");
+}
+
+const common = {
+  absWorkingDir: here,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  // A call per element is smaller than the automatic runtime; types come from the latter, see tsconfig.json.
+  tsconfigRaw: { compilerOptions: { jsx: "react", jsxFactory: "h", jsxFragmentFactory: "Fragment" } },
+  inject: ["src/elements.ts"],
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "warning",
+};
+
+async function page(out) {
+  mkdirSync(out, { recursive: true });
+  await build({
+    ...common,
+    entryPoints: { app: "src/main.tsx" },
+    outdir: out,
+    minify: true,
+  });
+  await build({ ...common, entryPoints: { app: "style/app.css" }, outdir: out, minify: true });
+  writeFileSync(join(out, "index.html"), readFileSync(join(here, "index.html")));
+  writeFileSync(join(out, "sources.sha256"), sources());
+}
+
+async function tests(out) {
+  const entryPoints = files(join(here, "test/unit")).filter((file) => /\.test\.tsx?$/.test(file));
+  await build({ ...common, entryPoints, outdir: out, platform: "node", outExtension: { ".js": ".mjs" } });
+}
+
+const testFolder = argument("--tests");
+await (testFolder ? tests(testFolder) : page(argument("--out") ?? join(here, "dist")));
