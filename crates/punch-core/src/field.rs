@@ -143,9 +143,17 @@ macro_rules! fields {
 
         impl Serialize for Fields {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let blank = Self::default();
+                FieldsWithout { fields: self, left_out: "" }.serialize(serializer)
+            }
+        }
+
+        impl Serialize for FieldsWithout<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let (fields, blank) = (self.fields, Fields::default());
                 let mut map = serializer.serialize_map(None)?;
-                $(if self.$name != blank.$name { map.serialize_entry(stringify!($name), &self.$name)?; })*
+                $(if fields.$name != blank.$name && stringify!($name) != self.left_out {
+                    map.serialize_entry(stringify!($name), &fields.$name)?;
+                })*
                 map.end()
             }
         }
@@ -190,7 +198,18 @@ macro_rules! fields {
     (@undo keep) => { false };
 }
 
+/// All fields but one, for JSON.
+struct FieldsWithout<'a> {
+    fields: &'a Fields,
+    left_out: &'static str,
+}
+
 impl Fields {
+    /// The fields for a store that keeps notes elsewhere.
+    pub fn without_notes(&self) -> impl Serialize {
+        FieldsWithout { fields: self, left_out: "notes" }
+    }
+
     /// Returns true if it is set aside: pending, with a hold of the kind `parked`. It is not open work, and nothing
     /// starts it or waits for its end.
     pub fn is_parked(&self) -> bool {

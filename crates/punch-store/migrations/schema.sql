@@ -132,6 +132,15 @@ CREATE TABLE mirrored (
     plan INTEGER PRIMARY KEY REFERENCES plan (id),
     todos TEXT NOT NULL
 ) STRICT;
+CREATE TABLE note (
+    plan INTEGER NOT NULL REFERENCES plan (id),
+    todo INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (plan, todo, seq)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE offer (
     plan INTEGER NOT NULL REFERENCES plan (id),
     owner TEXT NOT NULL,
@@ -225,7 +234,7 @@ CREATE TABLE todo (
     lease_until INTEGER,
     removed INTEGER,
     updated_at INTEGER NOT NULL,
-    body TEXT NOT NULL, said INTEGER,
+    body TEXT NOT NULL, said INTEGER, notes INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (plan, uid)
 ) STRICT;
 CREATE UNIQUE INDEX todo_id ON todo (plan, id) WHERE removed IS NULL;

@@ -76,6 +76,12 @@ fn check_plan(store: &SqliteStore, conn: &Connection, plan: PlanId, out: &mut Ve
     out.append(&mut wrong);
     let stored_edges = pairs(conn, "SELECT dep, dependent FROM edge WHERE plan = ?1", plan);
     let stored_dangling = pairs(conn, "SELECT id, dependent FROM dangling WHERE plan = ?1", plan);
+    let counted = pairs(conn, "SELECT notes, uid FROM todo WHERE plan = ?1 AND notes > 0", plan);
+    let noted = "SELECT max(seq) + 1, todo FROM note WHERE plan = ?1 GROUP BY todo HAVING max(seq) + 1 = count(*)";
+    let noted = pairs(conn, noted, plan);
+    if view.sql("be checked", counted)? != view.sql::<BTreeSet<(i64, i64)>>("be checked", noted)? {
+        out.push(format!("todos of plan {} have lost notes", plan.0));
+    }
     if view.sql("be checked", stored_edges)? != edges || view.sql("be checked", stored_dangling)? != dangling {
         out.push(format!("the edges of plan {} differ from what its todos say", plan.0));
     }
@@ -85,7 +91,9 @@ fn check_plan(store: &SqliteStore, conn: &Connection, plan: PlanId, out: &mut Ve
 /// Writes columns and edges again from the bodies.
 pub(super) fn rebuild(store: &SqliteStore) -> Result<(), StoreError> {
     const UPDATE: &str = "UPDATE todo SET id = ?3, position = ?4, status = ?5, effective = ?6, held_until = ?7, \
-                              owner = ?8, removed = ?9, said = ?10 WHERE plan = ?1 AND uid = ?2";
+                              owner = ?8, removed = ?9, said = ?10, \
+                              notes = (SELECT count(*) FROM note WHERE note.plan = ?1 AND note.todo = ?2) \
+                              WHERE plan = ?1 AND uid = ?2";
     store.commit(Durability::Full, |conn| {
         for plan in store.view(conn, PlanId(0)).plans()?.into_iter().map(|info| info.id) {
             let view = store.view(conn, plan);

@@ -15,6 +15,7 @@ mod hand_out;
 mod ledger;
 mod load;
 mod lock;
+mod notes;
 mod open;
 mod question;
 mod read;

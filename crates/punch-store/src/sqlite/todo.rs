@@ -1,17 +1,18 @@
-//! A todo as a row: the body is the whole truth, the other columns repeat what questions are asked about.
+//! A todo as a row: the body is the whole truth but for the notes, the other columns repeat what questions are asked about.
 
 use std::collections::BTreeSet;
 
-use punch_core::{Dep, Derived, Fields, Todo, Uid};
+use punch_core::{Dep, Derived, Event, Fields, Todo, Uid};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
 
+use super::notes;
 use crate::PlanId;
 use crate::backend::{EveryField, content_number, held_until, keep_unknown};
 
 /// What [`decode`] reads, in its order.
 pub(super) const COLUMNS: &str =
-    "todo.uid, todo.updated_at, todo.lease_until, todo.unmet, todo.level, todo.pull, todo.body";
+    "todo.uid, todo.updated_at, todo.lease_until, todo.unmet, todo.level, todo.pull, todo.body, todo.notes";
 
 /// Whether rows may hold keys that this program does not know, because a newer one wrote them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +24,18 @@ pub(super) enum Unknown {
 }
 
 /// Reads a row that was selected with [`COLUMNS`]. The inner error tells what is wrong with its content.
-pub(super) fn decode(row: &Row<'_>) -> rusqlite::Result<Result<Todo, String>> {
+pub(super) fn decode(conn: &Connection, plan: PlanId, row: &Row<'_>) -> rusqlite::Result<Result<Todo, String>> {
     let uid = Uid(row.get::<_, i64>(0)?.cast_unsigned());
-    let fields: Fields = match serde_json::from_str(row.get_ref(6)?.as_str()?) {
+    let mut fields: Fields = match serde_json::from_str(row.get_ref(6)?.as_str()?) {
         Ok(fields) => fields,
         Err(e) => return Ok(Err(format!("todo {} cannot be read: {e}", uid.0))),
     };
+    if row.get::<_, i64>(7)? > 0 {
+        // What a program with an older schema added is in the body.
+        let later = std::mem::take(&mut fields.notes);
+        fields.notes = notes::read(conn, plan, uid)?;
+        fields.notes.extend(later);
+    }
     let derived = Derived { unmet: row.get(3)?, level: row.get(4)?, pull: row.get(5)? };
     Ok(Ok(Todo { uid, fields, updated_at: row.get(1)?, lease_until: row.get(2)?, derived }))
 }
@@ -40,6 +47,7 @@ struct Old {
     removed: Option<i64>,
     said: Option<i64>,
     body: String,
+    notes: usize,
 }
 
 /// Writes rows. Ids that change hands are given up before they are taken.
@@ -47,9 +55,11 @@ pub(super) fn put(
     conn: &Connection,
     plan: PlanId,
     rows: &[Todo],
+    events: &[Event],
     first_new: Uid,
     unknown: Unknown,
 ) -> rusqlite::Result<()> {
+    let noted = notes::changed_from(events);
     let mut old = Vec::with_capacity(rows.len());
     for todo in rows {
         // Uids are given in order: from the plan's next one on there is nothing to look for.
@@ -62,35 +72,38 @@ pub(super) fn put(
     }
     for (todo, old) in rows.iter().zip(&old) {
         write(conn, plan, todo, old.as_ref(), unknown)?;
+        notes::write(conn, plan, todo, old.as_ref().map_or(0, |old| old.notes), noted.get(&todo.uid).copied())?;
     }
     Ok(())
 }
 
 fn stored(conn: &Connection, plan: PlanId, uid: Uid) -> rusqlite::Result<Option<Old>> {
-    conn.prepare_cached("SELECT id, position, removed, said, body FROM todo WHERE plan = ?1 AND uid = ?2")?
+    conn.prepare_cached("SELECT id, position, removed, said, body, notes FROM todo WHERE plan = ?1 AND uid = ?2")?
         .query_row(params![plan.0, uid.0.cast_signed()], |row| {
             let (id, position, removed) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(Old { id, position, removed, said: row.get(3)?, body: row.get(4)? })
+            let notes = usize::try_from(row.get::<_, i64>(5)?).unwrap_or(0);
+            Ok(Old { id, position, removed, said: row.get(3)?, body: row.get(4)?, notes })
         })
         .optional()
 }
 
 const INSERT: &str = "INSERT INTO todo (plan, uid, status, unmet, level, pull, effective, held_until, owner, lease_until, \
-     updated_at, body, id, position, removed, said) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+     updated_at, body, notes, id, position, removed, said) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 
 /// Leaves the columns alone that most changes keep, and with them their indexes.
 const UPDATE: &str = "UPDATE todo SET status = ?3, unmet = ?4, level = ?5, pull = ?6, effective = ?7, held_until = ?8, \
-     owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12 WHERE plan = ?1 AND uid = ?2";
+     owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12, notes = ?13 WHERE plan = ?1 AND uid = ?2";
 
 const UPDATE_ALL: &str = "UPDATE todo SET status = ?3, unmet = ?4, level = ?5, pull = ?6, effective = ?7, \
-     held_until = ?8, owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12, id = ?13, position = ?14, removed = ?15, \
-     said = ?16 WHERE plan = ?1 AND uid = ?2";
+     held_until = ?8, owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12, notes = ?13, id = ?14, position = ?15, \
+     removed = ?16, said = ?17 WHERE plan = ?1 AND uid = ?2";
 
 fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknown: Unknown) -> rusqlite::Result<()> {
     let body = body(todo, old.map(|o| o.body.as_str()), unknown)?;
     let uid = todo.uid.0.cast_signed();
     let d = todo.derived;
+    let notes = i64::try_from(todo.notes.len()).unwrap_or(i64::MAX);
     let said = content_number(&todo.content);
     let stays = |o: &Old| {
         o.id == todo.id && o.position == todo.position && o.removed == todo.removed && o.said == Some(said.into())
@@ -109,6 +122,7 @@ fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknow
             todo.lease_until,
             todo.updated_at,
             body,
+            notes,
         ])?;
     } else {
         let sql = if old.is_some() { UPDATE_ALL } else { INSERT };
@@ -125,6 +139,7 @@ fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknow
             todo.lease_until,
             todo.updated_at,
             body,
+            notes,
             todo.id,
             todo.position,
             todo.removed,
@@ -141,8 +156,8 @@ fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknow
 
 fn body(todo: &Todo, old: Option<&str>, unknown: Unknown) -> rusqlite::Result<String> {
     let json = match (unknown, old) {
-        (Unknown::Keep, Some(old)) => keep_unknown(&todo.fields, old, &EveryField),
-        _ => serde_json::to_string(&todo.fields),
+        (Unknown::Keep, Some(old)) => keep_unknown(&todo.fields.without_notes(), old, &EveryField),
+        _ => serde_json::to_string(&todo.fields.without_notes()),
     };
     json.map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
 }

@@ -139,7 +139,7 @@ impl<'c> View<'c> {
             for params in params {
                 let mut rows = statement.query(params)?;
                 while let Some(row) = rows.next()? {
-                    match todo::decode(row)? {
+                    match todo::decode(self.conn, self.plan, row)? {
                         Ok(todo) => each(todo),
                         Err(why) => return Ok(Err(why)),
                     }

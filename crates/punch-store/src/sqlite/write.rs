@@ -20,7 +20,8 @@ impl Tx for View<'_> {
         crate::store::follows(before.revision, outcome)?;
         if !outcome.rows.is_empty() {
             content_index::refresh(self)?;
-            let written = todo::put(self.conn, self.plan, &outcome.rows, Uid(before.next_uid), self.unknown);
+            let written =
+                todo::put(self.conn, self.plan, &outcome.rows, &outcome.events, Uid(before.next_uid), self.unknown);
             self.sql("write todos", written)?;
             self.changed.set(true);
         }

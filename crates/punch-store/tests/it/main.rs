@@ -8,6 +8,7 @@ mod faults;
 mod files;
 mod lost;
 mod many;
+mod notes;
 mod schema;
 mod sql_statuses;
 mod upgrade;

@@ -50,7 +50,7 @@ fn an_older_store_is_copied_and_brought_up_to_date() {
     let backups = folder.path().join("backups");
     for _ in 0..2 {
         let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
-        assert_eq!(store.info().unwrap().schema.to_string(), "3.0");
+        assert_eq!(store.info().unwrap().schema.to_string(), "3.1");
         assert_eq!(store.check().unwrap(), [""; 0]);
         assert_eq!(whole(&store, PlanId(1)).all().cloned().collect::<Vec<_>>(), todos);
         assert_eq!(fs::read_dir(&backups).unwrap().count(), 1, "one copy, made once");
@@ -121,7 +121,7 @@ fn a_newer_minor_schema_works_and_keeps_what_is_not_known() {
     let plan = store.create_plan("main", 0).unwrap();
     must(&store, plan, 1, &[add_as("a", &[]), add_as("b", &["a"])]);
     drop(store);
-    let newer = "PRAGMA user_version = 3001;
+    let newer = "PRAGMA user_version = 3002;
          CREATE TABLE extra (x);
          ALTER TABLE todo ADD COLUMN color TEXT;
          UPDATE todo SET color = 'red', body = json_set(body, '$.mood', 'fine');

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use punch_core::{PlanRow, Uid};
+use punch_core::{Note, PlanRow, Uid};
 use punch_store::{
     Batch, Catalogue, CompletedFiles, Control, ControlScope, Durability, ExpectedCall, OpenMode, PlanId, SessionKey,
     SqliteStore, Store, StoreAdmin, Wanted,
@@ -45,6 +45,7 @@ fn older_store(path: &Path, (minor, migrations): (u32, usize), todos: u32) {
         todo.fields.id.clone_from(&id);
         todo.fields.content = format!("do {uid}");
         todo.fields.position = 1024;
+        todo.fields.notes = vec![Note { text: format!("about {uid}"), at: 7, by: "ann".into() }; 2];
         let body = serde_json::to_string(&todo.fields).unwrap();
         let sql = "INSERT INTO todo (plan, uid, id, position, status, unmet, level, pull, effective, updated_at, body) \
                    VALUES (1, ?1, ?2, 1024, 'pending', 0, ?3, ?4, ?5, 0, ?6)";
@@ -84,7 +85,12 @@ fn older_store(path: &Path, (minor, migrations): (u32, usize), todos: u32) {
 fn is_complete(store: &SqliteStore, todos: usize) {
     let (main, side) = (PlanId(1), PlanId(2));
     assert_eq!(store.check().unwrap(), [""; 0]);
-    assert_eq!(whole(store, main).all().count(), todos);
+    let plan = whole(store, main);
+    assert_eq!(plan.all().count(), todos);
+    for todo in plan.all() {
+        let note = Note { text: format!("about {}", todo.uid.0), at: 7, by: "ann".into() };
+        assert_eq!(todo.notes, [note.clone(), note]);
+    }
     look(store, main, |s| {
         assert_eq!(s.answer("key", 10)?.as_deref(), Some("\"answer\""));
         assert_eq!(s.checkpoints(9)?.len(), 1);
@@ -147,7 +153,7 @@ fn is_upgraded(schema: (u32, usize)) {
     older_store(&path, schema, 3);
     let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
     let upgrade = store.upgrade().unwrap();
-    assert_eq!((upgrade.from.to_string(), upgrade.to.to_string()), (format!("2.{}", schema.0), "3.0".to_owned()));
+    assert_eq!((upgrade.from.to_string(), upgrade.to.to_string()), (format!("2.{}", schema.0), "3.1".to_owned()));
     let copy = Connection::open(upgrade.copy.as_ref().unwrap()).unwrap();
     assert_eq!(copy.query_row("SELECT count(*) FROM setting", [], |row| row.get::<_, i64>(0)).unwrap(), 21);
     assert_eq!(copy.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0)).unwrap(), 2_000 + schema.0);
@@ -194,7 +200,7 @@ fn an_upgrade_that_is_killed_leaves_the_older_store_or_the_new_one() {
         };
         match version {
             2003 => older += 1,
-            3000 => newer += 1,
+            3001 => newer += 1,
             other => panic!("round {round} left version {other}"),
         }
         is_complete(&SqliteStore::open(&path, OpenMode::Existing).unwrap(), 500);
