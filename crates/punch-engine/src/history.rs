@@ -6,6 +6,9 @@ use punch_store::{PlanId, Snapshot};
 
 use crate::{Changed, Engine, EngineError, Request, Revision};
 
+/// Events of a revision that are read to tell what happened in it. A revision may have as many as the plan has todos.
+pub const NARRATED: usize = 1_000;
+
 /// One revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevisionEntry {
@@ -15,13 +18,20 @@ pub struct RevisionEntry {
     pub at: i64,
     /// Who.
     pub by: String,
-    /// What happened, in order.
+    /// What happened, in order; of a large revision only the beginning, unless everything was asked for.
     pub events: Vec<Event>,
+    /// How many more events the revision has.
+    pub more: u64,
     /// Whether it undid another revision, and whether it still stands.
     pub fate: Fate,
 }
 
 impl RevisionEntry {
+    /// What happened, in words.
+    pub fn story(&self) -> Story {
+        Story::of(&self.events).and_more(self.more)
+    }
+
     /// The revision as a row; `names` has the todos that the story names.
     pub fn row(&self, names: &Plan, story: &Story) -> HistoryRow {
         HistoryRow::of(names, (self.revision, self.at, &self.by), story, self.fate)
@@ -33,14 +43,19 @@ impl From<Revision> for RevisionEntry {
     fn from(revision: Revision) -> Self {
         let fate = UndoWalk::default().visit(revision.number, &revision.events);
         let by = revision.by.by().to_owned();
-        Self { revision: revision.number, at: revision.at, by, events: revision.events, fate }
+        Self { revision: revision.number, at: revision.at, by, events: revision.events, more: 0, fate }
     }
 }
 
 impl Engine {
-    /// The last `limit` revisions, newest first.
+    /// The last `limit` revisions, newest first, each with its first [`NARRATED`] events: enough to tell what happened.
     pub fn history(&self, plan: PlanId, limit: u64) -> Result<Vec<RevisionEntry>, EngineError> {
-        self.read(plan, |snapshot| last(snapshot, limit))
+        self.read(plan, |snapshot| last(snapshot, limit, NARRATED))
+    }
+
+    /// The last `limit` revisions, newest first, with all their events.
+    pub fn history_in_full(&self, plan: PlanId, limit: u64) -> Result<Vec<RevisionEntry>, EngineError> {
+        self.read(plan, |snapshot| last(snapshot, limit, usize::MAX))
     }
 
     /// The last `limit` revisions in which something happened to a todo, newest first, with only those events.
@@ -55,7 +70,7 @@ impl Engine {
                 events.retain(|event| matches!(event.patch, Patch::Todo(of, _) if of == uid));
                 let came = events.iter().any(|event| event.kind == Kind::Added);
                 if let Some(first) = events.first() {
-                    entries.push(RevisionEntry { revision, at: first.at, by: first.by.clone(), events, fate });
+                    entries.push(RevisionEntry { revision, at: first.at, by: first.by.clone(), events, more: 0, fate });
                 }
                 if came {
                     break;
@@ -100,23 +115,20 @@ pub(crate) fn seen_at(snapshot: &dyn Snapshot, revision: u64) -> Result<Plan, En
     Ok(at_revision(&whole, &snapshot.events(revision, usize::MAX)?, revision))
 }
 
-/// The last `limit` revisions of one moment, newest first.
-pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64) -> Result<Vec<RevisionEntry>, EngineError> {
-    let since = snapshot.row()?.revision.saturating_sub(limit);
-    let events = snapshot.events(since, usize::MAX)?;
+/// The last `limit` revisions of one moment, newest first, with at most `events` events of each.
+pub(crate) fn last(snapshot: &dyn Snapshot, limit: u64, events: usize) -> Result<Vec<RevisionEntry>, EngineError> {
+    let newest = snapshot.row()?.revision;
+    let oldest = newest.saturating_sub(limit).max(snapshot.info()?.pruned);
     let mut standing = UndoWalk::default();
-    let entry = |events: &[Event]| {
-        let first = events.first()?;
-        let fate = standing.visit(first.revision, events);
-        Some(RevisionEntry {
-            revision: first.revision,
-            at: first.at,
-            by: first.by.clone(),
-            events: events.to_vec(),
-            fate,
-        })
-    };
-    Ok(events.chunk_by(|a, b| a.revision == b.revision).rev().filter_map(entry).collect())
+    let mut out = Vec::new();
+    for revision in (oldest + 1..=newest).rev() {
+        let (events, total) = snapshot.events_head(revision, events)?;
+        let Some(first) = events.first() else { continue };
+        let (at, by, fate) = (first.at, first.by.clone(), standing.visit(revision, &events));
+        let more = total - events.len() as u64;
+        out.push(RevisionEntry { revision, at, by, events, more, fate });
+    }
+    Ok(out)
 }
 
 /// A whole plan with the given later events undone.

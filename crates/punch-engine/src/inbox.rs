@@ -157,7 +157,7 @@ fn items_of(
 /// Returns true if the user wrote this revision.
 fn is_by_user(snapshot: &dyn Snapshot, revision: u64) -> Result<bool, EngineError> {
     let user = Actor::user();
-    Ok(snapshot.events_of(revision)?.first().is_some_and(|event| event.owner.is_none() && event.by == user.by()))
+    Ok(snapshot.events_head(revision, 1)?.0.first().is_some_and(|event| event.owner.is_none() && event.by == user.by()))
 }
 
 /// Conflicts with the plan file that were noticed after the user last looked. They are settled already, but not always

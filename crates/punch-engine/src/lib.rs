@@ -65,7 +65,7 @@ pub use git::{
     CommitVerdict, ELSEWHERE as GIT_ELSEWHERE, Git, GitCall, GitFolders, GitState, finish as finish_git, git_link,
     program as git_program, read_beginning,
 };
-pub use history::{RevisionEntry, at_revision};
+pub use history::{NARRATED, RevisionEntry, at_revision};
 pub use host::{
     DecisionRecord, Earlier, Find, Going, HostReport, Mark, Meter, Observed, Read, Reading, Spent, Switches, TurnStart,
     owner_of,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use punch_core::drive::Offers;
-use punch_core::reason::{self, is_busy, is_startable, own_work};
+use punch_core::reason::{self, Reader, is_busy, is_startable, own_work};
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{ReadyMark, Snapshot, StoreError, Which};
 
@@ -11,6 +11,8 @@ use crate::offers;
 
 /// Ready todos looked at in one step after the first one.
 const PAGE: usize = 64;
+/// Todos that are loaded one by one to explain one of them; where more stand in its way, everything is loaded.
+const WALKED: usize = 5_000;
 
 /// What becomes of todos that another session was sent to and has not started yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +147,26 @@ pub fn load_reasons(snapshot: &dyn Snapshot, part: &mut Plan, uids: &[Uid]) -> R
             Ok(()) => break,
             Err(need) => snapshot.load(&need, part)?,
         }
+    }
+    Ok(())
+}
+
+/// Loads what it takes to say where the waiting of one todo begins: everything that it waits for, however indirectly.
+pub(crate) fn load_roots(snapshot: &dyn Snapshot, part: &mut Plan, uid: Uid, now: i64) -> Result<(), StoreError> {
+    snapshot.load(&Footprint { todos: [uid].into(), ..Footprint::default() }, part)?;
+    let mut seen = HashSet::from([uid]);
+    let mut layer = vec![uid];
+    while !layer.is_empty() {
+        if seen.len() > WALKED {
+            return snapshot.load(&Footprint::everything(), part);
+        }
+        load_reasons(snapshot, part, &layer)?;
+        let reader = Reader::new(part, now);
+        let waiting = layer.iter().filter_map(|uid| part.get(*uid));
+        let mut next: Vec<Uid> =
+            waiting.flat_map(|todo| reader.reasons(todo)).filter_map(|reason| reason.uid).collect();
+        next.retain(|uid| seen.insert(*uid));
+        layer = next;
     }
     Ok(())
 }

@@ -159,6 +159,14 @@ pub trait Snapshot: Catalogue {
     /// The events of one revision; empty if there is none, or if it was pruned.
     fn events_of(&self, revision: u64) -> Result<Vec<Event>, StoreError>;
 
+    /// The first `limit` events of one revision, and how many it has: an import of a large plan is one revision.
+    fn events_head(&self, revision: u64, limit: usize) -> Result<(Vec<Event>, u64), StoreError> {
+        let mut events = self.events_of(revision)?;
+        let total = events.len() as u64;
+        events.truncate(limit);
+        Ok((events, total))
+    }
+
     /// What folding starts from: an empty whole plan, or the plan at the revision up to which events were pruned
     /// (without derived values: `derive` follows after the last event).
     fn baseline(&self) -> Result<Plan, StoreError>;

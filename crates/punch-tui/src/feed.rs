@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use punch_core::drive::{Decision, Switch};
-use punch_core::view::{Cap, Glyphs, HistoryRow, Plain, Story, checklist};
+use punch_core::view::{Cap, Glyphs, HistoryRow, Plain, checklist};
 use punch_core::{Plan, text};
 use punch_engine::{ActivityKind, EngineError, PlanRefresher, READER, Refreshed, RevisionEntry, Revisions, Sum};
 use punch_store::QuestionFilter;
@@ -201,7 +201,7 @@ fn refresh_history(
     let known = history.first().map_or(0, |row| row.revision);
     if known == 0 || plan.row.revision.saturating_sub(known) > HISTORY {
         let entries = engine.history(id, HISTORY)?;
-        *history = entries.iter().map(|entry| entry.row(plan, &Story::of(&entry.events))).collect();
+        *history = entries.iter().map(|entry| entry.row(plan, &entry.story())).collect();
         return Ok(());
     }
     loop {
@@ -217,7 +217,7 @@ fn refresh_history(
             let changed = checklist::transitions(plan, &revision.events, glyphs, Cap::new(TRANSITIONS, usize::MAX));
             changed.lines().for_each(|line| transitions.insert(0, line.to_owned()));
             let entry = RevisionEntry::from(revision);
-            let row = entry.row(plan, &Story::of(&entry.events));
+            let row = entry.row(plan, &entry.story());
             let undone = row.undoes.and_then(|of| history.iter_mut().find(|row| row.revision == of));
             let again = undone.and_then(|undone| {
                 undone.undone_by = Some(row.revision);

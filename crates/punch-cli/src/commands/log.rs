@@ -69,15 +69,20 @@ impl Log {
             }
         };
         let turn = if self.turn { Some(self.turn_of(&open)?) } else { None };
+        // Programs get every event, readers the beginning of what happened.
+        let history = |limit| match open.project.global.json {
+            true => open.engine.history_in_full(open.plan, limit),
+            false => open.engine.history(open.plan, limit),
+        };
         let entries = match &self.todo {
-            None if self.new => unseen(&open, u64::from(self.limit))?,
+            None if self.new => unseen(&open, history(u64::from(self.limit).max(NEW))?)?,
             None if turn.is_some() => {
                 let since = turn.as_ref().map_or(0, |turn| turn.revision);
-                let mut entries = open.engine.history(open.plan, u64::from(self.limit))?;
+                let mut entries = history(u64::from(self.limit))?;
                 entries.retain(|entry| entry.revision > since);
                 entries
             }
-            None => open.engine.history(open.plan, u64::from(self.limit))?,
+            None => history(u64::from(self.limit))?,
             Some(given) => {
                 let uid = open.engine.resolve(open.plan, given)?;
                 open.engine.history_of(open.plan, uid, self.limit as usize)?
@@ -105,7 +110,7 @@ impl Log {
         if entries.is_empty() {
             return Ok(Reply::new("Nothing has happened yet.", json!({})));
         }
-        let stories: Vec<Story> = entries.iter().map(|entry| Story::of(&entry.events)).collect();
+        let stories: Vec<Story> = entries.iter().map(RevisionEntry::story).collect();
         let names = names(&open, &history::footprint(stories.iter().flat_map(Story::names)))?;
         let layout = open.project.layout(open.engine.now());
         let width = entries.first().map_or(1, |entry| entry.revision.to_string().len());
@@ -137,8 +142,8 @@ impl Log {
     }
 }
 
-/// What happened since the reader last looked, newest first. From now on it has been looked at.
-fn unseen(open: &Open, limit: u64) -> Result<Vec<RevisionEntry>, Failure> {
+/// What of the last revisions happened since the reader last looked, newest first. From now on it has been looked at.
+fn unseen(open: &Open, mut entries: Vec<RevisionEntry>) -> Result<Vec<RevisionEntry>, Failure> {
     // An agent that looks must not hide anything from the user.
     let actor = open.project.actor();
     let reader = match actor.owner().filter(|_| !actor.is_user()) {
@@ -146,7 +151,6 @@ fn unseen(open: &Open, limit: u64) -> Result<Vec<RevisionEntry>, Failure> {
         None => READER.to_owned(),
     };
     let since = open.engine.seen(open.plan, &reader)?.map_or(0, |mark| mark.revision);
-    let mut entries = open.engine.history(open.plan, limit.max(NEW))?;
     entries.retain(|entry| entry.revision > since);
     if let Some(newest) = entries.first() {
         open.engine.mark_seen(open.plan, &reader, newest.revision)?;

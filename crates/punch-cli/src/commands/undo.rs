@@ -4,7 +4,7 @@ use clap::Args;
 use punch_core::reason::Reader;
 use punch_core::view::history::{self, Story};
 use punch_core::{Patch, Refusal, Todo, Uid, text};
-use punch_engine::{Changed, EngineError};
+use punch_engine::{Changed, EngineError, NARRATED};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -51,7 +51,8 @@ pub fn answer(open: &Open, changed: &Changed) -> Result<Reply, Failure> {
     let Some(undone) = &changed.outcome.undone else { return Ok(Reply::printed()) };
     // A redo is described as the change that is in force again; an undo of a redo as the change that no longer is.
     let (story, names) = open.engine.read(open.plan, |snapshot| {
-        let story = Story::of(&snapshot.events_of(undone.change)?);
+        let (events, total) = snapshot.events_head(undone.change, NARRATED)?;
+        let story = Story::of(&events).and_more(total - events.len() as u64);
         let mut names = punch_core::Plan::slice(snapshot.row()?);
         snapshot.load(&history::footprint(story.names()), &mut names)?;
         Ok((story, names))

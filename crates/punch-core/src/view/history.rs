@@ -17,6 +17,8 @@ pub struct Story {
     parts: Vec<(String, Vec<Uid>)>,
     /// The content of a todo that came alone.
     came: Option<String>,
+    /// Events of the revision that were not looked at.
+    more: u64,
 }
 
 impl Story {
@@ -43,7 +45,16 @@ impl Story {
             }
         }
         let came = if let [Some(content)] = came.as_slice() { Some(content.clone()) } else { None };
-        Self { parts, came }
+        Self { parts, came, more: 0 }
+    }
+
+    /// Says that the revision has more events than were looked at.
+    pub fn and_more(mut self, events: u64) -> Self {
+        self.more += events;
+        if events > 0 {
+            self.came = None;
+        }
+        self
     }
 
     /// The todos that will be named.
@@ -56,6 +67,9 @@ impl Story {
         let mut out: Vec<String> = self.parts.iter().take(THINGS).map(|part| self.part(part, plan)).collect();
         if self.parts.len() > THINGS {
             out.push(format!("{} more", self.parts.len() - THINGS));
+        }
+        if self.more > 0 {
+            out.push(format!("{} more {}", self.more, if self.more == 1 { "change" } else { "changes" }));
         }
         Plain::clipped(&out.join("; "), 4_000)
     }

@@ -188,14 +188,19 @@ fn todo(
 
 fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64) -> Result<Answer, EngineError> {
     let uid = id.map(|id| reference::resolve(snapshot, id)).transpose()?;
-    let mut whole = Plan::slice(snapshot.row()?);
-    snapshot.load(&Footprint::everything(), &mut whole)?;
+    let mut plan = Plan::slice(snapshot.row()?);
     let text = match uid {
-        Some(uid) => reason::why(&whole, uid, now).map(|why| why.text()).unwrap_or_default(),
-        None => reason::standstill(&whole, now).text(),
+        Some(uid) => {
+            ready::load_roots(snapshot, &mut plan, uid, now)?;
+            reason::why(&plan, uid, now).map(|why| why.text()).unwrap_or_default()
+        }
+        None => {
+            snapshot.load(&Footprint::everything(), &mut plan)?;
+            reason::standstill(&plan, now).text()
+        }
     };
     let structured = caller.structured.then(|| json!({"why": text}));
-    Ok(Answer::new(capped(&text), structured.unwrap_or_default(), whole.row.revision))
+    Ok(Answer::new(capped(&text), structured.unwrap_or_default(), plan.row.revision))
 }
 
 /// The tokens that the caller has left: as it says, as its hooks measured last, or those of a whole context window.
@@ -228,8 +233,8 @@ fn fitting(
 }
 
 fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<Answer, EngineError> {
-    let entries = history::last(snapshot, limit.min(20) as u64)?;
-    let stories: Vec<Story> = entries.iter().map(|entry| Story::of(&entry.events)).collect();
+    let entries = history::last(snapshot, limit.min(20) as u64, history::NARRATED)?;
+    let stories: Vec<Story> = entries.iter().map(RevisionEntry::story).collect();
     let mut names = Plan::slice(snapshot.row()?);
     snapshot.load(&view::history::footprint(stories.iter().flat_map(Story::names)), &mut names)?;
     let line = |(entry, story): (&RevisionEntry, &Story)| entry.row(&names, story).model_line();

@@ -43,7 +43,7 @@ impl Cursor {
         let found = match row.revision == self.revision {
             true => Some(row.last_time),
             // What is pruned cannot be compared.
-            false => snapshot.events_of(self.revision)?.first().map(|event| event.at),
+            false => snapshot.events_head(self.revision, 1)?.0.first().map(|event| event.at),
         };
         Ok(found.is_some_and(|found| found != written_at))
     }

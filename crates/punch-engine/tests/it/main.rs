@@ -25,6 +25,7 @@ mod mirror;
 mod mirror_identity;
 mod partly_applied;
 mod plan_file;
+mod read_large;
 mod run;
 mod run_lease;
 mod sandbox;

@@ -58,6 +58,23 @@ pub(super) fn of(view: &View<'_>, revision: u64) -> Result<Vec<Event>, StoreErro
     Ok(out)
 }
 
+/// The first events of one revision, and how many it has.
+pub(super) fn head(view: &View<'_>, revision: u64, limit: usize) -> Result<(Vec<Event>, u64), StoreError> {
+    // Events of a revision are numbered from 0 without gaps, so the last number says how many there are.
+    let last = "SELECT seq FROM event WHERE plan = ?1 AND revision = ?2 ORDER BY seq DESC LIMIT 1";
+    let key = params![view.plan.0, i64::try_from(revision).unwrap_or(i64::MAX)];
+    let last = view.conn.prepare_cached(last).and_then(|mut s| s.query_row(key, |row| row.get::<_, u32>(0)).optional());
+    let total = view.sql("read events", last)?.map_or(0, |seq| u64::from(seq) + 1);
+    let mut out = Vec::new();
+    if limit > 0 && total > 0 {
+        each(view, &format!("{SELECT} WHERE plan = ?1 AND revision = ?2 ORDER BY seq"), revision, &mut |event| {
+            out.push(event);
+            Ok(out.len() < limit)
+        })?;
+    }
+    Ok((out, total))
+}
+
 /// Calls `f` with each event until it answers false.
 fn each(
     view: &View<'_>,

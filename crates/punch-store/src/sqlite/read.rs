@@ -185,6 +185,10 @@ impl Snapshot for View<'_> {
         events::of(self, revision)
     }
 
+    fn events_head(&self, revision: u64, limit: usize) -> Result<(Vec<Event>, u64), StoreError> {
+        events::head(self, revision, limit)
+    }
+
     fn baseline(&self) -> Result<Plan, StoreError> {
         events::baseline(self)
     }

@@ -321,6 +321,12 @@ pub fn events_come_in_whole_revisions(store: &dyn Store) {
     assert_eq!(page(3, 9), []);
     assert_eq!(page(u64::MAX, 9), []);
     assert_eq!(page(0, 0), []);
+    let head = |limit| look(store, id, |s| s.events_head(3, limit));
+    let all = look(store, id, |s| s.events_of(3));
+    assert_eq!(head(0), (vec![], 2));
+    assert_eq!(head(1), (all[..1].to_vec(), 2));
+    assert_eq!(head(9), (all, 2));
+    assert_eq!(look(store, id, |s| s.events_head(99, 9)), (vec![], 0));
     assert_eq!(look(store, id, |s| Ok(s.events_of(3)?.len())), 2);
     let mut slice = Plan::slice(whole(store, id).row);
     let asked = Footprint { revisions: [2, 9].into(), ..Footprint::default() };

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use punch_core::time::utc;
-use punch_core::view::{Glyphs, Layout, Story};
+use punch_core::view::{Glyphs, Layout};
 use punch_core::{Plan, Status, Todo, Uid, text};
 use punch_engine::{ActivityRecord, Cursor, EngineError, Followed, Follower, Gap, Revision, RevisionEntry};
 use punch_store::{Reason, StoreError};
@@ -151,7 +151,7 @@ impl LogFollower {
 
     fn revision(&mut self, one: Revision, names: &Plan) -> Result<(), Failure> {
         let entry = RevisionEntry::from(one);
-        let text = || entry.row(names, &Story::of(&entry.events)).line(1, IN_A_PIPE).plain();
+        let text = || entry.row(names, &entry.story()).line(1, IN_A_PIPE).plain();
         self.print("revision", || revision(&entry, names), text)
     }
 
