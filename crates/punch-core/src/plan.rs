@@ -2,6 +2,7 @@
 //! which [`Footprint`] it needs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -160,8 +161,9 @@ pub(crate) fn made_number(id: &str) -> Option<u64> {
 pub struct Plan {
     /// The plan row.
     pub row: PlanRow,
-    /// Loaded todos, removed ones too.
-    todos: BTreeMap<Uid, Todo>,
+    /// Loaded todos, removed ones too. Shared, because a todo is large: nodes of the tree that are half empty stay small, and
+    /// a copy of the plan copies no todo.
+    todos: BTreeMap<Uid, Arc<Todo>>,
     /// Live todos by id.
     ids: HashMap<String, Uid>,
     /// Who depends on a todo, active and suspended edges, in uid order.
@@ -189,7 +191,8 @@ impl Plan {
 
     /// Puts a todo into the plan, replacing an older version of it, and keeps every lookup in step.
     pub fn put(&mut self, todo: Todo) {
-        if let Some(old) = self.todos.remove(&todo.uid) {
+        let todo = Arc::new(todo);
+        if let Some(old) = self.todos.insert(todo.uid, Arc::clone(&todo)) {
             self.unlink(&old);
         }
         if todo.is_live() {
@@ -208,7 +211,6 @@ impl Plan {
                 }
             }
         }
-        self.todos.insert(todo.uid, todo);
     }
 
     fn unlink(&mut self, old: &Todo) {
@@ -270,29 +272,29 @@ impl Plan {
 
     /// A loaded todo, removed or not.
     pub fn get(&self, uid: Uid) -> Option<&Todo> {
-        self.todos.get(&uid)
+        self.todos.get(&uid).map(Arc::as_ref)
     }
 
     /// A loaded live todo by id.
     pub fn by_id(&self, id: &str) -> Option<&Todo> {
-        self.ids.get(id).and_then(|uid| self.todos.get(uid))
+        self.ids.get(id).and_then(|uid| self.get(*uid))
     }
 
     /// Every loaded todo in uid order, removed ones too.
     pub fn all(&self) -> impl Iterator<Item = &Todo> {
-        self.todos.values()
+        self.todos.values().map(Arc::as_ref)
     }
 
     /// Every loaded live todo in list order.
     pub fn live(&self) -> Vec<&Todo> {
-        let mut out: Vec<&Todo> = self.todos.values().filter(|t| t.is_live()).collect();
+        let mut out: Vec<&Todo> = self.all().filter(|t| t.is_live()).collect();
         out.sort_by_key(|t| (t.position, t.uid));
         out
     }
 
     /// Every loaded live todo that is stored as in progress, in uid order.
     pub fn running(&self) -> impl Iterator<Item = &Todo> {
-        self.running.iter().filter_map(|uid| self.todos.get(uid))
+        self.running.iter().filter_map(|uid| self.get(*uid))
     }
 
     /// The name of a phase.
@@ -307,12 +309,12 @@ impl Plan {
 
     /// The todo, or what must be loaded first.
     pub fn need(&self, uid: Uid) -> Result<&Todo, Need> {
-        self.todos.get(&uid).ok_or_else(|| Box::new(Footprint { todos: [uid].into(), ..Footprint::default() }))
+        self.get(uid).ok_or_else(|| Box::new(Footprint { todos: [uid].into(), ..Footprint::default() }))
     }
 
     /// The live todo with that uid, `None` if there is none, or what must be loaded first.
     pub fn find_uid(&self, uid: Uid) -> Result<Option<&Todo>, Need> {
-        match self.todos.get(&uid) {
+        match self.get(uid) {
             Some(todo) => Ok(Some(todo).filter(|todo| todo.is_live())),
             None if self.loaded.all || self.loaded.todos.contains(&uid) => Ok(None),
             None => Err(Box::new(Footprint { todos: [uid].into(), ..Footprint::default() })),
@@ -358,8 +360,7 @@ impl Plan {
         if !self.loaded.all && !self.loaded.all_running && !self.loaded.running.contains(&key) {
             return Err(Box::new(Footprint { running: [key].into(), ..Footprint::default() }));
         }
-        let running = self.running.iter().filter_map(|uid| self.todos.get(uid));
-        Ok(running.filter(|t| t.owner.as_deref() == owner).collect())
+        Ok(self.running().filter(|t| t.owner.as_deref() == owner).collect())
     }
 
     /// Every live todo that is stored as in progress, in uid order, or what must be loaded first.
@@ -375,7 +376,7 @@ impl Plan {
         if !self.loaded.all && !self.loaded.first {
             return Err(Box::new(Footprint { first: true, ..Footprint::default() }));
         }
-        Ok(self.todos.values().filter(|todo| todo.is_live()).map(|todo| todo.position).min())
+        Ok(self.all().filter(|todo| todo.is_live()).map(|todo| todo.position).min())
     }
 
     /// Fails unless the whole plan is here.

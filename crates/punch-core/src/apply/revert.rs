@@ -271,11 +271,11 @@ fn bind(draft: &mut Draft<'_>) -> Result<(), Stop> {
 }
 
 /// What the older fields must not break: ids stay unique, nothing live depends on something gone, phases exist.
-fn check(draft: &mut Draft<'_>, conflicts: &mut Vec<(String, &'static str)>) -> Result<(), Stop> {
-    let mut ids = BTreeSet::new();
+fn check(draft: &Draft<'_>, conflicts: &mut Vec<(String, &'static str)>) -> Result<(), Stop> {
+    let mut ids = HashSet::new();
     for uid in edges::live(draft).collect::<Vec<_>>() {
         let todo = draft.get(uid)?;
-        if !ids.insert(todo.id.clone()) {
+        if !ids.insert(todo.id.as_str()) {
             conflicts.push((todo.id.clone(), "id"));
         }
         if todo.phase.is_some_and(|phase| !draft.row.phases.iter().any(|p| p.uid == phase)) {

@@ -1,6 +1,6 @@
 //! Todos that get in each other's way (rule 48).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Capped, Reader};
 use crate::files::Prefix;
@@ -93,7 +93,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn contents(&mut self, open: &[&'a Todo]) {
-        let mut alike: BTreeMap<String, Vec<&Todo>> = BTreeMap::new();
+        let mut alike: HashMap<String, Vec<&Todo>> = HashMap::new();
         for todo in open {
             let words = normal(&todo.content);
             if !words.is_empty() {

@@ -47,6 +47,11 @@ impl Agents {
         self.budget
     }
 
+    /// The most windows that an agent has begun.
+    pub fn windows(&self) -> usize {
+        self.agents.iter().map(|agent| agent.windows.len()).max().unwrap_or(0)
+    }
+
     /// When an agent is free.
     pub fn free(&self, agent: u32) -> u64 {
         self.agents[agent as usize].free

@@ -1,6 +1,6 @@
 //! The next batch for one agent: what fits into the tokens it has left.
 
-use super::{Ask, Estimate, budget, estimate, schedule};
+use super::{Ask, Estimate, budget, estimate, first_window};
 use crate::{Plan, text};
 
 /// Todos named in a text.
@@ -26,9 +26,8 @@ pub fn batch(plan: &Plan, left: u64, calibration: f64, now: i64) -> Batch {
         let todo = plan.by_id(id);
         (id.clone(), todo.map_or(Estimate { tokens: 0, assumed: true }, |todo| estimate(todo, calibration)))
     };
-    let first = |oversize: bool| -> Vec<(String, Estimate)> {
-        let windows = schedule(plan, &Ask { oversize, ..ask }, now).windows;
-        windows.first().map_or_else(Vec::new, |window| window.todos.iter().map(sized).collect())
+    let first = |oversize| -> Vec<(String, Estimate)> {
+        first_window(plan, &Ask { oversize, ..ask }, now).iter().map(sized).collect()
     };
     let todos = first(false);
     let tokens = todos.iter().fold(0u64, |sum, (_, estimate)| sum.saturating_add(estimate.tokens));

@@ -39,7 +39,8 @@ struct ListScheduler<'a> {
     now: u64,
 }
 
-pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
+/// Schedules the jobs; ends early when an agent has begun more than `windows`.
+pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents, windows: usize) {
     let len = jobs.len() as usize;
     let paths = jobs.paths();
     let ranked = ranked(jobs, &paths, order);
@@ -72,6 +73,9 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents) {
     }
     loop {
         while work.give() {
+            if work.agents.windows() > windows {
+                return;
+            }
             // What takes no time is over at once, before anyone takes something less urgent than what waits for it.
             if work.running.peek().is_some_and(|Reverse((end, _))| *end == work.now) {
                 work.finish();

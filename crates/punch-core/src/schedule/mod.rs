@@ -178,7 +178,7 @@ pub fn schedule(plan: &Plan, ask: &Ask, now: i64) -> Schedule {
     let (count, budget) = (ask.agents.max(1), budget(ask.context));
     let mut agents = Agents::new(count, budget);
     match ask.order {
-        Order::List | Order::Makespan => list::run(&jobs, ask.order, &mut agents),
+        Order::List | Order::Makespan => list::run(&jobs, ask.order, &mut agents, usize::MAX),
         Order::Level => level::run(&jobs, &mut agents),
     }
     let critical = jobs.paths().into_iter().max().unwrap_or(0);
@@ -198,4 +198,13 @@ pub fn schedule(plan: &Plan, ask: &Ask, now: i64) -> Schedule {
         oversize: jobs.oversize,
         blocked: jobs.blocked,
     }
+}
+
+/// The todos of the first window of one agent, as in [`schedule()`] with [`Order::List`], without scheduling what follows.
+fn first_window(plan: &Plan, ask: &Ask, now: i64) -> Vec<String> {
+    let jobs = Jobs::of(plan, ask, now);
+    let mut agents = Agents::new(1, budget(ask.context));
+    list::run(&jobs, Order::List, &mut agents, 1);
+    let windows = agents.end(|job| jobs.id(job).to_owned()).windows;
+    windows.into_iter().next().map(|window| window.todos).unwrap_or_default()
 }
