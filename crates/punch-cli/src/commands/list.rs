@@ -26,10 +26,11 @@ Examples:
   punch list --tree --all
   punch list -n 20 --json";
 
-/// Rows read at once.
+/// Rows read at once, at first and later.
+const FIRST_PAGE: usize = 1_000;
 const PAGE: usize = 10_000;
 /// Rows on a terminal, unless more are asked for.
-const ON_A_TERMINAL: usize = 200;
+pub(super) const ON_A_TERMINAL: usize = 200;
 
 /// The arguments of `punch list`.
 #[derive(Args, Default)]
@@ -87,7 +88,12 @@ impl List {
         let filter = self.filter(project.global.owner.as_deref())?;
         let Some(open) = project.read()?.plan() else { return Ok(empty()) };
         let (now, json) = (open.engine.now(), open.project.global.json);
-        let (plan, uids) = self.find(&open, &filter)?;
+        let shown = match self.limit {
+            Some(limit) => limit,
+            None if !json && Stream::Out.is_terminal() => ON_A_TERMINAL,
+            None => usize::MAX,
+        };
+        let (plan, uids) = self.find(&open, &filter, shown)?;
         let reader = Reader::new(&plan, now);
         let mut todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
         if json {
@@ -101,17 +107,11 @@ impl List {
         if todos.is_empty() {
             return Ok(self.nothing(&plan, &filter));
         }
-        let hidden = match self.limit {
-            None if Stream::Out.is_terminal() => todos.len().saturating_sub(ON_A_TERMINAL),
-            _ => 0,
-        };
-        if hidden > 0 {
-            output::remark(&format!(
-                "{} not shown; `punch list -n {}` shows all, filters show fewer (`punch help filters`)",
-                safety::count(hidden as u64, "more todo"),
-                todos.len()
-            ));
-            todos.truncate(ON_A_TERMINAL);
+        if todos.len() > shown {
+            todos.truncate(shown);
+            if self.limit.is_none() {
+                output::remark(&self.hidden(&plan, &filter));
+            }
         }
         let layout = open.project.layout(now);
         let lines = match self.tree {
@@ -154,25 +154,33 @@ impl List {
         Reply::new(text, json!({}))
     }
 
-    fn find(&self, open: &Open, filter: &Filter) -> Result<(Plan, Vec<Uid>), Failure> {
+    /// Says that a list on a terminal is not complete. How many todos pass a filter is known only after looking at all.
+    fn hidden(&self, plan: &Plan, filter: &Filter) -> String {
+        let counts = plan.row.counts;
+        let total = match filter.is_empty() && self.phase.is_none() && self.labels.is_empty() {
+            true if self.all => Some(counts.total()),
+            true => Some(counts.listed() + counts.failed),
+            false => None,
+        };
+        match total {
+            Some(total) => format!(
+                "{} not shown; `punch list -n {total}` shows all, filters show fewer (`punch help filters`)",
+                safety::count(total.saturating_sub(ON_A_TERMINAL as u64), "more todo"),
+            ),
+            None => format!("more todos match; `-n {}` shows more, `| cat` all", ON_A_TERMINAL * 10),
+        }
+    }
+
+    /// The todos that are meant: at most one more than `shown`.
+    fn find(&self, open: &Open, filter: &Filter, shown: usize) -> Result<(Plan, Vec<Uid>), Failure> {
         let labels = Label::parse_all(self.labels.iter().map(String::as_str)).map_err(EngineError::from)?;
         let (now, json, actor) = (open.engine.now(), open.project.global.json, open.project.actor());
         let seen_at = open.engine.seen(open.plan, READER)?.map(|mark| mark.at);
         let viewer = Viewer { owner: actor.owner(), seen_at };
         Ok(open.engine.read(open.plan, |snapshot| {
-            let limit = self.limit.unwrap_or(usize::MAX);
-            let (mut plan, mut uids) =
-                self.load(snapshot, &labels, filter, if filter.is_empty() { limit } else { usize::MAX })?;
-            if !filter.is_empty() {
-                if filter.follows_dependencies() {
-                    snapshot.load(&Footprint::everything(), &mut plan)?;
-                } else {
-                    load_reasons(snapshot, &mut plan, &uids)?;
-                }
-                let on = filter.on(Reader::of(&plan, viewer.owner, now), viewer)?;
-                uids.retain(|uid| plan.get(*uid).is_some_and(|todo| on.matches(todo)));
-                uids.truncate(limit);
-            }
+            // One more than is shown, to know whether there are more.
+            let limit = if self.limit.is_some() { shown } else { shown.saturating_add(1) };
+            let (mut plan, uids) = self.load(snapshot, &labels, filter, viewer, limit, now)?;
             match json {
                 true => reply::load_names(snapshot, &mut plan, &uids)?,
                 false => load_reasons(snapshot, &mut plan, &uids)?,
@@ -181,13 +189,15 @@ impl List {
         })?)
     }
 
-    /// The first `limit` todos of the phase, with the labels.
+    /// The first `limit` todos of the phase, with the labels, that pass the filter.
     fn load(
         &self,
         snapshot: &dyn Snapshot,
         labels: &BTreeSet<Label>,
         filter: &Filter,
+        viewer: Viewer<'_>,
         limit: usize,
+        now: i64,
     ) -> Result<(Plan, Vec<Uid>), EngineError> {
         let row = snapshot.row()?;
         let phase = match &self.phase {
@@ -204,17 +214,39 @@ impl List {
         };
         let meant = |todo: &Todo| (phase.is_none() || todo.phase == phase) && todo.labels.is_superset(labels);
         let mut plan = Plan::slice(row);
-        let (mut uids, mut after) = (Vec::new(), None);
-        while uids.len() < limit {
-            let page = snapshot.list(which, after, limit.min(PAGE))?;
-            let Some(last) = page.last() else { break };
-            after = Some(ListMark::of(last));
-            let room = limit - uids.len();
-            for todo in page.into_iter().filter(meant).take(room) {
-                uids.push(todo.uid);
-                plan.put(todo);
-            }
+        if filter.follows_dependencies() {
+            snapshot.load(&Footprint::everything(), &mut plan)?;
+            // A filter that names an unknown todo is refused, even where there is nothing to list.
+            filter.on(Reader::of(&plan, viewer.owner, now), viewer)?;
         }
+        let (mut uids, mut after, mut size) = (Vec::new(), None, limit.min(FIRST_PAGE));
+        while uids.len() < limit {
+            let page = snapshot.list(which, after, size)?;
+            let Some(last) = page.last() else { break };
+            (after, size) = (Some(ListMark::of(last)), PAGE);
+            let mut found: Vec<Todo> = page.into_iter().filter(meant).collect();
+            if filter.looks_at_todos_alone() {
+                let on = filter.on(Reader::of(&plan, viewer.owner, now), viewer)?;
+                let passes: Vec<bool> = found.iter().map(|todo| on.matches(todo)).collect();
+                let mut passes = passes.into_iter();
+                found.retain(|_| passes.next().unwrap_or_default());
+            }
+            let mut found: Vec<Uid> = found
+                .into_iter()
+                .map(|todo| {
+                    let uid = todo.uid;
+                    plan.put(todo);
+                    uid
+                })
+                .collect();
+            if !filter.looks_at_todos_alone() {
+                load_reasons(snapshot, &mut plan, &found)?;
+                let on = filter.on(Reader::of(&plan, viewer.owner, now), viewer)?;
+                found.retain(|uid| plan.get(*uid).is_some_and(|todo| on.matches(todo)));
+            }
+            uids.extend(found);
+        }
+        uids.truncate(limit);
         Ok((plan, uids))
     }
 }

@@ -9,6 +9,8 @@ use super::list;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::{self, Reply};
+use crate::style::Stream;
+use crate::{output, safety};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +35,7 @@ impl Tree {
         let Some(open) = project.read()?.plan() else { return Ok(list::empty()) };
         let plan = open.engine.whole(open.plan)?;
         let now = open.engine.now();
-        let todos = if self.all { plan.live() } else { hide::visible(&plan, open.project.clear_delay(), now) };
+        let mut todos = if self.all { plan.live() } else { hide::visible(&plan, open.project.clear_delay(), now) };
         if open.project.global.json {
             let phases: Vec<&str> = plan.row.phases.iter().map(|p| p.name.as_str()).collect();
             let records = reply::records(&plan, todos.iter().copied(), now);
@@ -41,6 +43,15 @@ impl Tree {
         }
         if todos.is_empty() {
             return Ok(list::empty());
+        }
+        let hidden = todos.len().saturating_sub(list::ON_A_TERMINAL);
+        if hidden > 0 && Stream::Out.is_terminal() {
+            output::remark(&format!(
+                "{} not shown; `punch list --tree -n {}` shows all",
+                safety::count(hidden as u64, "more todo"),
+                todos.len()
+            ));
+            todos.truncate(list::ON_A_TERMINAL);
         }
         Ok(Reply::new(phase_tree::lines(Reader::new(&plan, now), &todos, open.project.layout(now)), json!({})))
     }

@@ -67,3 +67,25 @@ fn long_output_goes_through_the_pager_but_never_for_an_agent() {
     assert!(!raw(&world, &["list"], &[("PUNCH_PAGER", pager), ("CLAUDECODE", "1")]).contains("PAGED"));
     assert!(!raw(&world, &["rm", "--all"], &[("PUNCH_PAGER", pager)]).contains("PAGED"), "answers to changes stay");
 }
+
+#[test]
+fn a_terminal_gets_200_todos_and_the_way_to_see_more() {
+    let world = World::new();
+    let many: Vec<String> = (1..=250).map(|n| format!("Todo number {n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    world.ok(&[&["add"], many.as_slice()].concat());
+    let plain = [("NO_COLOR", "1"), ("PUNCH_PAGER", "cat")];
+    let rows = |text: &str| text.lines().filter(|line| line.contains("Todo number")).count();
+    let list = raw(&world, &["list"], &plain);
+    assert_eq!(rows(&list), 200, "{list}");
+    assert!(list.contains("50 more todos not shown; `punch list -n 250` shows all"), "{list}");
+    let tree = raw(&world, &["tree"], &plain);
+    assert!(rows(&tree) == 200 && tree.contains("50 more todos not shown"), "{tree}");
+    let search = raw(&world, &["list", "number"], &plain);
+    assert!(rows(&search) == 200 && search.contains("more todos match"), "{search}");
+    let few = raw(&world, &["list", "number 24"], &plain);
+    assert!(rows(&few) < 200 && !few.contains("more todos"), "{few}");
+    assert_eq!(rows(&raw(&world, &["list", "-n", "230"], &plain)), 230);
+    assert_eq!(rows(&world.ok(&["list"])), 250, "a pipe gets everything");
+    assert_eq!(world.json(&["list"])["todos"].as_array().unwrap().len(), 250);
+}

@@ -132,6 +132,15 @@ impl Filter {
         self.terms.iter().any(|term| matches!(term.test, Test::Needs(_) | Test::Under(_)))
     }
 
+    /// Returns true if a todo passes or not whatever else is in the plan, so that nothing around it has to be loaded.
+    pub fn looks_at_todos_alone(&self) -> bool {
+        let alone = |test: &Test| match test {
+            Test::State(_) | Test::Needs(_) | Test::Under(_) => false,
+            Test::Text(_) | Test::Owner(_) | Test::Priority(_) | Test::Phase(_) | Test::Label(_) => true,
+        };
+        self.terms.iter().all(|term| alone(&term.test))
+    }
+
     /// The filter over a plan. Refuses ids that the plan does not have.
     pub fn on<'a>(&'a self, reader: Reader<'a>, viewer: Viewer<'a>) -> Result<PlanFilter<'a>, Refusal> {
         let mut sets = Vec::with_capacity(self.terms.len());
