@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::input_object::InputObject;
 use super::{Format, extra};
 use crate::dialect::input::kind;
+use crate::plan_file::line_of;
 use crate::{Document, Parsed, Record, Refusal, record, text};
 
 /// How many errors are named.
@@ -21,6 +22,8 @@ pub(super) struct Build {
     errors: Vec<String>,
     more: usize,
     places: HashMap<String, String>,
+    /// Text in which [`line_of`] finds the lines of places.
+    front: Option<String>,
 }
 
 impl Build {
@@ -32,13 +35,21 @@ impl Build {
             errors: Vec::new(),
             more: 0,
             places: HashMap::new(),
+            front: None,
         }
+    }
+
+    /// Names the lines of errors in this front matter.
+    pub(super) fn with_lines_of(&mut self, front: &str) {
+        self.front = Some(front.to_owned());
     }
 
     /// Something is wrong at a place.
     pub(super) fn error(&mut self, at: &str, what: &str) {
         if self.errors.len() < NAMED {
-            self.errors.push(if at.is_empty() { what.to_owned() } else { format!("{at}: {what}") });
+            let line = self.front.as_deref().and_then(|front| line_of(front, at));
+            let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            self.errors.push(if at.is_empty() { what.to_owned() } else { format!("{line}{at}: {what}") });
         } else {
             self.more += 1;
         }

@@ -39,6 +39,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
             return build.finish();
         }
     };
+    build.with_lines_of(front);
     let Some(mut plan) = build.item(value, "front matter") else { return build.finish() };
     for todo in plan.list("todos").into_iter().enumerate() {
         read_todo(&mut build, todo, "todos", None);

@@ -15,6 +15,7 @@ use crate::format::plan_file::front_matter;
 use crate::format::yaml;
 use crate::{Document, Format, Parsed, Plan, Record, Refusal, State, Status};
 pub use merge::{AgreedTodo, Conflict, Field, Merged, Side, merge, settled};
+pub(crate) use tree::line_of;
 pub use write::Write;
 
 /// The largest plan file that is read, in bytes.

@@ -97,6 +97,24 @@ pub(super) fn read(text: &str) -> Option<Node> {
     done.filter(|node| matches!(node.what, What::Map(..)))
 }
 
+/// The line of a plan file at which a place such as `phases[1].name` of its front matter stands, or the nearest that
+/// there is around it.
+pub(crate) fn line_of(front: &str, place: &str) -> Option<usize> {
+    let tree = read(front)?;
+    let (mut node, mut start) = (&tree, None);
+    for part in place.split('.') {
+        let (name, numbers) = part.split_once('[').unwrap_or((part, ""));
+        let Some((key, value)) = node.entry(name) else { break };
+        (node, start) = (value, Some(key.start));
+        let number = numbers.trim_end_matches(']').parse::<usize>().ok();
+        if let Some(item) = number.and_then(|number| node.items().get(number)) {
+            (node, start) = (item, Some(item.start));
+        }
+    }
+    // The front matter begins on the second line of the file.
+    Some(front.get(..start?)?.matches('\n').count() + 2)
+}
+
 fn form(style: StructureStyle) -> Form {
     match style {
         StructureStyle::Block => Form::Block,

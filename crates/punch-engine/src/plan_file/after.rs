@@ -47,7 +47,24 @@ impl Engine {
     }
 
     fn write_statuses(&self, plan: PlanId, link: &Link) -> Result<(), EngineError> {
-        let _turn = disk::turn(&link.path)?;
+        let mut known = link.revision;
+        let _turn = loop {
+            match disk::turn(&link.path) {
+                // Each writer puts everything into the file that changed before its turn. So a long queue is either done with
+                // our change or moving; only one that does neither is an error.
+                Err(FileError::Busy { path }) => {
+                    let Some(now) = self.plan_file(plan)? else { return Ok(()) };
+                    if self.changed_since(plan, &now)?.0.is_empty() {
+                        return Ok(());
+                    }
+                    if now.revision == known {
+                        return Err(FileError::Busy { path }.into());
+                    }
+                    known = now.revision;
+                }
+                turn => break turn?,
+            }
+        };
         // Another process may have written while we waited.
         let Some(mut link) = self.plan_file(plan)? else { return Ok(()) };
         let (changed, revision) = self.changed_since(plan, &link)?;
