@@ -37,21 +37,24 @@ impl Runner<'_, '_> {
         let session = self.folder.session(&name);
         // In a lane, nothing may lead the agent's git to the user's index or branch.
         let git = GIT_ELSEWHERE.iter().filter(|_| lane.is_some()).map(|name| (*name).to_owned());
+        let mut environment = vec![
+            variable("PUNCH_PLAN", &self.world.plan_name),
+            variable("PUNCH_OWNER", &worker.owner),
+            variable("PUNCH_ASSIGNED", worker.key.session_id()),
+            variable("PUNCH_SESSION_FILE", &text(&session)),
+        ];
+        environment.extend(self.world.store_variables.iter().cloned());
+        if self.seats[at].exit_reports_done {
+            // Such a process has one todo. A prompt quotes the id, and cuts a long one.
+            environment.push(variable("PUNCH_TODO", &todo.id));
+        }
         let assignment = Assignment {
             prompt,
             folder: lane.as_ref().map_or_else(|| self.world.root.clone(), |lane| lane.path.clone()),
             log: self.folder.log(&name),
             server: vec![text(&self.world.punch), "mcp".into(), "--session".into(), text(&session)],
             resume,
-            environment: [
-                variable("PUNCH_PLAN", &self.world.plan_name),
-                variable("PUNCH_OWNER", &worker.owner),
-                variable("PUNCH_ASSIGNED", worker.key.session_id()),
-                variable("PUNCH_SESSION_FILE", &text(&session)),
-            ]
-            .into_iter()
-            .chain(self.world.store_variables.iter().cloned())
-            .collect(),
+            environment,
             without: self.world.without.iter().cloned().chain(git).collect(),
             session,
         };

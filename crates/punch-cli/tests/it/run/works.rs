@@ -137,3 +137,12 @@ fn a_run_names_what_it_leaves_open() {
     let huge = "  T-3 is larger than a context window: split it, or run with `--oversize`\n";
     assert!(run.stdout.contains(huge), "{}", run.render());
 }
+
+#[test]
+fn a_program_finds_the_exact_id_of_its_todo_in_its_environment() {
+    let stage = Stage::new();
+    let long = "long".repeat(50);
+    stage.world.ok(&["add", "work", "--id", &long]);
+    stage.world.ok(&["run", "--agent", "exec:printf %s \"$PUNCH_TODO\" > id"]);
+    assert_eq!(std::fs::read_to_string(stage.world.project.join("id")).unwrap(), long);
+}
