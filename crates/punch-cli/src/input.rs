@@ -36,14 +36,13 @@ pub fn tokens(given: &str) -> Result<u64, String> {
 
 /// Refuses an id that could not be typed again: with blanks or control characters.
 pub fn check_id(id: &str) -> Result<(), Failure> {
-    let bad =
-        id.is_empty() || id.starts_with('-') || id.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',');
-    if !bad {
+    let between = |c: char| c.is_whitespace() || c.is_control() || c == ',';
+    if !id.is_empty() && !id.starts_with('-') && !id.contains(between) {
         return Ok(());
     }
     let message =
         format!("invalid id `{}`: an id has no blanks, no commas and no `-` in front", punch_core::text::neutral(id));
-    let words: Vec<&str> = id.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = id.split(between).filter(|word| !word.is_empty()).collect();
     Err(Failure::usage(
         &message,
         &format!("try `--id {}`", punch_core::text::shell(words.join("-").trim_start_matches('-'))),
@@ -53,6 +52,14 @@ pub fn check_id(id: &str) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_that_cannot_be_typed_again_is_refused_with_one_that_can() {
+        for (given, hint) in [("a b", "try `--id a-b`"), ("x\ny", "try `--id x-y`"), ("-f,g", "try `--id f-g`")] {
+            assert!(matches!(check_id(given), Err(Failure::Usage { hint: said, .. }) if said == hint), "{given:?}");
+        }
+        assert!(check_id("T-1").is_ok() && check_id("área/1").is_ok());
+    }
 
     #[test]
     fn priorities_and_tokens_are_read_as_users_write_them() {

@@ -12,6 +12,7 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::guard;
+use crate::output;
 use crate::project::{self, Project};
 use crate::reply::Reply;
 
@@ -86,6 +87,9 @@ impl Config {
                     approve(&global, &location, &key)?;
                 }
                 let known = environment::config(&global, &location).ok().and_then(|c| c.get(&key).ok());
+                if let Some(note) = unknown_agent(&key) {
+                    output::remark(&note);
+                }
                 Ok(change_reply(&path, &key, known, "set", true))
             }
             Action::Unset { key, user } => {
@@ -120,6 +124,18 @@ fn apply_to_plans(global: &Global, location: &Location, key: &str) -> Result<(),
         engine.submit(plan.id, &project.request(), &[])?;
     }
     Ok(())
+}
+
+/// Warns about a setting for an agent that has no hooks here. Programs with the library may have any name, so it is not
+/// refused.
+fn unknown_agent(key: &str) -> Option<String> {
+    let (agent, _) = key.strip_prefix("agents.")?.split_once('.')?;
+    if punch_agents::named(agent).is_some() {
+        return None;
+    }
+    let near = text::nearest(agent, punch_agents::AGENTS.iter().map(|known| known.name), 1);
+    let near = near.first().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+    Some(format!("no agent that `punch install` connects is called `{}`{near}", text::neutral(agent)))
 }
 
 /// Refuses to change a setting inside an agent that only the user decides about.
