@@ -97,6 +97,7 @@ export function applyActivity(picture: Picture, activity: ActivityEvent): Pictur
     run: activity.run,
     sessions: activity.sessions,
     inbox: activity.inbox,
+    questions: activity.questions,
     failedWrite: activity.failedWrite,
     seen: activity.seen,
     unseen: picture.unseen.filter((entry) => entry.revision > activity.seen),

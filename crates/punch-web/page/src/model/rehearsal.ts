@@ -51,7 +51,8 @@ async function ask(row: Row, column: Column): Promise<Verdict> {
     return { allowed: true, ops, words: `Moved ${row.id} to ${titleOf(column)}` };
   } catch (cause) {
     const problem = asProblem(cause);
-    if (problem.code === "needs_evidence") return { allowed: true, ops, words: `Moved ${row.id} to ${titleOf(column)}` };
+    // Evidence is asked for after the drop; a check runs then.
+    if (["needs_evidence", "needs_verification"].includes(problem.code)) return { allowed: true, ops, words: `Moved ${row.id} to ${titleOf(column)}` };
     return { allowed: false, words: problem.message, hint: problem.hint };
   }
 }

@@ -177,6 +177,7 @@ export interface ActivityEvent {
   run: RunState | null;
   sessions: AgentSession[];
   inbox: InboxItem[];
+  questions: Question[];
   seen: number;
   failedWrite: string | null;
 }

@@ -50,7 +50,7 @@ function GanttMark(props: { bar: GanttBar; x: (at: number) => number; lane: numb
   const width = Math.max(3, x(bar.end) - left - 1);
   const top = lane * LANE + (bar.kind === "real" ? 21 : bar.kind === "expected" ? 8 : 21);
   const height = bar.kind === "expected" ? 9 : 18;
-  const failed = bar.outcome !== null && !["done", "completed", "verified"].includes(bar.outcome);
+  const failed = bar.outcome === "failed";
   const look = bar.kind === "real" ? (failed ? "failed" : bar.outcome === null ? "running" : "done") : "";
   const words = bar.kind === "real"
     ? `${bar.todo}, ${bar.outcome ?? "in progress"}, ${span(bar.end - bar.start)}${bar.attempt > 1 ? `, attempt ${bar.attempt}` : ""}`

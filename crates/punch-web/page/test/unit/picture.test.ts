@@ -80,7 +80,7 @@ test("changes since you looked are newest first, and go when they are seen", () 
   let picture: Picture = { ...pictureOf(board([], 5)), seen: 4, unseen: [entry(5)] };
   picture = applyChange(picture, change(5, 7, { history: [entry(6), entry(7)] }));
   assert.deepEqual(picture.unseen.map((one) => one.revision), [7, 6, 5]);
-  picture = applyActivity(picture, { now: 0, run: null, sessions: [], inbox: [], seen: 6, failedWrite: null });
+  picture = applyActivity(picture, { now: 0, run: null, sessions: [], inbox: [], questions: [], seen: 6, failedWrite: null });
   assert.deepEqual(picture.unseen.map((one) => one.revision), [7]);
 });
 
