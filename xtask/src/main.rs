@@ -53,6 +53,7 @@ Tasks:
   bench follow                         how soon a change is seen in another process, and the idle CPU of a follower
   bench boards                         what the terminal board of 10,000 todos costs: first picture, updates, idle
   bench inbox                          what the inbox of 10,000 todos costs: at most 5 ms
+  bench fleet                          what plans in PostgreSQL cost, beside pgbench on the same server
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
   size                                 lines of code per crate, and the largest files
   exhaustive                           every state within more writes, through pairs of policy values
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
         ["bench", "mcp"] => bench::mcp(),
         ["bench", "schedule"] => bench::schedule(),
         ["bench", "inbox"] => bench::inbox(),
+        ["bench", "fleet"] => bench::fleet(),
         ["bench", "follow"] => bench::follow(),
         ["bench", "boards"] => bench::boards::run(),
         ["bench", "cli"] => bench::cli::run(),

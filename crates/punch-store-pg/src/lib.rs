@@ -12,6 +12,7 @@ mod clone_facts;
 mod control;
 mod escape;
 mod events;
+mod executor;
 mod fail;
 mod hand_out;
 mod ledger;

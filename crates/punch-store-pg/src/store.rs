@@ -10,12 +10,12 @@ use punch_store::{
     Ahead, Catalogue, Changes, Durability, OpenMode, PlanId, Reason, Snapshot, Store, StoreAdmin, StoreError,
     StoreLabel, Tx, Upgrade,
 };
-use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::Row;
 
 use crate::address::Address;
 use crate::clock::Clock;
 use crate::clone_facts::CloneFile;
+use crate::executor::Executor;
 use crate::link::{Ask, Link, ask};
 use crate::value::Columns;
 use crate::view::View;
@@ -75,7 +75,7 @@ pub fn open(options: PgOptions, mode: OpenMode) -> Result<Box<dyn StoreAdmin>, S
 
 /// A project in a PostgreSQL database.
 pub struct PgStore {
-    pub(crate) runtime: Arc<Runtime>,
+    pub(crate) runtime: Arc<Executor>,
     pub(crate) address: Arc<Address>,
     pub(crate) project: i64,
     pub(crate) identity: String,
@@ -99,8 +99,8 @@ impl PgStore {
         let mut address = Address::parse(&address, &login)?;
         address.config.connect_timeout(wait.max(Duration::from_secs(1)));
         let address = Arc::new(address);
-        let runtime = Builder::new_current_thread().enable_io().enable_time().build();
-        let runtime = runtime.map_err(|e| fail::failed(&address.label, format!("cannot start a runtime: {e}")))?;
+        let runtime =
+            Executor::new().map_err(|e| fail::failed(&address.label, format!("cannot start a runtime: {e}")))?;
         let limit = wait + GRACE;
         let opened = runtime.block_on(async {
             let open = async {

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use punch_store::{Changes, StoreError};
-use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::address::Address;
+use crate::executor::Executor;
 use crate::link::{Link, ask};
 use crate::value::Columns;
 
@@ -28,7 +28,7 @@ const RETRY: Duration = Duration::from_millis(500);
 
 /// Shared by a store and its waiters.
 pub struct Watch {
-    runtime: Arc<Runtime>,
+    runtime: Arc<Executor>,
     address: Arc<Address>,
     project: i64,
     /// Tells notifications of this store handle from those of others.
@@ -53,7 +53,7 @@ struct Noted {
 }
 
 impl Watch {
-    pub fn new(runtime: Arc<Runtime>, address: Arc<Address>, project: i64) -> Self {
+    pub fn new(runtime: Arc<Executor>, address: Arc<Address>, project: i64) -> Self {
         let origin = format!("{:016x}", random());
         Self {
             runtime,

@@ -18,6 +18,11 @@ pub fn inbox() -> Result<(), String> {
     process::run(process::cargo().args(["bench", "--package", "punch-core", "--bench", "inbox_cost"]))
 }
 
+/// What plans in PostgreSQL cost beside pgbench.
+pub fn fleet() -> Result<(), String> {
+    process::run(process::cargo().args(["bench", "--package", "punch-store-pg", "--bench", "fleet"]))
+}
+
 /// What the orders of a schedule gain and cost.
 pub fn schedule() -> Result<(), String> {
     process::run(process::cargo().args(["bench", "--package", "punch-core", "--bench", "schedule_cost"]))

@@ -37,6 +37,7 @@ mod mcp;
 mod on_a_terminal;
 mod plan_file;
 mod plans;
+mod postgres;
 mod punch;
 mod reasons;
 mod replay;

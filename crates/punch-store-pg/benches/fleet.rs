@@ -1,0 +1,151 @@
+//! What plans in PostgreSQL cost, beside pgbench on the same server in the same minute: medians of alternating pairs. One
+//! transaction completes a todo and claims the next best one. Only ratios mean something on a busy machine.
+#![expect(clippy::print_stdout, reason = "this is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot get at its server has failed")]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use punch_core::{Actor, Add, Context, Edit, Footprint, InProgressLimit, Keep, Op, Plan, Policy, Ref, Stop, apply};
+use punch_store::{Ahead, Durability, OpenMode, PlanId, Store, StoreError, Tx};
+use punch_store_pg::{PgOptions, PgStore};
+use punch_testkit::postgres::{Cluster, Disk};
+
+/// How long each run takes.
+const LENGTH: Duration = Duration::from_secs(4);
+
+/// How often each pair is run.
+const PAIRS: usize = 3;
+
+fn main() {
+    let cluster = match Cluster::start(Disk::Durable) {
+        Ok(cluster) => cluster,
+        Err(error) => return println!("SKIPPED: {error}"),
+    };
+    for (database, scale) in [("one", "1"), ("many", "64")] {
+        cluster.sql("postgres", &format!("CREATE DATABASE {database}")).unwrap();
+        pgbench(&cluster, &["-i", "-q", "-s", scale, database]);
+    }
+    println!("{:<32}{:>12}{:>12}{:>8}{:>8}", "", "punch tx/s", "pgbench", "ratio", "goal");
+    for (name, clients, plans, database, script, goal) in [
+        ("many plans, 8 clients", 8, 64, "many", "simple-update", 0.6),
+        ("many plans, 16 clients", 16, 64, "many", "simple-update", 0.6),
+        ("one plan, 1 client", 1, 1, "one", "tpcb-like", 0.5),
+        ("one plan, 16 clients", 16, 1, "one", "tpcb-like", 0.45),
+        ("one plan, 64 clients", 64, 1, "one", "tpcb-like", 0.45),
+    ] {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for pair in 0..PAIRS {
+            ours.push(fleet(&cluster, &format!("{name} {pair}"), clients, plans));
+            let count = clients.to_string();
+            let seconds = LENGTH.as_secs().to_string();
+            let run = ["-n", "-M", "prepared", "-b", script, "-c", &count, "-j", "2", "-T", &seconds, database];
+            theirs.push(rate(&pgbench(&cluster, &run)));
+        }
+        let (ours, theirs) = (median(ours), median(theirs));
+        println!("{name:<32}{ours:>12.0}{theirs:>12.0}{:>8.2}{goal:>8.2}", ours / theirs);
+    }
+}
+
+fn pgbench(cluster: &Cluster, arguments: &[&str]) -> String {
+    let folder = cluster.socket_folder().display().to_string();
+    cluster.run("pgbench", &[&["-h", &folder, "-U", "punch"], arguments].concat()).unwrap()
+}
+
+fn rate(printed: &str) -> f64 {
+    let line = printed.lines().find_map(|line| line.strip_prefix("tps = ")).unwrap();
+    line.split(' ').next().unwrap().parse().unwrap()
+}
+
+fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+/// Transactions per second of some clients on some plans.
+fn fleet(cluster: &Cluster, project: &str, clients: usize, plans: usize) -> f64 {
+    let options =
+        PgOptions { address: cluster.address("postgres"), project: project.to_owned(), ..PgOptions::default() };
+    let open = || PgStore::open(options.clone(), OpenMode::Create).unwrap();
+    let store = open();
+    let each = if plans == 1 { 30_000 } else { 1_000 };
+    let plans: Vec<PlanId> = (0..plans).map(|n| fill(&store, &format!("plan-{n}"), each)).collect();
+    let (done, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        for client in 0..clients {
+            let (done, stop, plan, open) = (&done, &stop, plans[client % plans.len()], &open);
+            scope.spawn(move || {
+                let (store, owner) = (open(), format!("c{client}"));
+                let mut held = None;
+                while !stop.load(Ordering::Relaxed) {
+                    held = turn(&store, plan, &owner, held);
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        // The first connections and plans are not counted.
+        thread::sleep(Duration::from_millis(500));
+        let (before, begun) = (done.load(Ordering::Relaxed), Instant::now());
+        thread::sleep(LENGTH);
+        let rate = (done.load(Ordering::Relaxed) - before) as f64 / begun.elapsed().as_secs_f64();
+        stop.store(true, Ordering::Relaxed);
+        rate
+    })
+}
+
+/// A plan in which every todo has three dependents further on.
+fn fill(store: &PgStore, name: &str, todos: usize) -> PlanId {
+    let plan = store.create_plan(name, 1).unwrap();
+    let needs = |n: usize| if n < 300 { vec![] } else { vec![Ref::Id(format!("n{}", n / 3))] };
+    let add = |n: usize| {
+        let edit = Edit {
+            content: Keep::Set(format!("todo {n} with a content of ordinary length")),
+            depends_on: Keep::Set(needs(n)),
+            ..Edit::default()
+        };
+        Op::Add(Add { id: Some(format!("n{n}")), edit, ..Add::default() })
+    };
+    let ops: Vec<Op> = (0..todos).map(add).collect();
+    store.write(plan, Durability::Full, &mut |tx| put(tx, &ops, "setup", &Footprint::of(&ops))).unwrap();
+    plan
+}
+
+/// Completes what the client has and claims the next best, in one transaction.
+fn turn(store: &PgStore, plan: PlanId, owner: &str, held: Option<String>) -> Option<String> {
+    let done: Vec<Op> =
+        held.into_iter().map(|id| Op::Done { target: Ref::Id(id), evidence: None, fence: None }).collect();
+    let first = Footprint::of(&done);
+    let mut next = None;
+    store
+        .write_ahead(plan, Durability::Full, Ahead::load(&first), &mut |tx| {
+            if !done.is_empty() {
+                put(tx, &done, owner, &first)?;
+            }
+            let now = tx.now().unwrap_or(0);
+            if let Some(todo) = tx.ready(now, None, 1)?.pop() {
+                let claim = [Op::Claim(Ref::Uid(todo.uid), now + 60_000)];
+                put(tx, &claim, owner, &Footprint { todos: [todo.uid].into(), ..Footprint::default() })?;
+                next = Some(todo.id.clone());
+            }
+            Ok(())
+        })
+        .unwrap();
+    next
+}
+
+fn put(tx: &mut dyn Tx, ops: &[Op], owner: &str, first: &Footprint) -> Result<(), StoreError> {
+    let policy = Policy { in_progress: InProgressLimit::Any, ..Policy::default() };
+    let context = Context::new(tx.now().unwrap_or(0), Actor::parse(owner, Some(owner)), policy);
+    let mut plan = Plan::slice(tx.row()?);
+    tx.load(first, &mut plan)?;
+    loop {
+        match apply(&plan, ops, &context) {
+            Ok(outcome) => return tx.put(&outcome),
+            Err(Stop::Need(need)) => tx.load(&need, &mut plan)?,
+            Err(Stop::Refused(refusals)) => {
+                return Err(StoreError::Conflict { what: format!("{refusals:?}") });
+            }
+        }
+    }
+}
