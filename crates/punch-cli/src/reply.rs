@@ -1,6 +1,6 @@
 //! What a verb answers: text for people, or one JSON object with `"schema": 1`.
 
-use punch_core::reason::{Reader, Reason, stranded};
+use punch_core::reason::{Reader, stranded};
 use punch_core::view::{Layout, Line, Role, TodoRow, changes, spans, table};
 use punch_core::{Dep, Footprint, Plan, Record, Records, Todo, Uid, text};
 use punch_engine::{Changed, load_reasons};
@@ -88,38 +88,12 @@ pub fn with_schema(value: Value) -> Value {
 
 /// A todo in the extended format, with the fields that programs look for first always present.
 pub fn record<'a>(plan: &'a Plan, todo: &'a Todo, now: i64) -> Value {
-    complete(Reader::new(plan, now), todo, &Record::of(plan, todo, now))
+    Record::answer(plan, todo, now)
 }
 
 /// Many todos in that format.
 pub fn records<'a>(plan: &'a Plan, todos: impl IntoIterator<Item = &'a Todo>, now: i64) -> Vec<Value> {
-    let (records, reader) = (Records::new(plan), Reader::new(plan, now));
-    todos.into_iter().map(|todo| complete(reader, todo, &records.of(todo, now))).collect()
-}
-
-fn complete<'a>(reader: Reader<'a>, todo: &'a Todo, record: &Record) -> Value {
-    let mut map = record.to_map();
-    map.entry("priority").or_insert_with(|| json!(todo.priority));
-    map.entry("dependsOn").or_insert_with(|| json!([]));
-    map.entry("blocks").or_insert_with(|| json!([]));
-    map.insert("effectivePriority".into(), json!(todo.effective_priority()));
-    map.insert("shown".into(), json!(reader.shown(todo)));
-    let reasons = reader.reasons(todo);
-    if !reasons.is_empty() {
-        let reason = |reason: &Reason| json!({"cause": reason.cause.name(), "id": reason.id, "text": reason.words()});
-        map.insert("reasons".into(), reasons.iter().take(20).map(reason).collect());
-    }
-    if let Some(check) = todo.last_check() {
-        let last = json!({
-            "passed": check.passed(),
-            "exitCode": check.exit_code,
-            "command": check.command,
-            "commit": check.commit,
-            "at": check.at,
-        });
-        map.insert("lastCheck".into(), last);
-    }
-    Value::Object(map)
+    Records::new(plan).answers(todos, now)
 }
 
 /// Todos on a line each: sign, id and text.

@@ -1,5 +1,5 @@
-//! Who may answer the questions of agents: the user, at a terminal without an agent above it, or (later) in a browser
-//! that has logged in. An agent runs with the user's rights and could call any verb, so no verb and no tool answers;
+//! Who may answer the questions of agents: the user, at a terminal without an agent above it, or in a browser that has
+//! logged in with a link that was printed on such a terminal. An agent runs with the user's rights and could call any verb, so no verb and no tool answers;
 //! [`Engine::answer`](crate::Engine::answer) demands an [`Answerer`], and only the checks here make one (decision 0039).
 //!
 //! This is a fence and not a wall: a program of the same user that detaches itself from its agent and opens a terminal
@@ -80,6 +80,15 @@ struct TerminalFacts<'a> {
     ancestry: Vec<ProcessFacts>,
 }
 
+impl<'a> TerminalFacts<'a> {
+    /// Looks at this process.
+    fn here(own_mark: Option<&'a str>) -> Self {
+        let shows = std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
+        let is_terminal = std::io::stdin().is_terminal() && shows;
+        Self { is_terminal, own_mark, ancestry: ancestry().unwrap_or_default() }
+    }
+}
+
 /// Why a process is not taken for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotTheUser {
@@ -127,16 +136,46 @@ impl Engine {
         marks: &[&str],
         own_mark: Option<&str>,
     ) -> Result<Result<Answerer, NotTheUser>, EngineError> {
-        let shows = std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
-        let is_terminal = std::io::stdin().is_terminal() && shows;
-        let facts = TerminalFacts { is_terminal, own_mark, ancestry: ancestry().unwrap_or_default() };
         let known = self.agent_processes(plan)?;
-        Ok(judge(&facts, marks, &known).map(|()| Answerer {
+        Ok(judge(&TerminalFacts::here(own_mark), marks, &known).map(|()| Answerer {
             by: Actor::user().by().to_owned(),
             via: Via::Terminal,
             machine: host_name(),
         }))
     }
+}
+
+/// Proof that a link for browsers is printed on a terminal at which the user is. Whoever logs in with that link is the
+/// user. Nothing outside this module can make one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrowserLink {
+    machine: String,
+}
+
+impl BrowserLink {
+    /// Returns proof that the user answers in a browser that has logged in with the link.
+    pub fn answerer(&self) -> Answerer {
+        Answerer { by: Actor::user().by().to_owned(), via: Via::Browser, machine: self.machine.clone() }
+    }
+}
+
+/// Returns proof that this process prints links for the user, or the reason to doubt it. An agent above this process is
+/// looked for first, terminal or not: without a terminal links are for programs of the user, below an agent they are for
+/// the agent. `engine` is `None` while there is no store; see [`Engine::user_at_terminal`] for the marks.
+pub fn browser_link(
+    engine: Option<&Engine>,
+    marks: &[&str],
+    own_mark: Option<&str>,
+) -> Result<Result<BrowserLink, NotTheUser>, EngineError> {
+    let mut known = Vec::new();
+    if let Some(engine) = engine {
+        for plan in engine.plans()? {
+            known.extend(engine.agent_processes(plan.id)?);
+        }
+    }
+    let facts = TerminalFacts::here(own_mark);
+    let judged = no_agent(&facts, marks, &known).and_then(|()| judge(&facts, marks, &known));
+    Ok(judged.map(|()| BrowserLink { machine: host_name() }))
 }
 
 impl Engine {
@@ -164,9 +203,11 @@ impl Engine {
 
 /// Decides whether the user is at this terminal. `known` are processes of agents.
 fn judge(facts: &TerminalFacts<'_>, marks: &[&str], known: &[ProcessId]) -> Result<(), NotTheUser> {
-    if !facts.is_terminal {
-        return Err(NotTheUser::NoTerminal);
-    }
+    if facts.is_terminal { no_agent(facts, marks, known) } else { Err(NotTheUser::NoTerminal) }
+}
+
+/// Fails if an agent is above this process, whether it has a terminal or not.
+fn no_agent(facts: &TerminalFacts<'_>, marks: &[&str], known: &[ProcessId]) -> Result<(), NotTheUser> {
     if let Some(variable) = facts.own_mark {
         return Err(NotTheUser::Marked { variable: variable.to_owned(), pid: None });
     }
@@ -223,6 +264,15 @@ mod tests {
         assert_eq!(judged(&own, &[]), Err(NotTheUser::Marked { variable: "CLAUDECODE".into(), pid: None }));
         let pipe = TerminalFacts { is_terminal: false, ..terminal(vec![]) };
         assert_eq!(judged(&pipe, &[]), Err(NotTheUser::NoTerminal));
+    }
+
+    #[test]
+    fn an_agent_is_found_where_there_is_no_terminal_too() {
+        let pipe = |own_mark| TerminalFacts { is_terminal: false, own_mark, ..terminal(vec![]) };
+        assert_eq!(no_agent(&pipe(None), &MARKS, &[]), Ok(()));
+        assert!(no_agent(&pipe(Some("CLAUDECODE")), &MARKS, &[]).is_err());
+        let known = [ProcessId { pid: 20, started: 100 }];
+        assert_eq!(no_agent(&pipe(None), &MARKS, &known), Err(NotTheUser::Agent { pid: 20 }));
     }
 
     #[test]

@@ -40,13 +40,14 @@ mod run;
 pub mod schema;
 mod session;
 mod submit;
+mod submit_once;
 mod summary;
 mod usage;
 mod user_changes;
 mod verify;
 
 pub use activity::{ActivityKind, ActivityPage, ActivityRecord, one_line};
-pub use answerer::{Answerer, NotTheUser, Via};
+pub use answerer::{Answerer, BrowserLink, NotTheUser, Via, browser_link};
 pub use assign::{Assignment, assignment_key};
 pub use checkpoint::{
     CheckpointError, CheckpointReason, Code, Differs, Judged, Restored, Restoring, Saved, Saving, Verification,
@@ -78,7 +79,8 @@ pub use question::{AgentQuestion, Answer, AnswerOutcome, Ask, QUESTION_LENGTH, Q
 pub use ready::{OfferedElsewhere, ReadyQuery, load_reasons};
 pub use run::{
     Begin, Controlled, Ended, OpenTurn, RunBody, RunControls, RunEvent, RunHolder, RunOutcome, RunRecord, RunRow,
-    RunStep, RunView, SeatRow, SeatStage, SeatStatus, SessionFile, Sum, TodoCost, dollars,
+    RunStep, RunView, SeatRow, SeatStage, SeatStatus, SeatTurn, SessionFile, Sum, TodoCost, TurnEnd, dollars,
+    seat_turns,
 };
 pub use session::{Role, SessionState};
 pub use submit::{Changed, MakeOps, Request};

@@ -2,28 +2,11 @@
 
 use punch_core::view::width::{columns, fit};
 use punch_core::view::{Glyphs, Plain};
-use punch_engine::RunEvent;
-
-/// One turn of a seat on a todo.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Turn {
-    seat: usize,
-    todo: String,
-    from: i64,
-    /// When and how it ended; `None` while it continues.
-    end: Option<(i64, End)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Completed,
-    Failed,
-    Other,
-}
+use punch_engine::{RunEvent, TurnEnd, seat_turns};
 
 /// Draws what the seats have worked on, one line for each seat, from the first event to `now`.
 pub fn actual(events: &[(i64, RunEvent)], now: i64, width: usize, glyphs: Glyphs) -> Vec<String> {
-    let turns = turns(events);
+    let turns = seat_turns(events);
     let Some(first) = turns.iter().map(|turn| turn.from).min() else { return Vec::new() };
     let last = turns.iter().map(|turn| turn.end.map_or(now, |(at, _)| at)).max().unwrap_or(now).max(first + 1);
     let seats = turns.iter().map(|turn| turn.seat).max().unwrap_or(0);
@@ -48,11 +31,11 @@ pub fn actual(events: &[(i64, RunEvent)], now: i64, width: usize, glyphs: Glyphs
             out.push_str(&wait.repeat(start - used));
             out.push_str(bar);
             let mark = match (turn.end.map(|(_, end)| end), glyphs) {
-                (Some(End::Completed), Glyphs::Unicode) => "✓",
-                (Some(End::Completed), Glyphs::Ascii) => "x",
-                (Some(End::Failed), Glyphs::Unicode) => "✗",
-                (Some(End::Failed), Glyphs::Ascii) => "!",
-                (Some(End::Other) | None, _) => "",
+                (Some(TurnEnd::Completed), Glyphs::Unicode) => "✓",
+                (Some(TurnEnd::Completed), Glyphs::Ascii) => "x",
+                (Some(TurnEnd::Failed), Glyphs::Unicode) => "✗",
+                (Some(TurnEnd::Failed), Glyphs::Ascii) => "!",
+                (Some(TurnEnd::Other) | None, _) => "",
             };
             let room = end - start - 1;
             let label = format!("{}{mark}", fit(Plain::id(&turn.todo).as_str(), 24, glyphs.ellipsis()));
@@ -65,29 +48,6 @@ pub fn actual(events: &[(i64, RunEvent)], now: i64, width: usize, glyphs: Glyphs
         out
     };
     (1..=seats).map(row).collect()
-}
-
-fn turns(events: &[(i64, RunEvent)]) -> Vec<Turn> {
-    let mut out: Vec<Turn> = Vec::new();
-    for (at, event) in events {
-        let ended = match event {
-            RunEvent::Started { agent, todo, .. } if *agent > 0 => {
-                out.push(Turn { seat: *agent, todo: todo.clone(), from: *at, end: None });
-                continue;
-            }
-            RunEvent::Completed { agent, todo, .. } => (*agent, todo, End::Completed),
-            RunEvent::Retrying { agent, todo, .. } | RunEvent::Failed { agent, todo, .. } => {
-                (*agent, todo, End::Failed)
-            }
-            RunEvent::Held { agent, todo, .. } | RunEvent::Released { agent, todo, .. } => (*agent, todo, End::Other),
-            _ => continue,
-        };
-        let open = |turn: &&mut Turn| turn.end.is_none() && turn.seat == ended.0 && turn.todo == *ended.1;
-        if let Some(turn) = out.iter_mut().rev().find(open) {
-            turn.end = Some((*at, ended.2));
-        }
-    }
-    out
 }
 
 #[cfg(test)]

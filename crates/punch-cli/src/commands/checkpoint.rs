@@ -97,7 +97,7 @@ impl Checkpoint {
                 if patch {
                     return print_patch(&saved);
                 }
-                Ok(Reply::new(views::whole(&saved), json!({"checkpoint": views::json(&saved, views::Patch::Shown)})))
+                Ok(Reply::new(views::whole(&saved), json!({"checkpoint": saved.answer(true)})))
             }
             What::Diff { id } => {
                 let saved = open.engine.saved(open.plan, &id)?;
@@ -115,7 +115,7 @@ fn save(open: &Open, notes: Option<&str>) -> Result<Reply, Failure> {
     let actor = open.project.actor();
     let saving = Saving { by: actor.by(), notes, ..Saving::default() };
     let saved = open.engine.checkpoint(open.plan, &code, &saving)?;
-    let json = json!({"checkpoint": views::json(&saved, views::Patch::Counted)});
+    let json = json!({"checkpoint": saved.answer(false)});
     Ok(Reply::new(views::line(&saved), json).after_write())
 }
 

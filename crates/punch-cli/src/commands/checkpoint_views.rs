@@ -11,29 +11,6 @@ use crate::safety::count;
 /// Ids named in a line, todos told in a table.
 const NAMED: usize = 20;
 
-/// What becomes of the patch, which may be long.
-pub enum Patch {
-    /// It is there.
-    Shown,
-    /// Only its size is.
-    Counted,
-}
-
-/// For programs. What only a restore needs is left out.
-pub fn json(saved: &Saved, patch: Patch) -> Value {
-    let mut out = serde_json::to_value(saved).unwrap_or_default();
-    if let Some(map) = out.as_object_mut() {
-        map.remove("work");
-        map.insert("time".into(), json!(utc(saved.at)));
-    }
-    let bytes = saved.git.as_ref().and_then(|git| git.patch.as_ref()).map(String::len);
-    if let (Some(git), Patch::Counted) = (out["git"].as_object_mut(), patch) {
-        git.remove("patch");
-        git.insert("patchBytes".into(), json!(bytes.unwrap_or(0)));
-    }
-    out
-}
-
 /// One line.
 pub fn line(saved: &Saved) -> String {
     let todos = &saved.todos;
@@ -62,7 +39,7 @@ fn short(commit: Option<&str>) -> String {
 pub fn list(all: &[Saved]) -> Reply {
     let lines: Vec<String> = all.iter().map(line).collect();
     let text = if lines.is_empty() { "No checkpoints.".to_owned() } else { lines.join("\n") };
-    let all: Vec<Value> = all.iter().map(|saved| json(saved, Patch::Counted)).collect();
+    let all: Vec<Value> = all.iter().map(|saved| saved.answer(false)).collect();
     Reply::new(text, json!({"checkpoints": all}))
 }
 

@@ -1,7 +1,6 @@
 //! `punch inbox`: what needs the user.
 
 use clap::Args;
-use punch_core::inbox::InboxItem;
 use punch_core::view::{inbox, spans};
 use punch_engine::{EngineError, InboxQuery};
 use serde_json::{Value, json};
@@ -27,7 +26,7 @@ impl Inbox {
             Some(open) => open.with_inbox(|query| open.engine.inbox(open.plan, query))?,
             None => Vec::new(),
         };
-        let records: Vec<Value> = items.iter().map(record).collect();
+        let records: Vec<Value> = items.iter().map(inbox::record).collect();
         Ok(Reply::new(spans::text(&inbox::full(&items)), json!({"items": records})))
     }
 }
@@ -44,15 +43,4 @@ impl Open {
         };
         Ok(ask(&query)?)
     }
-}
-
-fn record(item: &InboxItem) -> Value {
-    json!({
-        "kind": item.kind.name(),
-        "todo": item.todo,
-        "text": item.text,
-        "since": item.since,
-        "blocks": item.blocks,
-        "action": item.action,
-    })
 }

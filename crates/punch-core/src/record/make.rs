@@ -7,7 +7,7 @@ use crate::{Dep, Phase, PhaseUid, Plan, Status, Todo};
 
 /// Makes records of many todos: the phases are looked at once.
 pub struct Records<'a> {
-    plan: &'a Plan,
+    pub(super) plan: &'a Plan,
     places: HashMap<PhaseUid, NumberedPhase<'a>>,
 }
 

@@ -7,6 +7,7 @@ mod diff_phases;
 mod document;
 mod make;
 mod ops;
+mod shown;
 mod wire;
 
 use std::collections::BTreeSet;

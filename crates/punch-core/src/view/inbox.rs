@@ -4,6 +4,18 @@ use super::cap::{Page, Then};
 use super::{Cap, Line, Plain, Role};
 use crate::inbox::InboxItem;
 
+/// An item for programs, as `punch inbox --json` prints it.
+pub fn record(item: &InboxItem) -> serde_json::Value {
+    serde_json::json!({
+        "kind": item.kind.name(),
+        "todo": item.todo,
+        "text": item.text,
+        "since": item.since,
+        "blocks": item.blocks,
+        "action": item.action,
+    })
+}
+
 /// What an empty inbox reads as.
 pub const EMPTY: &str = "Nothing needs you.";
 

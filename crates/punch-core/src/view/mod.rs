@@ -3,6 +3,7 @@
 //! Views for people are capped and say how much they leave out, and todo text is untrusted: it goes through
 //! [`crate::text::neutral`] first. The exchange formats ([`markdown`], [`crate::Document`]) are lossless instead.
 
+pub mod board_row;
 mod cap;
 pub mod changes;
 pub mod checklist;
@@ -36,8 +37,10 @@ pub mod table;
 pub mod todo_detail;
 mod todo_row;
 pub mod tree;
+pub mod why_answer;
 pub mod width;
 
+pub use board_row::BoardRow;
 pub use cap::Cap;
 pub use dashboard::Dashboard;
 pub use gantt::Gantt;

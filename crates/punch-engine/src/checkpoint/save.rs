@@ -3,6 +3,7 @@
 use punch_core::{Footprint, Lists, Plan, Status, Todo, Uid, Work, time};
 use punch_store::{Checkpoint, Durability, PlanId, Tx};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{CheckpointError, Code};
 use crate::git::GitState;
@@ -80,6 +81,22 @@ pub struct Saved {
 }
 
 impl Saved {
+    /// The checkpoint for programs. What only a restore needs is left out; of the patch, which may be long, only the size
+    /// is there unless it is asked for.
+    pub fn answer(&self, with_patch: bool) -> Value {
+        let mut out = serde_json::to_value(self).unwrap_or_default();
+        if let Some(map) = out.as_object_mut() {
+            map.remove("work");
+            map.insert("time".into(), json!(time::utc(self.at)));
+        }
+        let bytes = self.git.as_ref().and_then(|git| git.patch.as_ref()).map(String::len);
+        if let (Some(git), false) = (out["git"].as_object_mut(), with_patch) {
+            git.remove("patch");
+            git.insert("patchBytes".into(), json!(bytes.unwrap_or(0)));
+        }
+        out
+    }
+
     pub(super) fn read(kept: &Checkpoint) -> Result<Self, EngineError> {
         let damaged = |_| CheckpointError::Damaged { id: kept.id.clone() };
         Ok(serde_json::from_str(&kept.body).map_err(damaged)?)

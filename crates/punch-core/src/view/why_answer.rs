@@ -1,0 +1,100 @@
+//! Why a todo, or the whole plan, is not worked on: the answer of `punch why` as lines for users and as values for programs.
+
+use serde_json::{Value, json};
+
+use crate::reason::{self, Cause, Clash, Conflict, Reason};
+use crate::{Plan, Status, Uid};
+
+/// An explanation.
+pub struct WhyAnswer {
+    /// For users, one or more lines.
+    pub text: String,
+    /// For programs.
+    pub json: Value,
+}
+
+/// Explains one todo of a whole plan; `None` if there is no such todo.
+pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
+    let todo = plan.get(uid)?;
+    let (why, unblocks) = (reason::why(plan, uid, now)?, reason::unblocks(plan, uid, now)?);
+    let conflicts = reason::conflicts_of(plan, uid, now);
+    let mut lines = vec![why.text()];
+    if todo.status.is_open() {
+        lines.push(unblocks.text());
+    }
+    lines.push(conflicts.text());
+    let json = json!({
+        "standing": why.standing(),
+        "shown": why.shown,
+        "waitsFor": blockers(&why.waits_for.list),
+        "roots": blockers(&why.roots.list),
+        "unblocks": unblocks.ready.list,
+        "conflicts": pairs(&conflicts.pairs.list),
+        "totals": {
+            "waitsFor": why.waits_for.total,
+            "roots": why.roots.total,
+            "unblocks": unblocks.ready.total,
+            "waiting": unblocks.waiting,
+            "conflicts": conflicts.pairs.total,
+        },
+    });
+    Some(WhyAnswer { text: joined(lines), json })
+}
+
+/// Explains why nothing, or nothing else, can be started in a whole plan.
+pub fn of_plan(plan: &Plan, now: i64) -> WhyAnswer {
+    let still = reason::standstill(plan, now);
+    let conflicts = reason::conflicts(plan, now);
+    let root = |root: &reason::StandstillRoot| {
+        let mut out = blocker(&root.reason);
+        out["waiting"] = json!(root.waiting);
+        out
+    };
+    let json = json!({
+        "todo": null,
+        "standing": still.standing(),
+        "waitsFor": [],
+        "roots": still.roots.list.iter().map(root).collect::<Vec<_>>(),
+        "unblocks": [],
+        "conflicts": pairs(&conflicts.pairs.list),
+        "open": still.open,
+        "ready": still.ready.list,
+        "running": still.running.list,
+        "totals": {
+            "roots": still.roots.total,
+            "ready": still.ready.total,
+            "running": still.running.total,
+            "conflicts": conflicts.pairs.total,
+        },
+    });
+    WhyAnswer { text: joined(vec![still.text(), conflicts.text()]), json }
+}
+
+fn joined(mut lines: Vec<String>) -> String {
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+fn blockers(list: &[Reason]) -> Vec<Value> {
+    list.iter().map(blocker).collect()
+}
+
+fn blocker(blocker: &Reason) -> Value {
+    json!({
+        "id": blocker.id,
+        "status": blocker.status.map(Status::name),
+        "cause": blocker.cause.name(),
+        "reason": blocker.about.as_ref().filter(|_| !matches!(blocker.cause, Cause::Dropped | Cause::Elsewhere)),
+        "owner": blocker.about.as_ref().filter(|_| blocker.cause == Cause::Elsewhere),
+        "until": blocker.until,
+        "neededBy": blocker.needed_by,
+    })
+}
+
+fn pairs(list: &[Conflict]) -> Vec<Value> {
+    let pair = |conflict: &Conflict| {
+        let over = if conflict.clash == Clash::Content { "content" } else { "files" };
+        json!({"first": conflict.ids.0, "second": conflict.ids.1, "over": over, "text": conflict.text()})
+    };
+    list.iter().map(pair).collect()
+}

@@ -1,0 +1,31 @@
+//! Batches of callers that may have to send them again: under one key a batch takes effect once, and its answer is given
+//! again.
+
+use punch_core::Footprint;
+use punch_store::PlanId;
+
+use crate::submit::{MakeOps, apply_in_transaction};
+use crate::{Changed, Engine, EngineError, Request};
+
+impl Engine {
+    /// Submits a batch as [`Engine::submit_with`] does and returns what `answer` makes of the outcome. If a batch was
+    /// submitted under the same key within [`punch_store::ANSWER_LIFETIME_MS`], nothing is changed and its answer is
+    /// returned. The answer is stored in the transaction of the batch.
+    pub fn submit_once(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        key: &str,
+        (first, make): (&Footprint, MakeOps<'_>),
+        answer: impl Fn(&Changed) -> String,
+    ) -> Result<String, EngineError> {
+        self.write_for(plan, request, |tx, now| {
+            if let Some(stored) = tx.answer(key, now)? {
+                return Ok(stored);
+            }
+            let body = answer(&apply_in_transaction(tx, now, request, first, make)?);
+            tx.put_answer(key, &body, now)?;
+            Ok(body)
+        })
+    }
+}
