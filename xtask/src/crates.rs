@@ -1,5 +1,5 @@
-//! Which crate may depend on which: core <- store <- store-pg, engine <- serve, run, tui, punchlist <- cli; agents stands on the
-//! core alone.
+//! Which crate may depend on which: core <- store <- store-pg, engine <- serve, run, tui, punchlist <- cli; web stands on
+//! serve, agents on the core alone.
 
 use crate::{
     Done,
@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("punch-serve", &["punch-core", "punch-store", "punch-engine", "punch-agents"]),
     ("punch-run", &["punch-core", "punch-store", "punch-engine", "punch-agents"]),
     ("punch-tui", &["punch-core", "punch-store", "punch-engine"]),
+    ("punch-web", &["punch-core", "punch-store", "punch-engine", "punch-serve"]),
     ("punchlist", &["punch-core", "punch-store", "punch-engine"]),
     (
         "punch-cli",
@@ -29,6 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "punch-serve",
             "punch-run",
             "punch-tui",
+            "punch-web",
             "punchlist",
         ],
     ),

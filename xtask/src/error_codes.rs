@@ -13,8 +13,16 @@ const PAGE: &str = "docs/errors.md";
 const SILENT: &[&str] = &["reader_gone"];
 
 /// Crates whose errors reach a user.
-const CRATES: &[&str] =
-    &["punch-core", "punch-store", "punch-engine", "punch-serve", "punch-run", "punch-agents", "punch-cli"];
+const CRATES: &[&str] = &[
+    "punch-core",
+    "punch-store",
+    "punch-engine",
+    "punch-serve",
+    "punch-web",
+    "punch-run",
+    "punch-agents",
+    "punch-cli",
+];
 
 /// Fails with every code without an entry, and with every entry that says too little.
 pub fn check() -> Done {

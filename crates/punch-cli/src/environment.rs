@@ -142,6 +142,14 @@ fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
+/// The program that opens a page in the user's browser.
+pub fn browser() -> Option<PathBuf> {
+    let chosen = std::env::var("BROWSER").ok().filter(|name| !name.is_empty() && !name.contains(['%', ':', ' ']));
+    let named = chosen.map(|name| if name.contains('/') { Some(PathBuf::from(name)) } else { find_program(&name) });
+    let usual = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    named.flatten().or_else(|| find_program(usual))
+}
+
 /// Whether the user sits at the keyboard and reads what is printed.
 pub fn is_attended() -> bool {
     use std::io::IsTerminal;

@@ -20,6 +20,7 @@ mod pager;
 mod progress;
 mod project;
 mod reply;
+mod run_files;
 mod safety;
 mod schema;
 mod style;

@@ -1,7 +1,9 @@
 //! Accepts connections and serves them, within limits. axum's own loop knows neither a limit on connections nor one on the
-//! time that a request's head may take.
+//! time that a request's head may take, nor one on a client that stops reading.
 
 use std::convert::Infallible;
+use std::future::{Future, ready};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,21 +14,43 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use crate::http_limits::Limits;
+use crate::write_timeout::WriteTimeout;
 
 /// The pause after a connection could not be accepted, for example because all file descriptors are in use.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// The address of the client of a request, as the connection has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
 /// Serves connections until `end`, then lets open ones finish the request they are in.
 pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &Limits, end: &CancellationToken) {
+    serve_with(listener, router, limits, end, |stream| ready(Some(stream))).await;
+}
+
+/// Serves connections as [`serve`] does, over what `secure` makes of each, such as TLS. A connection for which it makes
+/// nothing ends; it has as much time as the head of a request.
+pub async fn serve_with<S, F>(
+    listener: TcpListener,
+    router: Router,
+    limits: &Limits,
+    end: &CancellationToken,
+    secure: impl Fn(TcpStream) -> F,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    F: Future<Output = Option<S>> + Send + 'static,
+{
     let room = Arc::new(Semaphore::new(limits.connections));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(limits.head);
+    let (head, stall) = (limits.head, limits.stall);
     loop {
         let accepted = async {
             let place = Arc::clone(&room).acquire_owned().await;
@@ -37,10 +61,14 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &Limits
             accepted = accepted => accepted,
         };
         match stream {
-            Ok((stream, _)) => {
-                let connection = connection(protocol.clone(), stream, router.clone(), end.clone());
+            Ok((stream, peer)) => {
+                // Small answers are sent at once: without this every call would take 40 ms.
+                let _ = stream.set_nodelay(true);
+                let (protocol, router, end, secured) = (protocol.clone(), router.clone(), end.clone(), secure(stream));
                 tokio::spawn(async move {
-                    connection.await;
+                    if let Ok(Some(stream)) = tokio::time::timeout(head, secured).await {
+                        connection(protocol, WriteTimeout::new(stream, stall), Peer(peer), router, end).await;
+                    }
                     drop(place);
                 });
             }
@@ -52,11 +80,16 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &Limits
 }
 
 /// Serves the requests of one connection.
-async fn connection(protocol: http1::Builder, stream: TcpStream, router: Router, end: CancellationToken) {
-    // Small answers are sent at once: without this every call would take 40 ms.
-    let _ = stream.set_nodelay(true);
-    let answer = service_fn(move |request: Request<Incoming>| {
+async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    protocol: http1::Builder,
+    stream: S,
+    peer: Peer,
+    router: Router,
+    end: CancellationToken,
+) {
+    let answer = service_fn(move |mut request: Request<Incoming>| {
         let mut router = router.clone();
+        request.extensions_mut().insert(peer);
         async move { Ok::<Response<Body>, Infallible>(unfailing(router.call(request.map(Body::new)).await)) }
     });
     let mut served = std::pin::pin!(protocol.serve_connection(TokioIo::new(stream), answer));
@@ -126,6 +159,7 @@ mod tests {
         bytes: 100,
         head: Duration::from_millis(200),
         body: Duration::from_millis(200),
+        stall: Duration::from_millis(200),
     };
 
     #[test]

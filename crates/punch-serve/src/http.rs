@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use rmcp::ServerHandler;
@@ -32,15 +33,6 @@ pub struct Http {
     pub limit: usize,
     /// What every request must carry.
     pub token: Token,
-}
-
-/// What a request is judged by.
-struct Access {
-    /// The address in use, as `Host` names it.
-    own: String,
-    token: Token,
-    limits: Limits,
-    sessions: Arc<LocalSessionManager>,
 }
 
 punch_core::errors! {
@@ -115,20 +107,15 @@ impl Http {
         log: &Log,
     ) -> std::io::Result<()> {
         let end = CancellationToken::new();
-        let config = StreamableHttpServerConfig::default()
-            .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
-            .with_max_request_body_bytes(self.limit)
-            .with_cancellation_token(end.clone());
-        let sessions = Arc::new(LocalSessionManager::default());
-        let service = StreamableHttpService::new(move || Ok(connection()), Arc::clone(&sessions), config);
         let own = match listener.local_addr()?.ip() {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
         let limits = Limits::new(self.limit);
-        let access = Arc::new(Access { own, token: self.token.clone(), limits, sessions });
-        let router =
-            axum::Router::new().route_service("/mcp", service).layer(middleware::from_fn_with_state(access, admit));
+        let token = self.token.clone();
+        let judge = Box::new(move |head: &Parts| http_access::judge(head, &own, &token));
+        let access = McpAccess { judge, token: self.token.clone(), limits, public: None };
+        let router = mcp_route(connection, access, &end);
         let asked = async {
             asked_to_end().await;
             log.say("asked to end");
@@ -143,26 +130,63 @@ impl Http {
     }
 }
 
+/// Who may talk to the protocol's route, and how much.
+pub struct McpAccess {
+    /// Judges the head of a request.
+    pub judge: Box<dyn Fn(&Parts) -> Result<(), Denial> + Send + Sync>,
+    /// The token that the answer to a denied request names.
+    pub token: Token,
+    /// How much a client may ask.
+    pub limits: Limits,
+    /// The name under which other machines reach the server, and the origin of its pages; `None` on loopback.
+    pub public: Option<(String, String)>,
+}
+
+/// The route `/mcp`, for a listener of its own or beside other routes. Sessions end with `end`.
+pub fn mcp_route<H: ServerHandler>(
+    connection: impl Fn() -> H + Send + Sync + 'static,
+    access: McpAccess,
+    end: &CancellationToken,
+) -> axum::Router {
+    let mut origins: Vec<String> = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("http://{name}:*")).into();
+    let mut config = StreamableHttpServerConfig::default();
+    if let Some((host, origin)) = access.public.clone() {
+        config.allowed_hosts.push(host);
+        origins.push(origin);
+    }
+    let config = config
+        .with_allowed_origins(origins)
+        .with_max_request_body_bytes(access.limits.bytes)
+        .with_cancellation_token(end.clone());
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(connection()), Arc::clone(&sessions), config);
+    let state = Arc::new((access, sessions));
+    axum::Router::new().route_service("/mcp", service).layer(middleware::from_fn_with_state(state, admit))
+}
+
+type Admission = Arc<(McpAccess, Arc<LocalSessionManager>)>;
+
 /// Lets a request through, or answers why not. Its body is read here, so that a slow or endless one never reaches a session.
-async fn admit(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    match admitted(&access, request).await {
+async fn admit(State(state): State<Admission>, request: Request, next: Next) -> Response {
+    match admitted(&state.0, &state.1, request).await {
         Ok(request) => next.run(request).await,
-        Err(denial) => denial.response(&access.token),
+        Err(denial) => denial.response(&state.0.token),
     }
 }
 
-async fn admitted(access: &Access, request: Request) -> Result<Request, Denial> {
+async fn admitted(access: &McpAccess, sessions: &LocalSessionManager, request: Request) -> Result<Request, Denial> {
     let (head, body) = request.into_parts();
-    http_access::judge(&head, &access.own, &access.token)?;
+    (access.judge)(&head)?;
     let body = access.limits.read(&head, body).await?;
     if access.limits.opens_session(&body) {
-        access.limits.room_for_session(access.sessions.sessions.read().await.len())?;
+        access.limits.room_for_session(sessions.sessions.read().await.len())?;
     }
     Ok(Request::from_parts(head, body.into()))
 }
 
+/// Returns when the process is asked to end.
 #[cfg(unix)]
-async fn asked_to_end() {
+pub async fn asked_to_end() {
     use tokio::signal::unix::{SignalKind, signal};
     match signal(SignalKind::terminate()) {
         Ok(mut terminate) => {
@@ -177,8 +201,9 @@ async fn asked_to_end() {
     }
 }
 
+/// Returns when the process is asked to end.
 #[cfg(not(unix))]
-async fn asked_to_end() {
+pub async fn asked_to_end() {
     let _ = tokio::signal::ctrl_c().await;
 }
 

@@ -14,7 +14,7 @@ const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Why a request is turned away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Denial {
+pub enum Denial {
     /// It names another host, which a rebound DNS name would.
     Host,
     /// It comes from a foreign web page.
@@ -76,7 +76,7 @@ fn strip_name<'a>(authority: &'a str, name: &str) -> Option<&'a str> {
 
 impl Denial {
     /// The answer to the request.
-    pub fn response(self, token: &Token) -> Response<Body> {
+    pub(crate) fn response(self, token: &Token) -> Response<Body> {
         let (status, code, message) = match self {
             Self::Host => (StatusCode::FORBIDDEN, -32002, "the host is not this machine".to_owned()),
             Self::Origin => (StatusCode::FORBIDDEN, -32002, "the origin is not this machine".to_owned()),

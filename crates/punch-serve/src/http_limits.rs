@@ -12,7 +12,7 @@ use crate::http_access::Denial;
 
 /// Limits of one server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// Connections that are open at once; further ones wait until one of them ends.
     pub connections: usize,
     /// Sessions that are open at once. Idle ones end after five minutes.
@@ -23,12 +23,21 @@ pub(crate) struct Limits {
     pub head: Duration,
     /// How long the body of a request may take.
     pub body: Duration,
+    /// How long a client may take to read a piece of an answer.
+    pub stall: Duration,
 }
 
 impl Limits {
     /// The limits of a server whose requests have at most `bytes` bytes.
     pub const fn new(bytes: usize) -> Self {
-        Self { connections: 256, sessions: 256, bytes, head: Duration::from_secs(15), body: Duration::from_secs(30) }
+        Self {
+            connections: 256,
+            sessions: 256,
+            bytes,
+            head: Duration::from_secs(15),
+            body: Duration::from_secs(30),
+            stall: Duration::from_secs(60),
+        }
     }
 
     /// Reads the body of a request.

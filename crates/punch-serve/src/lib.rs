@@ -1,4 +1,4 @@
-//! Punchlist over MCP: the only crate that knows the protocol or HTTP.
+//! Punchlist over MCP: the only crate that knows the protocol. Its connections and limits serve the web board too.
 //!
 //! A call arrives on standard input or over loopback HTTP, the [`ToolService`] runs it on one thread in the order of arrival,
 //! and a short text goes back. No rule about todos is decided here; nothing here prints, reads the command line or the
@@ -24,8 +24,12 @@ mod token;
 mod watch;
 pub mod wire;
 pub mod wiring;
+mod write_timeout;
 
-pub use http::{Http, HttpError, loopback};
+pub use connections::{Peer, serve_with};
+pub use http::{Http, HttpError, McpAccess, asked_to_end, loopback, mcp_route};
+pub use http_access::Denial;
+pub use http_limits::Limits;
 pub use identity::{Identity, Tag};
 pub use log::Log;
 pub use problem::Problem;
@@ -33,7 +37,7 @@ pub use punch_engine::{Group, Offer, Offered};
 pub use server::{Server, Settings};
 pub use service::{Checked, PlanResource, Stopped, ToolRequest, ToolService};
 pub use stdio::stdio;
-pub use token::{Token, TokenError};
+pub use token::{Token, TokenError, new_secret, same_secret};
 
 mod plan_follower;
 mod plan_service;

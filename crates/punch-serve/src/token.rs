@@ -88,20 +88,25 @@ impl Token {
     /// the right length.
     pub fn authorizes(&self, header: &[u8]) -> bool {
         let Some((scheme, given)) = header.split_at_checked("Bearer ".len()) else { return false };
-        scheme.eq_ignore_ascii_case(b"Bearer ") && same(given.trim_ascii(), self.secret.as_bytes())
+        scheme.eq_ignore_ascii_case(b"Bearer ") && same_secret(given.trim_ascii(), self.secret.as_bytes())
     }
 }
 
-/// Compares without stopping at the first difference.
-fn same(left: &[u8], right: &[u8]) -> bool {
+/// Compares secrets without stopping at the first difference.
+pub fn same_secret(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && black_box(left.iter().zip(right).fold(0, |sum, (a, b)| black_box(sum | (a ^ b)))) == 0
+}
+
+/// Makes a secret of 256 random bits, as 64 hexadecimal digits.
+pub fn new_secret() -> io::Result<String> {
+    let mut random = [0; BYTES];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Writes a new token. No process ever reads half of one, and the first of several processes wins.
 fn create(path: &Path) -> io::Result<()> {
-    let mut random = [0; BYTES];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let secret = new_secret()?;
     platform::create_private_folders(platform::folder_of(path))?;
     Replacement::new(path, format!("{secret}\n").as_bytes(), 0o600)?.commit_if_missing()
 }

@@ -1,14 +1,15 @@
-//! `punch export`: the whole plan as a document that `punch import` reads back.
+//! `punch export`: the whole plan as a document that `punch import` reads back, or as a page for readers.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use punch_core::format::{Format, Written};
+use punch_core::view::{HistoryRow, Story};
 use punch_core::{Plan, text};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::project::{Project, ProjectPlan};
+use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::Reply;
 use crate::{environment, files, output, safety, task_folder};
 
@@ -18,6 +19,7 @@ Examples:
   punch export TODO.md                       # Markdown: the file name decides
   punch export --format checklist TODO.md
   punch export --format cursor-plan next.plan.md
+  punch export --format html report.html     # one page for a pull request
   punch export --formats
   punch export | jq '.todos[].content'";
 
@@ -28,9 +30,9 @@ pub struct Export {
     /// The file, written whole or not at all; `-` or nothing is standard output
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The format; without it the file name decides: `.md`, `.plan.md`, `.jsonl`, else JSON
+    /// The format; without it the file name decides: `.md`, `.plan.md`, `.jsonl`, `.html`, else JSON
     #[arg(long, short, value_name = "FORMAT", value_parser = format)]
-    format: Option<Format>,
+    format: Option<Target>,
     /// Overwrite an existing file without asking
     #[arg(long)]
     force: bool,
@@ -39,10 +41,27 @@ pub struct Export {
     formats: bool,
 }
 
+/// What a plan is exported as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    /// A format that `punch import` reads back.
+    Format(Format),
+    /// A report for readers.
+    Html,
+}
+
+/// The name of the report.
+const HTML: &str = "html";
+/// What it is.
+const REPORT: &str = "one page with plan, graph and history, for readers; no script in it";
+/// Revisions that a report shows.
+const REVISIONS: u64 = 200;
+
 /// Reads the name of a format. The error offers only those that can be written.
-fn format(name: &str) -> Result<Format, String> {
+fn format(name: &str) -> Result<Target, String> {
     let names = || Format::all().filter(|format| format.writes()).map(Format::name).collect::<Vec<_>>().join(", ");
-    Format::named(name).ok_or_else(|| format!("use one of {}", names()))
+    let known = Format::named(name).map(Target::Format).or((name == HTML).then_some(Target::Html));
+    known.ok_or_else(|| format!("use one of {}, {HTML}", names()))
 }
 
 impl Export {
@@ -52,14 +71,19 @@ impl Export {
             return Ok(formats());
         }
         let as_json = project.global.json;
-        let plan = match project.read()? {
-            ProjectPlan::Plan(open) => open.engine.whole(open.plan)?,
-            ProjectPlan::Empty(_) => Plan::new(),
-        };
         let file = self.file.as_deref().filter(|file| !files::is_dash(file));
-        let format = self.format.unwrap_or_else(|| file.map_or(Format::Extended, by_name));
-        let name = format.name();
-        let Some(Written { text: document, lost }) = punch_engine::written(format, &plan) else {
+        let target = self.format.unwrap_or_else(|| file.map_or(Target::Format(Format::Extended), by_name));
+        let (plan, report) = match project.read()? {
+            ProjectPlan::Plan(open) => (open.engine.whole(open.plan)?, report(&open, target)?),
+            ProjectPlan::Empty(_) => {
+                (Plan::new(), (target == Target::Html).then(|| html("main", &Plan::new(), &[], 0)))
+            }
+        };
+        let (name, written) = match (target, report) {
+            (Target::Html, report) => (HTML, report.map(|text| Written { text, lost: Default::default() })),
+            (Target::Format(format), _) => (format.name(), punch_engine::written(format, &plan)),
+        };
+        let Some(Written { text: document, lost }) = written else {
             let message = format!("{name} can only be imported");
             return Err(Failure::usage(&message, "`punch export --formats` lists the formats"));
         };
@@ -68,7 +92,7 @@ impl Export {
         let note = if note.is_empty() { note } else { format!("note: {name} cannot carry: {note}") };
         match file {
             Some(file) => {
-                if format == Format::ClaudeTasks && file.is_dir() {
+                if target == Target::Format(Format::ClaudeTasks) && file.is_dir() {
                     task_folder::write(file, &document)?;
                 } else {
                     if !self.force && file.is_file() && !may_overwrite(file)? {
@@ -84,7 +108,7 @@ impl Export {
                 Ok(Reply::new(format!("Wrote {} to {shown} ({name})\n{note}", safety::count(count, "todo")), json))
             }
             // The extended format is one JSON object with `schema` already.
-            None if as_json && format != Format::Extended => {
+            None if as_json && target != Target::Format(Format::Extended) => {
                 let mut json = json!({"exported": count, "format": name, "document": document});
                 if !lost.is_empty() {
                     json["lost"] = json!(lost);
@@ -102,12 +126,32 @@ impl Export {
     }
 }
 
+/// The plan with its history as a page, if that is wanted.
+fn report(open: &Open, target: Target) -> Result<Option<String>, Failure> {
+    if target != Target::Html {
+        return Ok(None);
+    }
+    let (engine, id) = (&open.engine, open.plan);
+    let plan = engine.whole(id)?;
+    let name = engine.read(id, |snapshot| Ok(snapshot.info()?.name))?;
+    let history = engine.history(id, REVISIONS)?;
+    let rows: Vec<HistoryRow> = history.iter().map(|entry| entry.row(&plan, &Story::of(&entry.events))).collect();
+    Ok(Some(html(&name, &plan, &rows, engine.now())))
+}
+
+fn html(name: &str, plan: &Plan, history: &[HistoryRow], now: i64) -> String {
+    punch_web::report::Report { name, plan, history, now }.html()
+}
+
 /// The format that a file name asks for.
-fn by_name(file: &Path) -> Format {
+fn by_name(file: &Path) -> Target {
     let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let endings = [(".plan.md", "cursor-plan"), (".md", "markdown"), (".markdown", "markdown"), (".jsonl", "beads")];
+    if name.ends_with(".html") || name.ends_with(".htm") {
+        return Target::Html;
+    }
     let found = endings.iter().find(|(ending, _)| name.ends_with(ending));
-    found.and_then(|(_, format)| Format::named(format)).unwrap_or(Format::Extended)
+    Target::Format(found.and_then(|(_, format)| Format::named(format)).unwrap_or(Format::Extended))
 }
 
 /// Asks on a terminal; elsewhere only `--force` overwrites.
@@ -124,7 +168,9 @@ fn formats() -> Reply {
         let only = if format.writes() { "" } else { " (only imported)" };
         format!("{:<15} {}{only}", format.name(), format.spec().about)
     };
-    let lines: Vec<String> = Format::all().map(line).collect();
+    let report = format!("{HTML:<15} {REPORT} (only exported)");
+    let lines: Vec<String> = Format::all().map(line).chain([report]).collect();
     let one = |format: Format| json!({"name": format.name(), "about": format.spec().about, "writes": format.writes()});
-    Reply::new(lines.join("\n"), json!({"formats": Format::all().map(one).collect::<Vec<Value>>()}))
+    let report = json!({"name": HTML, "about": REPORT, "writes": true});
+    Reply::new(lines.join("\n"), json!({"formats": Format::all().map(one).chain([report]).collect::<Vec<Value>>()}))
 }

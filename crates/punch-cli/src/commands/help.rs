@@ -29,8 +29,8 @@ pub const GROUPS: [(&str, &[&str]); 6] = [
     ),
     ("Agents", &["install", "uninstall", "keep-going", "run", "claim", "unclaim", "assign"]),
     ("Plans and files", &["plan", "checkpoint", "import", "export"]),
-    ("Look closer", &["watch", "status", "graph", "schedule", "log", "stats"]),
-    ("Setup", &["init", "config", "doctor", "demo", "completions", "help", "version"]),
+    ("Look closer", &["watch", "serve", "status", "graph", "schedule", "log", "stats"]),
+    ("Setup", &["init", "config", "doctor", "token", "demo", "completions", "help", "version"]),
 ];
 
 /// Commands that agents and scripts call.

@@ -178,6 +178,35 @@ impl Mcp {
     }
 }
 
+/// The server for agents beside the web board, with what every client of it must send. It offers what `punch mcp --http`
+/// offers.
+pub fn beside_board(global: &Global, project: &Project) -> Result<(Server, Token), Failure> {
+    let settings = project.config.settings.clone();
+    let offer = match settings.tools_enabled.value {
+        true => Offer::new(Dialect::Native, &[]),
+        false => Offer::none(Dialect::Native),
+    };
+    let presented = Settings {
+        offer,
+        structured: false,
+        identity: Identity { fixed: None, session: None, file: None },
+        tag: Tag::new(&environment::process_tag()),
+    };
+    let opened = ServedProject {
+        project: Box::new(StoreFinder { global: global.clone(), warning: Arc::default() }),
+        settings,
+        worktree: Some(project.worktree()),
+        tree: Some(project.tree()),
+        role: None,
+        assigned: None,
+        is_driven: false,
+        started_for: None,
+    };
+    let log = Log::new(Box::new(std::io::sink()));
+    let server = Server::start(presented, Arc::new(PlanToolService::new(opened)), log).map_err(Failure::Output)?;
+    Ok((server, token()?))
+}
+
 /// The token of this user, created on first use.
 fn token() -> Result<Token, Failure> {
     let home = environment::state_home();

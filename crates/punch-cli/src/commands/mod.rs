@@ -49,12 +49,14 @@ mod runs;
 mod schedule;
 mod schema;
 mod search;
+mod serve;
 mod show;
 mod simple_verbs;
 mod stats;
 mod status;
 mod store;
 mod todo;
+mod token;
 mod tree;
 mod undo;
 mod unhold;
@@ -100,6 +102,11 @@ pub enum Command {
     Inbox(DeferredArgs<inbox::Inbox>),
     /// Show the board: who works on what, and what needs you
     Watch(DeferredArgs<watch::Watch>),
+    /// Serve the board to your browser, with an API for programs
+    #[command(long_about = serve::LONG_ABOUT)]
+    Serve(DeferredArgs<serve::Serve>),
+    /// Make, list and revoke tokens for the web board
+    Token(DeferredArgs<token::TokenCommand>),
     /// Show what to work on now
     Next(DeferredArgs<next::Next>),
     /// Show what can be started, best first
@@ -311,6 +318,7 @@ impl Command {
             Self::Run(DeferredArgs(verb)) => return verb.run(global),
             Self::Cost(DeferredArgs(verb)) => verb.run(global),
             Self::Watch(DeferredArgs(verb)) => return verb.run(project()?),
+            Self::Serve(DeferredArgs(verb)) => return verb.run(project()?),
             Self::Demo(DeferredArgs(verb)) => return verb.run(&global),
             Self::Completions(DeferredArgs(verb)) => return verb.run(global),
             Self::Init(DeferredArgs(verb)) => verb.run(global),
@@ -327,7 +335,7 @@ impl Command {
         }, [
             Add Assign Cancel Checkpoint Claim Done Edit Export Fail Graph Hold Import Inbox KeepGoing List
             Log Move Next Note Plan PlanFile Ready Redo Release Renew Reopen Report Rm Runs Schedule Search
-            Show Start Status Todo Tree Unclaim Undo Unhold Usage Verify Why WhyStop
+            Show Start Status Todo Token Tree Unclaim Undo Unhold Usage Verify Why WhyStop
         ])?;
         drop(progress);
         let printed = output::reply(&reply, as_json);

@@ -1,15 +1,12 @@
 //! `punch watch`: the board in the terminal.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use punch_core::Todo;
 use punch_engine::config::Color;
 use punch_engine::locate::Location;
-use punch_engine::{Choice, Engine, RunRecord, SessionFile, copies};
-use punch_run::of_run;
+use punch_engine::{Choice, Engine};
 use punch_run::worktree::LaneDiff;
 use punch_store::OpenMode;
 use punch_tui::{Lane, Look, Opened, Setup, Shape};
@@ -19,6 +16,7 @@ use crate::failure::{Exit, Failure};
 use crate::open_store;
 use crate::output;
 use crate::project::Project;
+use crate::run_files::RunFiles;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,17 +80,18 @@ fn setup(project: Project, look: Look) -> Result<Setup, Failure> {
     for (flag, value) in [("--plan", &global.plan), ("--store", &store), ("--owner", &global.owner)] {
         arguments.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
     }
-    let places = Arc::new(Places {
-        choice: project.choice(),
-        state: environment::state_home(),
-        location: project.location.clone(),
-    });
-    let (for_create, for_lanes, for_logs) = (Arc::clone(&places), Arc::clone(&places), Arc::clone(&places));
+    let places = Arc::new(Places { choice: project.choice(), location: project.location.clone() });
+    let for_create = Arc::clone(&places);
+    let lanes = RunFiles { location: project.location.clone(), state: environment::state_home() };
+    let logs = lanes.clone();
     Ok(Setup {
         open: Box::new(move || places.open()),
         create: Box::new(move || for_create.create()),
-        lane: Box::new(move |opened, todo| Some(Box::new(RunLane(for_lanes.lane(opened, todo)?)) as Box<dyn Lane>)),
-        agent_log: Box::new(move |opened, todo| for_logs.log(opened, todo)),
+        lane: Box::new(move |opened, todo| {
+            let lane = lanes.lane(&opened.engine, (opened.plan, &opened.name), todo)?;
+            Some(Box::new(RunLane(lane)) as Box<dyn Lane>)
+        }),
+        agent_log: Box::new(move |opened, todo| logs.log(&opened.engine, opened.plan, todo)),
         tree: project.tree(),
         actor: project.actor(),
         marks: environment::agent_marks(),
@@ -107,11 +106,10 @@ fn setup(project: Project, look: Look) -> Result<Setup, Failure> {
     })
 }
 
-/// Where the store, the worktrees and the logs are.
+/// Where the store is, and which plan is meant.
 struct Places {
     location: Location,
     choice: Choice,
-    state: Option<PathBuf>,
 }
 
 impl Places {
@@ -138,32 +136,6 @@ impl Places {
         let plan = engine.choose_or_create(&self.choice).map_err(|error| error.message())?;
         let name = engine.plans().map_err(|error| error.message())?.into_iter().find(|found| found.id == plan);
         Ok(Opened { engine, plan, name: name.map(|found| found.name).unwrap_or_default() })
-    }
-
-    fn last_run(opened: &Opened) -> Option<RunRecord> {
-        opened.engine.runs(opened.plan, 1).ok()?.into_iter().next()
-    }
-
-    fn lane(&self, opened: &Opened, todo: &Todo) -> Option<LaneDiff> {
-        let run = Self::last_run(opened).filter(RunRecord::has_worktrees)?;
-        let identity = opened.engine.store().identity().ok()?;
-        let trees = copies::trees_of(self.state.as_ref()?, &self.location.database, &identity);
-        LaneDiff::find(&self.location.project_root, &trees, &opened.name, &run, &todo.id)
-    }
-
-    /// The log of the last start of an agent on a todo: the session file beside it names the todo.
-    fn log(&self, opened: &Opened, todo: &Todo) -> Option<PathBuf> {
-        let run = Self::last_run(opened)?;
-        let folder = of_run(&self.location.database, opened.plan, run.id);
-        let started = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
-        let log = |entry: fs::DirEntry| {
-            let path = entry.path();
-            let name = path.file_name()?.to_str()?.strip_prefix("session-")?.strip_suffix(".json")?.to_owned();
-            let session = SessionFile::read(&path).ok()?;
-            session.todos.contains(&todo.id).then(|| folder.join(format!("agent-{name}.log")))
-        };
-        let logs = fs::read_dir(&folder).ok()?.flatten().filter_map(log);
-        logs.filter(|path| path.is_file()).max_by_key(|path| started(path))
     }
 }
 

@@ -1,0 +1,211 @@
+//! `punch serve`: the web board, its API and MCP, on one listener.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use punch_engine::{Engine, NotTheUser, browser_link};
+use punch_store::{Replacement, create_own_folder};
+use punch_web::{ApiProblem, Board, Listen, Ready, RunWorktree, StartedBy, TokenFile, WebSetup};
+use serde_json::json;
+
+use super::mcp;
+use crate::environment;
+use crate::failure::{Exit, Failure};
+use crate::output::{self, JsonLines};
+use crate::project::Project;
+use crate::run_files::RunFiles;
+
+/// Help at length.
+pub const LONG_ABOUT: &str = "\
+Serve the board to your browser, with an API for programs and MCP for agents at `/mcp`.
+
+It prints an address that logs your browser in once, within ten minutes; press Enter for another one. Only this machine can \
+reach it unless you give --listen, which needs TLS. docs/serve.md explains who gets in, docs/api.md the API.";
+
+const EXAMPLES: &str = "\
+Examples:
+  punch serve                  # prints the address to open
+  punch serve --open           # opens it in your browser
+  punch serve --json           # first line: url, api and token, for programs
+  punch serve --listen 0.0.0.0:8443 --host board.lan --cert cert.pem --key key.pem
+  punch serve --behind-proxy --host board.example.com --port 4816";
+
+/// How long the file that hands the address to the browser stays.
+const HANDOVER: Duration = Duration::from_secs(30);
+
+/// The arguments of `punch serve`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Serve {
+    /// The port; 0 takes any free one [default: 4816]
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Open the board in your browser
+    #[arg(long)]
+    open: bool,
+    /// Let other machines reach it at this address; needs --cert and --key, or --behind-proxy
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// A name under which browsers reach it; may be given several times
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// A proxy in front of it speaks TLS; needs --host
+    #[arg(long)]
+    behind_proxy: bool,
+    /// The certificate chain, as a PEM file
+    #[arg(long, value_name = "FILE", requires = "key")]
+    cert: Option<PathBuf>,
+    /// The key of the certificate, as a PEM file
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
+    /// Let nobody write
+    #[arg(long)]
+    read_only: bool,
+}
+
+impl Serve {
+    /// Serves until the process is asked to end.
+    pub fn run(self, project: Project) -> Result<Exit, Failure> {
+        let listen = Listen {
+            port: self.port,
+            address: self.listen,
+            hosts: self.hosts,
+            behind_proxy: self.behind_proxy,
+            tls: self.cert.zip(self.key),
+        };
+        let usage = |error: punch_web::WebError| Failure::usage(&error.message(), &error.hint());
+        let bound = listen.judge().map_err(usage)?;
+        let started_by = started_by(project.engine()?.as_ref())?;
+        let (as_json, state) = (project.global.json, environment::state_home());
+        let mcp = mcp::beside_board(&project.global, &project)?;
+        let mcp_limit = project.config.settings.limits_request_bytes.value;
+        let safety = project.safety();
+        let board = Board {
+            tokens: state.as_deref().map(TokenFile::in_folder),
+            read_only: self.read_only,
+            started_by: started_by.clone(),
+            mcp: Some(mcp),
+            mcp_limit,
+            setup: setup(project),
+        };
+        let announced =
+            |ready: Arc<Ready>| announce(&ready, &started_by, as_json, state.as_deref().filter(|_| self.open));
+        board.serve(bound, announced).map_err(usage)?;
+        safety.iter().for_each(|safety| safety.keep_changed());
+        Ok(Exit::Ok)
+    }
+}
+
+/// Who starts the server decides what its links are good for.
+pub fn started_by(engine: Option<&Engine>) -> Result<StartedBy, Failure> {
+    let own = environment::inside_agent().map(|mark| mark.variable);
+    Ok(match browser_link(engine, &environment::agent_marks(), own)? {
+        Ok(link) => StartedBy::User(link),
+        Err(NotTheUser::NoTerminal) => StartedBy::Program,
+        Err(NotTheUser::Marked { .. } | NotTheUser::Agent { .. }) => StartedBy::Agent,
+    })
+}
+
+/// Prints the address, opens it if that is wanted, and prints another one whenever the user presses Enter.
+fn announce(ready: &Arc<Ready>, by: &StartedBy, as_json: bool, opens_from: Option<&Path>) {
+    let Ok(link) = ready.link() else { return output::remark("error: the system gives no random numbers") };
+    if as_json {
+        let token = ready.token().unwrap_or_default();
+        let first = json!({"schema": 1, "url": link, "api": ready.api(), "token": token});
+        let _ = JsonLines::stdout().print_last(&first);
+        return;
+    }
+    let opened = opens_from.map(|state| open(state, &link));
+    match opened {
+        Some(Ok(())) => output::remark(&format!("opened {} in your browser", ready.url())),
+        Some(Err(why)) => {
+            output::remark(&format!("warning: no browser could be opened: {why}"));
+            let _ = output::document(&format!("{link}\n"));
+        }
+        None => {
+            let _ = output::document(&format!("{link}\n"));
+        }
+    }
+    match by {
+        StartedBy::User(_) => {
+            output::remark("the address works once, within ten minutes; press Enter for another one, Ctrl+C to stop");
+            let ready = Arc::clone(ready);
+            std::thread::spawn(move || {
+                for line in std::io::stdin().lock().lines() {
+                    let Ok(link) = line.and_then(|_| ready.link()) else { return };
+                    let _ = output::document(&format!("{link}\n"));
+                }
+            });
+        }
+        StartedBy::Program => {
+            output::remark(
+                "the address works once, within ten minutes; it cannot answer questions of agents: start `punch serve` in a terminal for that",
+            );
+        }
+        StartedBy::Agent => output::remark("an agent started this server, so the board can only be read"),
+    }
+}
+
+/// Hands the address to the browser through a file that only this user can read: other users see the arguments of
+/// processes.
+fn open(state: &Path, link: &str) -> Result<(), String> {
+    let folder = state.join("punch");
+    let file = folder.join(format!("open-{}.html", std::process::id()));
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url={link}\"><title>Punchlist</title>\n"
+    );
+    create_own_folder(&folder).map_err(|error| error.to_string())?;
+    Replacement::new(&file, page.as_bytes(), 0o600).and_then(Replacement::commit).map_err(|error| error.to_string())?;
+    let program = environment::browser().ok_or_else(|| "none was found".to_owned())?;
+    let mut command = Command::new(program);
+    command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let started = command.spawn();
+    let remove = move || {
+        std::thread::sleep(HANDOVER);
+        let _ = std::fs::remove_file(file);
+    };
+    std::thread::spawn(remove);
+    let mut child = started.map_err(|error| error.to_string())?;
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}
+
+/// Hands the board everything that comes from around it.
+fn setup(project: Project) -> WebSetup {
+    let files = RunFiles { location: project.location.clone(), state: environment::state_home() };
+    let logs = files.clone();
+    let global = project.global.clone();
+    let name = project.location.project_root.file_name().map(|name| name.to_string_lossy().into_owned());
+    WebSetup {
+        open: Box::new(move |create| {
+            let open = || -> Result<Option<Engine>, Failure> {
+                let project = Project::find(global.clone())?;
+                if create { project.engine_or_new().map(Some) } else { project.engine() }
+            };
+            open().map_err(|failure| {
+                let (message, hint) = failure.text().unwrap_or_default();
+                ApiProblem::unavailable(failure.code(), message, hint)
+            })
+        }),
+        choice: project.choice(),
+        worktree: Box::new(move |engine, plan, todo| {
+            let lane = Arc::new(files.lane(engine, (plan.id, &plan.name), todo)?);
+            let sized = Arc::clone(&lane);
+            Some(RunWorktree {
+                path: lane.path.clone(),
+                size: Box::new(move || sized.size().map_err(|error| error.to_string())),
+                patch: Box::new(move || lane.patch().map_err(|error| error.to_string())),
+            })
+        }),
+        agent_log: Box::new(move |engine, plan, todo| logs.log(engine, plan.id, todo)),
+        tree: project.tree(),
+        project: name.unwrap_or_default(),
+        version: env!("CARGO_PKG_VERSION"),
+        settings: project.config.settings,
+        ignored: project.config.ignored,
+    }
+}

@@ -1,0 +1,125 @@
+//! `punch token`: tokens with which other machines and programs reach the web board.
+
+use clap::{Args, Subcommand, builder::PossibleValuesParser};
+use punch_core::time::utc;
+use punch_engine::config::parse_duration;
+use punch_web::{NewToken, Role, StartedBy, StoredToken, TokenFile};
+use serde_json::{Value, json};
+
+use super::serve::started_by;
+use crate::environment;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::reply::Reply;
+
+const EXAMPLES: &str = "\
+Examples:
+  punch token new phone                      # may write; ends after 30 days
+  punch token new wallboard --role reader --expires 365d
+  punch token new ci --role agent            # only for /mcp
+  punch token list
+  punch token revoke phone";
+
+/// The arguments of `punch token`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct TokenCommand {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Make a token and print it once
+    New(New),
+    /// List tokens: name, role and end
+    List,
+    /// Revoke a token: it counts nowhere from now on
+    Revoke(Revoke),
+}
+
+#[derive(Args)]
+struct New {
+    /// A name: changes are signed with it
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// What it is good for: read, also write, or only talk to /mcp
+    #[arg(long, value_name = "ROLE", default_value = "owner", value_parser = PossibleValuesParser::new(Role::ALL.map(Role::name)))]
+    role: String,
+    /// When it ends, such as 12h or 90d; `never` if it does not
+    #[arg(long, value_name = "DURATION", default_value = "30d")]
+    expires: String,
+}
+
+#[derive(Args)]
+struct Revoke {
+    /// The name
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+impl TokenCommand {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        let none = || Failure::usage("there is no home folder for the tokens", "set HOME or XDG_STATE_HOME");
+        let file = TokenFile::in_folder(&environment::state_home().ok_or_else(none)?);
+        let now = environment::clock()();
+        let wrong = |error: punch_web::TokenFileError| Failure::refused(error.code(), error.message(), &error.hint());
+        match self.verb {
+            Verb::New(new) => {
+                let role = Role::parse(&new.role).unwrap_or(Role::Reader);
+                let by = started_by(project.engine()?.as_ref())?;
+                if matches!(by, StartedBy::Agent) && role != Role::Reader {
+                    let message = "an agent may only make tokens that read";
+                    return Err(Failure::refused("user_only", message, "add `--role reader`, or ask the user"));
+                }
+                let expires_at = ends(&new.expires, now)?;
+                let secret = file.add(&NewToken { name: new.name.clone(), role, expires_at }, now).map_err(wrong)?;
+                let json = json!({"name": new.name, "role": role.name(), "expiresAt": expires_at, "token": secret});
+                Ok(Reply::new(secret, json))
+            }
+            Verb::List => {
+                let all = file.list().map_err(wrong)?;
+                let lines: Vec<String> = all.iter().map(|token| line(token, now)).collect();
+                let text = if lines.is_empty() { "No tokens.".to_owned() } else { lines.join("\n") };
+                let token = |token: &StoredToken| {
+                    json!({
+                        "name": token.name, "role": token.role.name(), "createdAt": token.created_at,
+                        "expiresAt": token.expires_at, "ended": !token.counts(now),
+                    })
+                };
+                Ok(Reply::new(text, json!({"tokens": all.iter().map(token).collect::<Vec<Value>>()})))
+            }
+            Verb::Revoke(Revoke { name }) => {
+                file.revoke(&name).map_err(wrong)?;
+                Ok(Reply::new(format!("Revoked {name}."), json!({"revoked": name})))
+            }
+        }
+    }
+}
+
+/// When a token ends.
+fn ends(given: &str, now: i64) -> Result<Option<i64>, Failure> {
+    if given == "never" {
+        return Ok(None);
+    }
+    let wrong = || {
+        let given = punch_core::text::neutral(given).into_owned();
+        Failure::usage(&format!("invalid duration `{given}`"), "use a duration such as 12h or 90d, or never")
+    };
+    let lasts = parse_duration(given).ok_or_else(wrong)?;
+    let lasts = i64::try_from(lasts.as_millis()).map_err(|_| wrong())?;
+    if lasts == 0 {
+        return Err(wrong());
+    }
+    Ok(Some(now.saturating_add(lasts)))
+}
+
+fn line(token: &StoredToken, now: i64) -> String {
+    let end = match token.expires_at {
+        None => "never ends".to_owned(),
+        Some(end) if token.counts(now) => format!("ends {}", utc(end)),
+        Some(end) => format!("ended {}", utc(end)),
+    };
+    format!("{:<20}  {:<6}  {end}", token.name, token.role.name())
+}

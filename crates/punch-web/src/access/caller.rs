@@ -1,0 +1,94 @@
+//! A caller and what it may do.
+
+use punch_core::{Actor, words};
+use punch_engine::{Answerer, BrowserLink};
+use serde_json::{Value, json};
+
+use super::StoredToken;
+
+words! {
+    /// What a token is good for.
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Role {
+        /// Reads the board and the API.
+        Reader = "reader",
+        /// Reads and writes the plan.
+        Owner = "owner",
+        /// Talks to `/mcp`, and to nothing else.
+        Agent = "agent",
+    }
+}
+
+/// What a link or session is good for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rights {
+    /// Reader or owner.
+    pub role: Role,
+    /// The name under which changes are signed; `None` for the user who started the server.
+    pub name: Option<String>,
+    /// Proof that the user holds the session, which lets it answer questions.
+    pub link: Option<BrowserLink>,
+}
+
+/// Who sends a request.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// What it may do.
+    pub rights: Rights,
+    /// The hash of the session's secret; `None` if it has no session.
+    pub key: Option<[u8; 32]>,
+    /// The stored token that it sends, or that opened its session.
+    pub token: Option<String>,
+    /// The session lives in a cookie.
+    pub by_cookie: bool,
+    /// When it ends.
+    pub expires_at: Option<i64>,
+}
+
+impl Caller {
+    /// Whether it may change the plan.
+    pub fn can_write(&self) -> bool {
+        self.rights.role == Role::Owner
+    }
+
+    /// The same caller on a server where nobody may write.
+    #[must_use]
+    pub fn reading(mut self) -> Self {
+        if self.rights.role == Role::Owner {
+            self.rights.role = Role::Reader;
+        }
+        self.rights.link = None;
+        self
+    }
+
+    /// How its changes are signed.
+    pub fn actor(&self) -> Actor {
+        self.rights.name.as_ref().map_or_else(Actor::user, Actor::named_user)
+    }
+
+    /// Proof that the user answers; `None` if the session may not.
+    pub fn answerer(&self) -> Option<Answerer> {
+        self.rights.link.as_ref().filter(|_| self.can_write()).map(BrowserLink::answerer)
+    }
+
+    /// What it may do, for clients.
+    pub fn can(&self) -> Value {
+        json!({"write": self.can_write(), "answer": self.answerer().is_some()})
+    }
+
+    /// Itself, for clients.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "role": self.rights.role.name(), "name": self.rights.name, "can": self.can(), "cookie": self.by_cookie,
+            "expiresAt": self.expires_at,
+        })
+    }
+}
+
+impl From<StoredToken> for Caller {
+    fn from(token: StoredToken) -> Self {
+        let rights = Rights { role: token.role, name: Some(token.name.clone()), link: None };
+        Self { rights, key: None, expires_at: token.expires_at, token: Some(token.name), by_cookie: false }
+    }
+}

@@ -1,0 +1,110 @@
+//! Sessions of browsers and programs, and the links that open them. Only hashes are kept, in memory: they end with the
+//! server.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use punch_serve::new_secret;
+use sha2::{Digest, Sha256};
+
+use super::{Caller, Rights};
+
+/// How long a link can be used.
+const LINK: i64 = 10 * 60 * 1_000;
+/// How long a session lasts.
+const SESSION: i64 = 7 * 24 * 60 * 60 * 1_000;
+/// Sessions and links that are kept; the oldest give way.
+const KEPT: usize = 1_000;
+
+/// The hash under which a secret is kept.
+pub(crate) fn hash(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+/// Something that ends.
+struct Kept<T> {
+    what: T,
+    ends: i64,
+}
+
+/// Sessions and one-time links.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    links: Mutex<HashMap<[u8; 32], Kept<Rights>>>,
+    open: Mutex<HashMap<[u8; 32], Kept<OpenSession>>>,
+}
+
+/// A session: what it is good for, whether it lives in a cookie, and the stored token that opened it.
+#[derive(Clone)]
+struct OpenSession {
+    rights: Rights,
+    by_cookie: bool,
+    token: Option<String>,
+}
+
+impl Sessions {
+    /// Makes the secret of a link that can be used once.
+    pub fn link(&self, rights: Rights, now: i64) -> std::io::Result<String> {
+        let secret = new_secret()?;
+        keep(&self.links, &secret, Kept { what: rights, ends: now + LINK }, now);
+        Ok(secret)
+    }
+
+    /// Uses a link up; `None` if it is unknown, used or too old.
+    pub fn redeem(&self, secret: &str, now: i64) -> Option<Rights> {
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        links.remove(&hash(secret)).filter(|link| now < link.ends).map(|link| link.what)
+    }
+
+    /// Opens a session and returns its secret. One that a stored token opens ends with that token.
+    pub fn open(
+        &self,
+        rights: Rights,
+        by_cookie: bool,
+        token: Option<String>,
+        now: i64,
+    ) -> std::io::Result<(String, Caller)> {
+        let secret = new_secret()?;
+        let (key, ends) = (hash(&secret), now + SESSION);
+        let session = OpenSession { rights, by_cookie, token };
+        let caller = session.caller(key, ends);
+        keep(&self.open, &secret, Kept { what: session, ends }, now);
+        Ok((secret, caller))
+    }
+
+    /// Whose session this secret opens.
+    pub fn find(&self, secret: &str, now: i64) -> Option<Caller> {
+        let key = hash(secret);
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = open.get(&key).filter(|session| now < session.ends)?;
+        Some(found.what.caller(key, found.ends))
+    }
+
+    /// Whether a session still counts.
+    pub fn has(&self, key: [u8; 32], now: i64) -> bool {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.get(&key).is_some_and(|session| now < session.ends)
+    }
+
+    /// Ends a session.
+    pub fn close(&self, key: [u8; 32]) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+    }
+}
+
+impl OpenSession {
+    fn caller(&self, key: [u8; 32], ends: i64) -> Caller {
+        let Self { rights, by_cookie, token } = self.clone();
+        Caller { rights, key: Some(key), token, by_cookie, expires_at: Some(ends) }
+    }
+}
+
+fn keep<T>(all: &Mutex<HashMap<[u8; 32], Kept<T>>>, secret: &str, what: Kept<T>, now: i64) {
+    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|_, kept| now < kept.ends);
+    while all.len() >= KEPT {
+        let Some(oldest) = all.iter().min_by_key(|(_, kept)| kept.ends).map(|(key, _)| *key) else { break };
+        all.remove(&oldest);
+    }
+    all.insert(hash(secret), what);
+}

@@ -1,0 +1,141 @@
+//! What is shown beside the todos of a plan: what needs the user, questions, the last run with its seats, sessions, how far
+//! the user has looked. Read from the store whenever something was written.
+
+use punch_core::Plan;
+use punch_core::drive::{Decision, Switch};
+use punch_core::inbox::InboxItem;
+use punch_core::text::{clip, neutral};
+use punch_core::view::inbox;
+use punch_engine::{AgentQuestion, Engine, EngineError, READER, RunRecord, SeatRow, Sum};
+use punch_store::{PlanId, PlanInfo, QuestionFilter, QuestionState, Wanted};
+use serde_json::{Value, json};
+
+use crate::WebSetup;
+
+/// Questions that are shown.
+const QUESTIONS: usize = 200;
+
+/// Everything beside the todos, as clients get it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Around {
+    pub inbox: Vec<Value>,
+    /// Open questions, newest first.
+    pub questions: Vec<AgentQuestion>,
+    pub run: Value,
+    pub sessions: Vec<Value>,
+    pub seen: u64,
+}
+
+impl Around {
+    pub fn read(engine: &Engine, info: &PlanInfo, plan: &Plan, setup: &WebSetup) -> Result<Self, EngineError> {
+        let id = info.id;
+        Ok(Self {
+            inbox: engine.inbox_of(id, plan, &setup.inbox_query(info))?.iter().map(inbox_item).collect(),
+            questions: engine.questions(id, QuestionFilter::Open, QUESTIONS)?,
+            run: match engine.runs(id, 1)?.into_iter().next() {
+                Some(run) => run_state(engine, id, &run)?,
+                None => Value::Null,
+            },
+            sessions: sessions(engine, setup)?,
+            seen: engine.seen(id, READER)?.map_or(0, |mark| mark.revision),
+        })
+    }
+}
+
+/// An item of the inbox, with the number of its question.
+pub(crate) fn inbox_item(item: &InboxItem) -> Value {
+    let mut out = inbox::record(item);
+    if let Some(question) = item.question {
+        out["question"] = json!(question);
+    }
+    out
+}
+
+/// A question for clients; `plan` has the todo that it is about.
+pub(crate) fn question(question: &AgentQuestion, plan: Option<&Plan>) -> Value {
+    let (state, answer) = match &question.state {
+        QuestionState::Open => ("open", Value::Null),
+        QuestionState::Answered(given) => {
+            let answer = json!({
+                "answer": neutral(&given.answer), "by": neutral(&given.by), "via": neutral(&given.via), "at": given.at,
+                "reason": given.reason.as_deref().map(neutral),
+            });
+            ("answered", answer)
+        }
+        QuestionState::Closed { .. } => ("closed", Value::Null),
+    };
+    let todo = question.todo.and_then(|uid| plan?.get(uid));
+    let option = |option: &punch_engine::QuestionOption| json!({"id": option.id, "label": neutral(&option.label), "allows": option.allows});
+    json!({
+        "id": question.id,
+        "state": state,
+        "askedAt": question.asked_at,
+        "todo": todo.map(|todo| neutral(&todo.id)),
+        "uid": question.todo,
+        "agent": neutral(&question.agent),
+        "run": question.seat.map(|(run, _)| run),
+        "seat": question.seat.map(|(_, seat)| seat),
+        "text": question.text.lines().map(|line| neutral(line).into_owned()).collect::<Vec<_>>().join("\n"),
+        "cut": question.is_cut,
+        "options": question.options.iter().map(option).collect::<Vec<_>>(),
+        "answerable": question.seat.is_some() && question.is_open(),
+        "answer": answer,
+    })
+}
+
+/// What clients call what is wanted of a run.
+pub(crate) const fn wanted(wanted: Wanted) -> &'static str {
+    wanted.as_str()
+}
+
+/// A run with its seats.
+pub(crate) fn run_state(engine: &Engine, id: PlanId, run: &RunRecord) -> Result<Value, EngineError> {
+    let is_running = engine.running(id)?.is_some_and(|running| running.id == run.id);
+    let spent = Sum::of(&engine.ledger(id, run.id)?);
+    let controls = engine.run_controls(id, run.id)?;
+    let seats = if is_running { engine.seats(id, run.id)? } else { Vec::new() };
+    let seat = |seat: &punch_engine::SeatStatus| {
+        let mut out = json!(SeatRow::from(seat));
+        out["wanted"] = json!(wanted(controls.seats.get(&seat.seat).copied().unwrap_or_default()));
+        out
+    };
+    let limit = |name: &str| run.body.options["limits"][name].as_u64().filter(|limit| *limit > 0);
+    Ok(json!({
+        "number": run.id,
+        "startedAt": run.started_at,
+        "endedAt": run.ended_at,
+        "running": is_running,
+        "outcome": run.body.outcome.map_or("unfinished", punch_engine::RunOutcome::name),
+        "wanted": wanted(controls.run),
+        "spent": spent,
+        "limits": {"tokens": limit("tokens"), "cost": limit("cost"), "time": limit("time")},
+        "seats": seats.iter().map(seat).collect::<Vec<_>>(),
+    }))
+}
+
+/// Sessions that are kept going.
+fn sessions(engine: &Engine, setup: &WebSetup) -> Result<Vec<Value>, EngineError> {
+    let mut out = Vec::new();
+    for going in engine.going()? {
+        let decision = engine.decisions(Some(&going.key), 1)?.into_iter().next();
+        let decision = decision.and_then(|record| record.decided).map(|(_, decision)| match decision {
+            Decision::Allow { reason } => format!("allowed to stop: {}", reason.code()),
+            Decision::Continue { .. } => "sent back to work".to_owned(),
+        });
+        let switch = match engine.switches(Some(&going.key))?.combined() {
+            Switch::On => "on",
+            Switch::Paused => "paused",
+            Switch::Off => "off",
+        };
+        let (continuation, of) = going.counters.nearest_limit(&setup.settings.keep_going());
+        out.push(json!({
+            "session": neutral(&clip(going.key.session_id(), 100)),
+            "agent": neutral(&clip(&going.agent, 20)),
+            "continuation": continuation,
+            "of": of,
+            "switch": switch,
+            "decision": decision.unwrap_or_default(),
+        }));
+    }
+    Ok(out)
+}

@@ -1,0 +1,132 @@
+//! What a request is answered from: the server, who asks, and what the address and the body say.
+
+use std::sync::{Arc, MutexGuard};
+
+use punch_core::text::{clip, nearest};
+use punch_core::{Plan, Todo};
+use punch_engine::{Engine, EngineError};
+use punch_store::PlanId;
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::{Access, Caller};
+use crate::feed::{Picture, PlanFeed};
+use crate::feeds::Feeds;
+use crate::query::Query;
+use crate::shared_store::SharedStore;
+use crate::{ApiProblem, WebSetup};
+
+/// Batches whose checks run at once.
+const CHECKS: usize = 4;
+/// Streams that are open at once.
+pub(crate) const STREAMS: usize = 128;
+
+/// The answer to a request.
+pub(crate) type Answered = Result<Value, ApiProblem>;
+
+/// Everything that requests share.
+pub(crate) struct App {
+    pub setup: Arc<WebSetup>,
+    pub store: Arc<SharedStore>,
+    pub feeds: Feeds,
+    pub access: Access,
+    pub checks: Semaphore,
+    pub streams: Arc<Semaphore>,
+    pub end: CancellationToken,
+}
+
+impl App {
+    pub fn new(setup: Arc<WebSetup>, access: Access, end: CancellationToken) -> Self {
+        let store = Arc::new(SharedStore::new(Arc::clone(&setup)));
+        Self {
+            feeds: Feeds::new(Arc::clone(&store), Arc::clone(&setup)),
+            store,
+            setup,
+            access,
+            checks: Semaphore::new(CHECKS),
+            streams: Arc::new(Semaphore::new(STREAMS)),
+            end,
+        }
+    }
+}
+
+/// A request that is about no plan.
+pub(crate) struct Context<'a> {
+    pub app: &'a App,
+    pub caller: &'a Caller,
+}
+
+/// A request about a plan.
+pub(crate) struct PlanContext<'a> {
+    pub app: &'a App,
+    pub caller: &'a Caller,
+    pub feed: &'a Arc<PlanFeed>,
+    /// Parts of the path by name.
+    pub path: &'a [(String, String)],
+    pub query: &'a Query,
+    pub body: &'a Value,
+}
+
+impl PlanContext<'_> {
+    pub fn id(&self) -> PlanId {
+        self.feed.info.id
+    }
+
+    /// Asks the store.
+    pub fn on<T>(&self, run: impl FnOnce(&Engine) -> Result<T, EngineError>) -> Result<T, ApiProblem> {
+        self.app.store.on(&self.feed.engine, run)
+    }
+
+    /// The plan as it is now. Holds back the stream while it is kept, so nothing slow may be done with it.
+    pub fn picture(&self) -> Result<MutexGuard<'_, Picture>, ApiProblem> {
+        self.feed.advance().map_err(|error| self.app.store.lost(error))
+    }
+
+    pub fn plan_of<'p>(&self, picture: &'p Picture) -> Result<&'p Plan, ApiProblem> {
+        picture.plan().ok_or_else(ApiProblem::bug)
+    }
+
+    fn part(&self, name: &str) -> &str {
+        self.path.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// A number in the path.
+    pub fn number(&self, name: &str) -> Result<u64, ApiProblem> {
+        let wrong = || ApiProblem::bad_request(format!("`{}` is not a number", clip(self.part(name), 40)));
+        self.part(name).parse().map_err(|_| wrong())
+    }
+
+    /// The todo that the path names.
+    pub fn todo<'p>(&self, plan: &'p Plan) -> Result<&'p Todo, ApiProblem> {
+        plan.by_id(self.part("id")).ok_or_else(|| self.unknown_todo(plan))
+    }
+
+    /// A copy of the todo that the path names.
+    pub fn own_todo(&self) -> Result<Todo, ApiProblem> {
+        let picture = self.picture()?;
+        self.todo(self.plan_of(&picture)?).cloned()
+    }
+
+    pub fn unknown_todo(&self, plan: &Plan) -> ApiProblem {
+        self.unknown(plan, self.part("id"))
+    }
+
+    pub fn unknown(&self, plan: &Plan, id: &str) -> ApiProblem {
+        let near = nearest(id, plan.ids(), 3);
+        EngineError::NotFound { given: clip(id, 200).into_owned(), near }.into()
+    }
+
+    /// The body, which is an object with no other fields than these.
+    pub fn body(&self, known: &[&str]) -> Result<&Map<String, Value>, ApiProblem> {
+        let object = || ApiProblem::bad_request("the body must be a JSON object");
+        let map = self.body.as_object().ok_or_else(object)?;
+        match map.keys().find(|key| !known.contains(&key.as_str())) {
+            None => Ok(map),
+            Some(key) => {
+                let message = format!("unknown field `{}`; the body takes {}", clip(key, 40), known.join(", "));
+                Err(ApiProblem::bad_request(message))
+            }
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! One plan in memory for every client that looks at it: rows as they are shown, what is beside them, and the stream of what
+//! changes. A thread waits for the store; requests bring the picture up to date themselves, so that a client reads what it
+//! has just written.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use punch_core::reason::Reader;
+use punch_core::view::{BoardRow, Progress, Story};
+use punch_core::{Plan, Uid};
+use punch_engine::{
+    ActivityKind, ActivityRecord, AgentQuestion, Engine, EngineError, PlanRefresher, Refreshed, RevisionEntry,
+    Revisions,
+};
+use punch_store::PlanInfo;
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use crate::around::{self, Around};
+use crate::frame::{Frame, FrameKind, Missed, RecentChanges};
+use crate::{WebSetup, read};
+
+/// Frames that a slow client may be behind before it is sent the sum of what it missed.
+const BEHIND: usize = 64;
+/// Events of revisions that one change describes.
+const EVENTS: usize = 1_000;
+/// Revisions that one change describes, the newest.
+const DESCRIBED: usize = 200;
+/// Activities of one frame.
+const ACTIVITIES: usize = 200;
+/// Many writes in a row make one change.
+const TOGETHER: Duration = Duration::from_millis(15);
+/// The longest wait of the thread, after which it looks whether it is still needed.
+const LOOK: Duration = Duration::from_secs(5);
+/// How long a plan that nobody looks at stays in memory.
+const UNUSED: i64 = 60_000;
+
+/// One plan, followed for its clients.
+pub(crate) struct PlanFeed {
+    pub info: PlanInfo,
+    pub engine: Arc<Engine>,
+    pub setup: Arc<WebSetup>,
+    state: Mutex<Picture>,
+    frames: broadcast::Sender<Frame>,
+    used_at: AtomicI64,
+    ended: AtomicBool,
+}
+
+/// The plan as clients see it.
+pub(crate) struct Picture {
+    refresher: PlanRefresher,
+    loaded: Option<Plan>,
+    rows: HashMap<Uid, BoardRow>,
+    around: Around,
+    around_stamp: Option<u64>,
+    failed_write: Option<String>,
+    activity: u64,
+    next_moment: Option<i64>,
+    recent: RecentChanges,
+    /// Grows with every change of the picture, whether it has a revision or not.
+    version: u64,
+    pub now: i64,
+}
+
+impl Picture {
+    fn empty() -> Self {
+        // Another process may have counted before: the time of the start keeps versions apart.
+        let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Self {
+            refresher: PlanRefresher::default(),
+            loaded: None,
+            rows: HashMap::new(),
+            around: Around::default(),
+            around_stamp: None,
+            failed_write: None,
+            activity: 0,
+            next_moment: None,
+            recent: RecentChanges::default(),
+            version: u64::try_from(started.as_millis()).unwrap_or_default(),
+            now: 0,
+        }
+    }
+
+    /// The plan. A picture is handed out only after it was read.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.loaded.as_ref()
+    }
+
+    pub fn revision(&self) -> u64 {
+        self.loaded.as_ref().map_or(0, |plan| plan.row.revision)
+    }
+
+    /// What an unchanged picture is recognized by.
+    pub fn etag(&self) -> String {
+        format!("\"r{}.{}\"", self.revision(), self.version)
+    }
+
+    pub fn row(&self, uid: Uid) -> Option<&BoardRow> {
+        self.rows.get(&uid)
+    }
+
+    pub fn around(&self) -> &Around {
+        &self.around
+    }
+
+    pub fn failed_write(&self) -> Option<&str> {
+        self.failed_write.as_deref()
+    }
+
+    /// All rows in list order.
+    pub fn rows(&self) -> Vec<&BoardRow> {
+        let mut rows: Vec<&BoardRow> = self.rows.values().collect();
+        rows.sort_by_key(|row| (row.position, row.uid));
+        rows
+    }
+}
+
+/// What the plan row says, for boards and changes.
+pub(crate) fn figures(plan: &Plan) -> Value {
+    let counts = plan.row.counts;
+    let progress = Progress::of_counts(&counts);
+    json!({
+        "counts": {
+            "pending": counts.pending, "inProgress": counts.in_progress, "completed": counts.completed,
+            "cancelled": counts.cancelled, "failed": counts.failed, "parked": counts.parked,
+        },
+        "progress": {"completed": progress.completed, "total": progress.total, "percent": progress.percent()},
+    })
+}
+
+/// The phases in their order.
+pub(crate) fn phases(plan: &Plan) -> Value {
+    let phase =
+        |phase: &punch_core::Phase| json!({"uid": phase.uid, "name": punch_core::view::Plain::text(&phase.name)});
+    plan.row.phases.iter().map(phase).collect()
+}
+
+impl PlanFeed {
+    pub fn new(engine: Arc<Engine>, info: PlanInfo, setup: Arc<WebSetup>) -> Self {
+        let (frames, _) = broadcast::channel(BEHIND);
+        let used_at = AtomicI64::new(engine.now());
+        Self {
+            info,
+            engine,
+            setup,
+            state: Mutex::new(Picture::empty()),
+            frames,
+            used_at,
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    /// Records that someone looks at the plan.
+    pub fn touch(&self) {
+        self.used_at.store(self.engine.now(), Ordering::Relaxed);
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    pub fn is_unused(&self) -> bool {
+        let idle = self.engine.now().saturating_sub(self.used_at.load(Ordering::Relaxed));
+        self.frames.receiver_count() == 0 && idle > UNUSED
+    }
+
+    /// Follows the store until nobody looks at the plan any longer, or until it cannot be read; returns the error then.
+    /// `leave` is asked before the thread ends for want of clients.
+    pub fn follow(&self, leave: impl Fn() -> bool) -> Option<EngineError> {
+        let mut changes = self.engine.store().changes();
+        loop {
+            let next = match self.advance() {
+                Ok(picture) => picture.next_moment,
+                Err(error) => return Some(self.end(error)),
+            };
+            if self.is_unused() && leave() {
+                self.ended.store(true, Ordering::Release);
+                return None;
+            }
+            let left = next.map(|at| u64::try_from(at.saturating_sub(self.engine.now())).unwrap_or(0).max(1));
+            let wait = left.map_or(LOOK, |left| LOOK.min(Duration::from_millis(left)));
+            match changes.wait(wait) {
+                Ok(true) => std::thread::sleep(TOGETHER),
+                Ok(false) => {}
+                Err(error) => return Some(self.end(error.into())),
+            }
+        }
+    }
+
+    fn end(&self, error: EngineError) -> EngineError {
+        self.ended.store(true, Ordering::Release);
+        let _ = self.frames.send(Frame::end());
+        error
+    }
+
+    /// Brings the picture up to date, sends what has changed to all streams, and returns the picture.
+    pub fn advance(&self) -> Result<MutexGuard<'_, Picture>, EngineError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let frames = self.refresh(&mut state)?;
+        for frame in frames {
+            // Nobody may be listening.
+            let _ = self.frames.send(frame);
+        }
+        Ok(state)
+    }
+
+    fn refresh(&self, state: &mut Picture) -> Result<Vec<Frame>, EngineError> {
+        let (engine, id, now) = (&*self.engine, self.info.id, self.engine.now());
+        let before = state.loaded.as_ref().map(|plan| (plan.row.revision, plan.row.phases.clone()));
+        let refreshed = {
+            let Picture { refresher, loaded, .. } = &mut *state;
+            refresher.refresh(engine, id, loaded)?
+        };
+        let due = state.next_moment.is_some_and(|at| now >= at);
+        let mut frames = Vec::new();
+        let mut change = None;
+        state.now = now;
+        if refreshed != Refreshed::Nothing || due || before.is_none() {
+            let Some(plan) = &state.loaded else { return Ok(frames) };
+            let mut rows: HashMap<Uid, BoardRow> = HashMap::with_capacity(plan.row.counts.total() as usize);
+            rows.extend(BoardRow::all(Reader::new(plan, now)).into_iter().map(|row| (row.uid, row)));
+            let changed: BTreeSet<Uid> =
+                rows.values().filter(|row| state.rows.get(&row.uid) != Some(row)).map(|row| row.uid).collect();
+            let gone: BTreeSet<Uid> = state.rows.keys().filter(|uid| !rows.contains_key(uid)).copied().collect();
+            state.rows = rows;
+            let revision = plan.row.revision;
+            let other_phases = before.as_ref().is_some_and(|(_, phases)| *phases != plan.row.phases);
+            state.next_moment = engine.read(id, |snapshot| Ok(snapshot.next_moment(now)?))?;
+            match before {
+                None => state.recent = RecentChanges::begin(revision),
+                // An older copy of the store is in its place.
+                Some((before, _)) if revision < before => {
+                    state.recent = RecentChanges::begin(revision);
+                    state.version += 1;
+                    frames.push(Frame::new(FrameKind::Reset, "reset", &json!({"revision": revision})));
+                }
+                Some((before, _)) if before < revision || !changed.is_empty() || !gone.is_empty() => {
+                    let touched: BTreeSet<Uid> = changed.union(&gone).copied().collect();
+                    state.recent.add(revision, touched.clone(), other_phases);
+                    state.version += 1;
+                    change = Some((before, touched, other_phases));
+                }
+                Some(_) => {}
+            }
+        }
+        let activity = self.refresh_around(state, due)?;
+        if let Some((from, touched, other_phases)) = change {
+            let data = self.change(state, from, &touched, other_phases)?;
+            let kind = FrameKind::Change { from, to: state.revision() };
+            frames.push(Frame::new(kind, "change", &data));
+        }
+        frames.extend(activity);
+        Ok(frames)
+    }
+
+    /// Reads what is beside the todos, if anything was written or time has passed.
+    fn refresh_around(&self, state: &mut Picture, due: bool) -> Result<Vec<Frame>, EngineError> {
+        let (engine, id) = (&*self.engine, self.info.id);
+        let stamp = engine.store().stamp(Some(id))?;
+        let is_first = state.around_stamp.is_none();
+        if !due && stamp.is_some() && stamp == state.around_stamp {
+            return Ok(Vec::new());
+        }
+        let Some(plan) = &state.loaded else { return Ok(Vec::new()) };
+        let around = Around::read(engine, &self.info, plan, &self.setup)?;
+        let records = self.activities(&mut state.activity)?;
+        state.around_stamp = stamp;
+        let failed = records.iter().rev().find_map(|record| match &record.kind {
+            ActivityKind::WriteFailed { agent, error } => Some(format!("{agent} could not change the plan: {error}")),
+            _ => None,
+        });
+        if failed.is_some() {
+            state.failed_write = failed;
+        }
+        if around == state.around && records.is_empty() {
+            return Ok(Vec::new());
+        }
+        let before = std::mem::replace(&mut state.around, around);
+        state.version += 1;
+        if is_first {
+            return Ok(Vec::new());
+        }
+        let mut frames = self.question_frames(&before, state)?;
+        frames.push(activity_frame(state, &records));
+        Ok(frames)
+    }
+
+    /// A frame for every question that was asked, answered or closed.
+    fn question_frames(&self, before: &Around, state: &Picture) -> Result<Vec<Frame>, EngineError> {
+        let has = |list: &Around, id: u64| list.questions.iter().any(|question| question.id == id);
+        let frame = |question: &AgentQuestion| {
+            let data = json!({"now": state.now, "question": around::question(question, state.plan())});
+            Frame::new(FrameKind::Notice, "question", &data)
+        };
+        let asked = state.around.questions.iter().filter(|question| !has(before, question.id));
+        let mut frames: Vec<Frame> = asked.map(frame).collect();
+        for gone in before.questions.iter().filter(|question| !has(&state.around, question.id)) {
+            frames.extend(self.engine.question(self.info.id, gone.id)?.as_ref().map(frame));
+        }
+        Ok(frames)
+    }
+
+    /// The activities since the last look. The first look only finds out where they end.
+    fn activities(&self, known: &mut u64) -> Result<Vec<ActivityRecord>, EngineError> {
+        if *known == 0 {
+            *known = self.engine.last_activity(self.info.id)?.max(1);
+            return Ok(Vec::new());
+        }
+        let page = self.engine.activity(self.info.id, *known, ACTIVITIES)?;
+        *known = page.next.max(1);
+        Ok(page.records)
+    }
+
+    /// The change from a revision to the present.
+    fn change(
+        &self,
+        state: &Picture,
+        from: u64,
+        touched: &BTreeSet<Uid>,
+        other_phases: bool,
+    ) -> Result<Value, EngineError> {
+        let Some(plan) = state.plan() else { return Ok(Value::Null) };
+        let rows: Vec<&BoardRow> = touched.iter().filter_map(|uid| state.rows.get(uid)).collect();
+        let gone: Vec<&Uid> = touched.iter().filter(|uid| !state.rows.contains_key(uid)).collect();
+        let mut out = json!({
+            "from": from,
+            "revision": plan.row.revision,
+            "now": state.now,
+            "history": self.history_after(plan, from)?,
+            "rows": rows,
+            "gone": gone,
+            "inbox": state.around.inbox,
+        });
+        if other_phases {
+            out["phases"] = phases(plan);
+        }
+        read::merge(&mut out, figures(plan));
+        Ok(out)
+    }
+
+    /// What happened after a revision, oldest first.
+    fn history_after(&self, plan: &Plan, from: u64) -> Result<Vec<Value>, EngineError> {
+        let since = from.max(plan.row.revision.saturating_sub(DESCRIBED as u64));
+        if since >= plan.row.revision {
+            return Ok(Vec::new());
+        }
+        let Revisions::Page(page) = self.engine.revisions(self.info.id, since, EVENTS)? else { return Ok(Vec::new()) };
+        let known = page.revisions.into_iter().filter(|revision| revision.number <= plan.row.revision);
+        let entry = |revision| {
+            let entry = RevisionEntry::from(revision);
+            read::history_entry(&entry.row(plan, &Story::of(&entry.events)))
+        };
+        Ok(known.map(entry).collect())
+    }
+
+    /// Subscribes to what happens from now on.
+    pub fn subscribe(&self) -> broadcast::Receiver<Frame> {
+        self.frames.subscribe()
+    }
+
+    /// What a client at a revision has missed: the revision it is at afterwards, and the frames that bring it there.
+    pub fn catch_up(&self, after: Option<u64>) -> Result<(u64, Vec<Frame>), EngineError> {
+        let state = self.advance()?;
+        let revision = state.revision();
+        let notice = activity_frame(&state, &[]);
+        let Some(after) = after else { return Ok((revision, vec![notice])) };
+        let missed = if after > revision { Missed::Unknown } else { state.recent.after(after) };
+        Ok(match missed {
+            Missed::Unknown => (revision, vec![Frame::new(FrameKind::Reset, "reset", &json!({"revision": revision}))]),
+            Missed::Todos(todos, _) if after == revision && todos.is_empty() => (revision, vec![notice]),
+            Missed::Todos(todos, phases) => {
+                let data = self.change(&state, after, &todos, phases)?;
+                let kind = FrameKind::Change { from: after, to: revision };
+                (revision, vec![Frame::new(kind, "change", &data), notice])
+            }
+        })
+    }
+}
+
+/// Everything beside the todos, and what has just happened.
+fn activity_frame(state: &Picture, records: &[ActivityRecord]) -> Frame {
+    let around = &state.around;
+    let record = |record: &ActivityRecord| {
+        let mut out = json!(record.kind);
+        read::merge(&mut out, json!({"seq": record.seq, "at": record.at, "todo": record.todo}));
+        out
+    };
+    let question = |question| around::question(question, state.plan());
+    let data = json!({
+        "now": state.now,
+        "run": around.run,
+        "sessions": around.sessions,
+        "inbox": around.inbox,
+        "questions": around.questions.iter().map(question).collect::<Vec<_>>(),
+        "seen": around.seen,
+        "failedWrite": state.failed_write,
+        "records": records.iter().map(record).collect::<Vec<_>>(),
+    });
+    Frame::new(FrameKind::Notice, "activity", &data)
+}

@@ -1,0 +1,31 @@
+//! Punchlist in a browser: the web board, the HTTP API `/api/v1` and its stream of changes. It has no rules of its own: rows
+//! come from the views of the core, and changes take the road of every other change.
+
+mod access;
+mod around;
+mod context;
+mod dispatch;
+mod feed;
+mod feeds;
+mod frame;
+pub mod markdown;
+pub mod openapi;
+mod page;
+mod plans;
+mod problem;
+mod query;
+mod read;
+pub mod report;
+mod routes;
+mod runs;
+mod schema;
+mod server;
+mod setup;
+mod shared_store;
+mod stream;
+mod write;
+
+pub use access::{NewToken, Role, StoredToken, TokenFile, TokenFileError};
+pub use problem::ApiProblem;
+pub use server::{Board, Bound, Listen, PORT, Ready, StartedBy, WebError};
+pub use setup::{FindLog, FindWorktree, OpenStore, RunWorktree, WebSetup};

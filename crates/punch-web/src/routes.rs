@@ -1,0 +1,249 @@
+//! The one table of routes: the router and the OpenAPI document are made from it.
+
+use serde_json::Value;
+
+use crate::context::{Answered, Context, PlanContext};
+use crate::{plans, read, runs, schema, write};
+
+/// Where the API begins.
+pub(crate) const BASE: &str = "/api/v1";
+
+/// What a caller must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Anyone who knows a link or token.
+    Nothing,
+    /// May read.
+    Reader,
+    /// May write.
+    Owner,
+}
+
+/// What answers a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Handler {
+    /// About no plan.
+    Free(fn(&Context<'_>) -> Answered),
+    /// About a plan.
+    Plan(fn(&PlanContext<'_>) -> Answered),
+    /// About a plan that the first write creates.
+    FirstPlan(fn(&PlanContext<'_>) -> Answered),
+    /// The stream of a plan.
+    Events,
+    /// Opens a session.
+    Login,
+    /// Ends a session.
+    Logout,
+}
+
+/// A parameter behind `?`.
+#[derive(Clone, Copy)]
+pub(crate) struct Param {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub schema: fn() -> Value,
+}
+
+/// One route.
+#[derive(Clone, Copy)]
+pub(crate) struct Route {
+    pub method: &'static str,
+    /// Below [`BASE`].
+    pub path: &'static str,
+    /// The name of the operation.
+    pub name: &'static str,
+    pub about: &'static str,
+    pub needs: Needs,
+    pub query: &'static [Param],
+    pub body: Option<fn() -> Value>,
+    pub answer: fn() -> Value,
+    pub handler: Handler,
+}
+
+const fn param(name: &'static str, about: &'static str, schema: fn() -> Value) -> Param {
+    Param { name, about, schema }
+}
+
+const fn get(
+    path: &'static str,
+    name: &'static str,
+    about: &'static str,
+    answer: fn() -> Value,
+    handler: Handler,
+) -> Route {
+    Route { method: "GET", path, name, about, needs: Needs::Reader, query: &[], body: None, answer, handler }
+}
+
+const fn post(
+    path: &'static str,
+    name: &'static str,
+    about: &'static str,
+    (body, answer): (fn() -> Value, fn() -> Value),
+    handler: Handler,
+) -> Route {
+    Route { method: "POST", path, name, about, needs: Needs::Owner, query: &[], body: Some(body), answer, handler }
+}
+
+impl Route {
+    const fn with(self, query: &'static [Param]) -> Self {
+        Self { query, ..self }
+    }
+
+    const fn needs(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
+}
+
+const LIMIT: Param = param("limit", "at most this many", schema::count_of);
+
+/// Every route.
+pub(crate) const ROUTES: &[Route] = &[
+    get("", "server", "the server, and what you may do", schema::server, Handler::Free(plans::server)),
+    get(
+        "/openapi.json",
+        "openapi",
+        "this document",
+        schema::any_object,
+        Handler::Free(|_| Ok(crate::openapi::document())),
+    ),
+    post(
+        "/session",
+        "login",
+        "exchange a link or token for a session",
+        (schema::login, schema::session),
+        Handler::Login,
+    )
+    .needs(Needs::Nothing),
+    Route {
+        method: "DELETE",
+        path: "/session",
+        name: "logout",
+        about: "end the session",
+        needs: Needs::Reader,
+        query: &[],
+        body: None,
+        answer: schema::done,
+        handler: Handler::Logout,
+    },
+    get("/plans", "plans", "every plan with its figures", schema::plans, Handler::Free(plans::plans)),
+    get("/plans/{plan}/board", "board", "everything that a board shows", schema::board, Handler::Plan(read::board)),
+    get("/plans/{plan}/inbox", "inbox", "what needs the user, in order", schema::inbox, Handler::Plan(read::inbox)),
+    get("/plans/{plan}/todos", "todos", "todos as rows, filtered", schema::todos, Handler::Plan(read::todos)).with(&[
+        param("f", "a filter such as `is:ready p:1 -docs`", schema::any_text),
+        LIMIT,
+        param("after", "the uid of the last row of the page before", schema::count_of),
+        param("all", "include closed todos", schema::flag),
+        param("form", "rows, or only their uids", schema::form),
+    ]),
+    get("/plans/{plan}/todos/{id}", "todo", "everything about one todo", schema::todo, Handler::Plan(read::todo)),
+    get("/plans/{plan}/todos/{id}/why", "why", "why it is not worked on", schema::why, Handler::Plan(read::why)),
+    get(
+        "/plans/{plan}/todos/{id}/history",
+        "todoHistory",
+        "what happened to it",
+        schema::history,
+        Handler::Plan(read::todo_history),
+    )
+    .with(&[LIMIT]),
+    get("/plans/{plan}/todos/{id}/diff", "diff", "what its worktree changes", schema::diff, Handler::Plan(read::diff)),
+    get("/plans/{plan}/todos/{id}/log", "log", "the end of its agent's output", schema::log, Handler::Plan(read::log))
+        .with(&[param("tail", "bytes, at most 1048576", schema::count_of)]),
+    get(
+        "/plans/{plan}/graph",
+        "graph",
+        "the dependency graph with its layout",
+        schema::graph,
+        Handler::Plan(read::graph),
+    )
+    .with(&[
+        param("around", "the id of the todo in the middle", schema::any_text),
+        param("depth", "steps around it", schema::count_of),
+        param("all", "include closed todos", schema::flag),
+        LIMIT,
+    ]),
+    get(
+        "/plans/{plan}/schedule",
+        "schedule",
+        "who would work on what, in which order",
+        schema::schedule,
+        Handler::Plan(read::schedule_of),
+    )
+    .with(&[
+        param("agents", "how many work at once", schema::count_of),
+        param("policy", "list, level or makespan", schema::policy),
+        param("context", "tokens that the context of an agent holds", schema::count_of),
+    ]),
+    get(
+        "/plans/{plan}/history",
+        "history",
+        "what happened, newest first",
+        schema::history,
+        Handler::Plan(read::history),
+    )
+    .with(&[param("before", "only revisions before this one", schema::count_of), LIMIT]),
+    get("/plans/{plan}/at/{revision}", "at", "the plan as it was", schema::at, Handler::Plan(read::at_revision)),
+    get(
+        "/plans/{plan}/checkpoints",
+        "checkpoints",
+        "the newest first",
+        schema::checkpoints,
+        Handler::Plan(read::checkpoints),
+    ),
+    post(
+        "/plans/{plan}/ops",
+        "ops",
+        "change the plan, all or nothing",
+        (schema::batch, schema::changed),
+        Handler::FirstPlan(write::ops),
+    ),
+    post(
+        "/plans/{plan}/rehearse",
+        "rehearse",
+        "what a batch would do",
+        (schema::batch, schema::changed),
+        Handler::Plan(write::rehearse),
+    ),
+    post(
+        "/plans/{plan}/undo",
+        "undo",
+        "undo a revision, or your latest change",
+        (schema::undo, schema::changed),
+        Handler::Plan(write::undo),
+    ),
+    post(
+        "/plans/{plan}/seen",
+        "seen",
+        "record how far you have looked",
+        (schema::seen, schema::seen_answer),
+        Handler::Plan(write::seen),
+    ),
+    get(
+        "/plans/{plan}/questions",
+        "questions",
+        "questions of agents, newest first",
+        schema::questions,
+        Handler::Plan(runs::questions),
+    )
+    .with(&[param("state", "open or all", schema::question_state)]),
+    post(
+        "/plans/{plan}/questions/{id}/answer",
+        "answer",
+        "answer a question, once",
+        (schema::answer, schema::answered),
+        Handler::Plan(runs::answer),
+    ),
+    get("/plans/{plan}/runs", "runs", "runs, newest first", schema::runs, Handler::Plan(runs::runs)).with(&[LIMIT]),
+    get("/plans/{plan}/runs/{n}", "run", "everything about one run", schema::run, Handler::Plan(runs::run)),
+    post(
+        "/plans/{plan}/runs/{n}/control",
+        "control",
+        "pause, resume or stop a run or a seat",
+        (schema::control, schema::controlled),
+        Handler::Plan(runs::control),
+    ),
+    get("/plans/{plan}/events", "events", "the stream of changes", schema::stream, Handler::Events).with(&[param(
+        "after",
+        "the revision that you have",
+        schema::count_of,
+    )]),
+];

@@ -1,0 +1,332 @@
+//! The server: one listener for the page, the API and `/mcp`, on loopback or beyond it.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{MethodFilter, on};
+use punch_engine::BrowserLink;
+use punch_serve::{Denial, Limits, McpAccess, Server, Token, asked_to_end, mcp_route, serve_with};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_util::sync::CancellationToken;
+
+use crate::access::{Access, Caller, Rate, Rights, Role, Sessions, Site, TokenFile, bearer};
+use crate::context::App;
+use crate::dispatch::{self, BODY, clock};
+use crate::routes::{BASE, ROUTES};
+use crate::{ApiProblem, WebSetup, page};
+
+/// The port when none is given.
+pub const PORT: u16 = 4816;
+/// How long connections may take to end after the signal.
+const GRACE: Duration = Duration::from_secs(3);
+/// Threads for requests that block.
+const THREADS: usize = 8;
+
+punch_core::errors! {
+    /// Why the board cannot be served.
+    #[derive(Debug)]
+    pub enum WebError {
+        /// The address cannot be read.
+        Unreadable { given: String }: "serve",
+            ("invalid address `{given}`"),
+            ("use ADDRESS:PORT, such as 0.0.0.0:8443");
+        /// Others would read everything on the way.
+        NeedsTls { address: String }: "serve_needs_tls",
+            ("`{address}` is reachable from other machines, and the connection would not be encrypted"),
+            ("add `--cert FILE --key FILE`, or `--behind-proxy --host NAME` behind a proxy that speaks TLS");
+        /// A proxy hides the name that browsers use.
+        NeedsHost: "serve_needs_host",
+            ("the name under which browsers reach the board is unknown"),
+            ("add `--host NAME`, such as `--host board.example.com`");
+        /// The files for TLS cannot be used.
+        Certificate { path: PathBuf, cause: String }: "serve_certificate",
+            ("cannot use `{path}`: {cause}"),
+            ("use a certificate chain and its key as PEM files");
+        /// The address is taken, or serving failed.
+        Failed { address: String, cause: String }: "serve",
+            ("cannot serve on `{address}`: {cause}"),
+            ("choose another port with `--port`, or 0 for any free one");
+    }
+}
+
+/// Where the board is served.
+#[derive(Clone, Debug, Default)]
+pub struct Listen {
+    /// The port on loopback; ignored if an address is given.
+    pub port: Option<u16>,
+    /// An address that other machines reach.
+    pub address: Option<String>,
+    /// Names under which browsers reach it.
+    pub hosts: Vec<String>,
+    /// A proxy in front of it speaks TLS.
+    pub behind_proxy: bool,
+    /// Files for TLS: the certificate chain and its key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+}
+
+/// A listener that may be used: other machines reach it only over TLS.
+pub struct Bound {
+    address: SocketAddr,
+    tls: Option<Arc<ServerConfig>>,
+    hosts: Vec<String>,
+    behind_proxy: bool,
+}
+
+impl Listen {
+    /// Judges where the board is to be served, before anything is opened.
+    pub fn judge(&self) -> Result<Bound, WebError> {
+        let port = self.port.unwrap_or(PORT);
+        let address = match &self.address {
+            None => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port),
+            Some(given) => {
+                let given = given.trim();
+                let with_port = given.parse().ok();
+                let alone = || given.trim_matches(['[', ']']).parse().ok().map(|ip| SocketAddr::new(ip, port));
+                with_port.or_else(alone).ok_or_else(|| WebError::Unreadable { given: given.to_owned() })?
+            }
+        };
+        let tls = self.tls.as_ref().map(|(cert, key)| tls(cert, key)).transpose()?;
+        if self.behind_proxy && self.hosts.is_empty() {
+            return Err(WebError::NeedsHost);
+        }
+        if !address.ip().is_loopback() && tls.is_none() && !self.behind_proxy {
+            return Err(WebError::NeedsTls { address: address.to_string() });
+        }
+        if address.ip().is_unspecified() && self.hosts.is_empty() {
+            return Err(WebError::NeedsHost);
+        }
+        Ok(Bound { address, tls, hosts: self.hosts.clone(), behind_proxy: self.behind_proxy })
+    }
+}
+
+fn tls(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, WebError> {
+    let wrong = |path: &Path, cause: String| WebError::Certificate { path: path.to_owned(), cause };
+    let chain = CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let chain = chain.map_err(|error| wrong(cert, error.to_string()))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
+    let mut config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|error| wrong(cert, error.to_string()))?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+/// What links and the first token are good for.
+#[derive(Clone, Debug)]
+pub enum StartedBy {
+    /// The user at a terminal: whoever opens the link may answer questions.
+    User(BrowserLink),
+    /// A program of the user.
+    Program,
+    /// An agent, or a program below one: it may only read.
+    Agent,
+}
+
+impl StartedBy {
+    fn rights(&self) -> Rights {
+        match self {
+            Self::User(link) => Rights { role: Role::Owner, name: None, link: Some(link.clone()) },
+            Self::Program => Rights { role: Role::Owner, name: None, link: None },
+            Self::Agent => Rights { role: Role::Reader, name: None, link: None },
+        }
+    }
+}
+
+/// A board to serve.
+pub struct Board {
+    /// What comes from the program around it.
+    pub setup: WebSetup,
+    /// Tokens that the user made for other machines.
+    pub tokens: Option<TokenFile>,
+    /// Nobody may write.
+    pub read_only: bool,
+    /// Who started it.
+    pub started_by: StartedBy,
+    /// The server for agents, and the token of `punch mcp --http`.
+    pub mcp: Option<(Server, Token)>,
+    /// Bytes of one request of an agent.
+    pub mcp_limit: usize,
+}
+
+/// A board that listens. Makes links while it runs.
+pub struct Ready {
+    app: Arc<App>,
+    address: SocketAddr,
+    started_by: StartedBy,
+}
+
+impl Ready {
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address of the board, without a secret.
+    pub fn url(&self) -> String {
+        self.app.access.site.url()
+    }
+
+    /// The address of the API.
+    pub fn api(&self) -> String {
+        format!("{}{}", self.url().trim_end_matches('/'), BASE)
+    }
+
+    /// A new address that logs a browser in, once.
+    pub fn link(&self) -> io::Result<String> {
+        let secret = self.app.access.sessions.link(self.started_by.rights(), clock())?;
+        Ok(format!("{}#t={secret}", self.url()))
+    }
+
+    /// A token for a program. It never answers questions.
+    pub fn token(&self) -> io::Result<String> {
+        let rights = Rights { link: None, ..self.started_by.rights() };
+        Ok(self.app.access.sessions.open(rights, false, None, clock())?.0)
+    }
+}
+
+impl Board {
+    /// Serves until the process is asked to end; `ready` gets the board once it listens.
+    pub fn serve(self, bound: Bound, ready: impl FnOnce(Arc<Ready>) + Send) -> Result<(), WebError> {
+        let address = bound.address.to_string();
+        let failed = |cause: io::Error| WebError::Failed { address: address.clone(), cause: cause.to_string() };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(THREADS)
+            .thread_keep_alive(Duration::from_secs(10))
+            .build();
+        let runtime = runtime.map_err(failed)?;
+        let done = runtime.block_on(self.run(bound, asked_to_end(), ready));
+        runtime.shutdown_background();
+        done.map_err(failed)
+    }
+
+    /// Serves until `asked` is done.
+    pub async fn run(
+        self,
+        bound: Bound,
+        asked: impl Future<Output = ()>,
+        ready: impl FnOnce(Arc<Ready>),
+    ) -> io::Result<()> {
+        let listener = TcpListener::bind(bound.address).await?;
+        let address = listener.local_addr()?;
+        let is_public = !address.ip().is_loopback() || bound.behind_proxy || bound.tls.is_some();
+        let site = match is_public {
+            true => Site::public(address, &bound.hosts, bound.behind_proxy),
+            false => Site::loopback(address),
+        };
+        let end = CancellationToken::new();
+        let access = Access {
+            rate: Rate::new(site.is_loopback),
+            site,
+            sessions: Sessions::default(),
+            tokens: self.tokens,
+            read_only: self.read_only,
+        };
+        let app = Arc::new(App::new(Arc::new(self.setup), access, end.clone()));
+        let limits = Limits::new(BODY);
+        let mut router = api(&app, limits);
+        if let Some((server, token)) = self.mcp {
+            router = router.merge(mcp(&app, server, token, self.mcp_limit));
+        }
+        let router = router.layer(middleware::from_fn_with_state(Arc::clone(&app), admit));
+        ready(Arc::new(Ready { app, address, started_by: self.started_by }));
+        let asked = async {
+            asked.await;
+            end.cancel();
+            tokio::time::sleep(GRACE).await;
+        };
+        let served = async {
+            match bound.tls {
+                None => serve_with(listener, router, &limits, &end, |stream| std::future::ready(Some(stream))).await,
+                Some(config) => {
+                    let acceptor = TlsAcceptor::from(config);
+                    let secure = |stream: TcpStream| {
+                        let acceptor = acceptor.clone();
+                        async move { acceptor.accept(stream).await.ok() }
+                    };
+                    serve_with(listener, router, &limits, &end, secure).await;
+                }
+            }
+        };
+        tokio::select! {
+            () = served => {}
+            () = asked => {}
+        }
+        Ok(())
+    }
+}
+
+/// The routes of the API and of the page.
+fn api(app: &Arc<App>, limits: Limits) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        let filter = match route.method {
+            "POST" => MethodFilter::POST,
+            "DELETE" => MethodFilter::DELETE,
+            _ => MethodFilter::GET,
+        };
+        let app = Arc::clone(app);
+        let handler = move |request: Request| dispatch::answer(Arc::clone(&app), route, limits, request);
+        router = router.route(&format!("{BASE}{}", route.path), on(filter, handler));
+    }
+    router.fallback(elsewhere).method_not_allowed_fallback(wrong_method)
+}
+
+async fn wrong_method() -> Response {
+    let message = "this address does not take that method";
+    let hint = "see docs/api.md, or GET /api/v1/openapi.json";
+    ApiProblem::new(axum::http::StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message, hint).response()
+}
+
+/// Everything that is not a route is a view of the page, except below the API.
+async fn elsewhere(request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    let path = head.uri.path();
+    let is_read = matches!(head.method, axum::http::Method::GET | axum::http::Method::HEAD);
+    if path == "/mcp" || path == "/api" || path.starts_with("/api/") || !is_read {
+        let hint = "see docs/api.md, or GET /api/v1/openapi.json";
+        return ApiProblem::not_found("not_found", "there is nothing at this address", hint).response();
+    }
+    page::file(&head)
+}
+
+/// The route of agents: the token of `punch mcp --http`, or one that the user made for an agent.
+fn mcp(app: &Arc<App>, server: Server, token: Token, limit: usize) -> Router {
+    let (own, file) = (Arc::clone(app), token.clone());
+    let judge = Box::new(move |head: &axum::http::request::Parts| {
+        own.access.site.judge_origin(head, false).map_err(|_| Denial::Origin)?;
+        let header = head.headers.get(axum::http::header::AUTHORIZATION).map(|value| value.as_bytes());
+        if header.is_some_and(|header| file.authorizes(header)) {
+            return Ok(());
+        }
+        let secret = bearer(&head.headers).ok().flatten();
+        let agent = |caller: &Caller| caller.rights.role == Role::Agent;
+        let found = secret.and_then(|secret| own.access.by_secret(secret, clock())).filter(agent);
+        found.map(drop).ok_or(Denial::Token)
+    });
+    let access = McpAccess { judge, token, limits: Limits::new(limit), public: app.access.site.public_name() };
+    mcp_route(move || server.connection(), access, &app.end)
+}
+
+/// Judges the host before anything else, and adds what every answer carries.
+async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let mut response = match app.access.site.judge_host(&head) {
+        Ok(()) => next.run(Request::from_parts(head, body)).await,
+        Err(problem) => problem.response(),
+    };
+    page::protect(&mut response);
+    response
+}

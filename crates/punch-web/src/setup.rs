@@ -1,0 +1,62 @@
+//! What the board needs from the program around it: the store, the settings, the code that is worked on.
+
+use std::path::PathBuf;
+
+use punch_core::Todo;
+use punch_engine::config::{Ignored, Settings};
+use punch_engine::{Choice, Engine, InboxQuery, READER, WorkTree};
+use punch_store::PlanInfo;
+
+use crate::ApiProblem;
+
+/// Opens the store, and creates it if `true` is given; `None` if there is none.
+pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Engine>, ApiProblem> + Send + Sync>;
+/// Finds the worktree in which a run works on a todo.
+pub type FindWorktree = Box<dyn Fn(&Engine, &PlanInfo, &Todo) -> Option<RunWorktree> + Send + Sync>;
+/// Finds the log of the agent that works on a todo.
+pub type FindLog = Box<dyn Fn(&Engine, &PlanInfo, &Todo) -> Option<PathBuf> + Send + Sync>;
+
+/// The worktree in which a run works on a todo.
+pub struct RunWorktree {
+    /// Its folder.
+    pub path: PathBuf,
+    /// How much was changed in it, in words; or why that is unknown.
+    pub size: Box<dyn Fn() -> Result<String, String>>,
+    /// Everything that was changed in it.
+    pub patch: Box<dyn Fn() -> Result<String, String>>,
+}
+
+/// What the board needs from the program around it.
+pub struct WebSetup {
+    /// Opens the store.
+    pub open: OpenStore,
+    /// Which plan is shown first.
+    pub choice: Choice,
+    /// The worktree in which a run works on a todo.
+    pub worktree: FindWorktree,
+    /// The log of the agent that works on a todo.
+    pub agent_log: FindLog,
+    /// The settings.
+    pub settings: Settings,
+    /// Settings of the project that wait for approval.
+    pub ignored: Vec<Ignored>,
+    /// The code that is worked on, with the user's approvals.
+    pub tree: WorkTree,
+    /// The name of the project.
+    pub project: String,
+    /// The version of the server.
+    pub version: &'static str,
+}
+
+impl WebSetup {
+    pub(crate) fn inbox_query<'a>(&'a self, plan: &'a PlanInfo) -> InboxQuery<'a> {
+        let is_default = plan.name == punch_engine::DEFAULT_PLAN && self.choice.name.is_none();
+        InboxQuery {
+            reader: READER,
+            settings: &self.settings,
+            consents: self.tree.consents.as_ref(),
+            ignored: &self.ignored,
+            plan_flag: (!is_default).then_some(plan.name.as_str()),
+        }
+    }
+}

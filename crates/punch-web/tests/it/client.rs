@@ -1,0 +1,239 @@
+//! A server on a store of its own, and a client that sends exactly what a test wants.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use punch_engine::config::{Config, Inputs, Settings};
+use punch_engine::{Choice, Engine, WorkTree};
+use punch_store::{OpenMode, open_file};
+use punch_web::{ApiProblem, Board, Listen, Ready, StartedBy, TokenFile, WebSetup};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+/// What a test changes about the server.
+#[derive(Clone, Default)]
+pub struct Options {
+    pub read_only: bool,
+    pub agent: bool,
+    pub proxy: Option<String>,
+}
+
+pub struct Server {
+    pub folder: tempfile::TempDir,
+    pub ready: Arc<Ready>,
+    pub address: SocketAddr,
+    pub token: String,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+fn settings() -> Settings {
+    Config::load(&Inputs::default()).unwrap().settings
+}
+
+pub fn clock() -> i64 {
+    i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
+}
+
+/// Opens the store of a test.
+pub fn engine(database: &PathBuf, create: bool) -> Option<Engine> {
+    if !create && !database.exists() {
+        return None;
+    }
+    let store = open_file(database, OpenMode::Create, None).unwrap();
+    Some(Engine::new(store, Box::new(clock)))
+}
+
+impl Server {
+    pub fn start() -> Self {
+        Self::with(Options::default())
+    }
+
+    pub fn with(options: Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("store").join("punch.db");
+        std::fs::create_dir(folder.path().join("store")).unwrap();
+        let opened = database.clone();
+        let setup = WebSetup {
+            open: Box::new(move |create| {
+                if !create && !opened.exists() {
+                    return Ok(None);
+                }
+                let wrong = |error: punch_store::StoreError| {
+                    ApiProblem::unavailable(error.code(), error.message(), error.hint())
+                };
+                let mode = if create { OpenMode::Create } else { OpenMode::Existing };
+                Ok(Some(Engine::new(open_file(&opened, mode, None).map_err(wrong)?, Box::new(clock))))
+            }),
+            choice: Choice::default(),
+            worktree: Box::new(|_, _, _| None),
+            agent_log: Box::new(|_, _, _| None),
+            settings: settings(),
+            ignored: Vec::new(),
+            tree: WorkTree { root: folder.path().to_owned(), git: None, consents: None },
+            project: "test".into(),
+            version: "0.0.0",
+        };
+        let hosts: Vec<String> = options.proxy.iter().cloned().collect();
+        let listen = Listen { port: Some(0), behind_proxy: options.proxy.is_some(), hosts, ..Listen::default() };
+        let board = Board {
+            setup,
+            tokens: Some(TokenFile::in_folder(folder.path())),
+            read_only: options.read_only,
+            started_by: if options.agent { StartedBy::Agent } else { StartedBy::Program },
+            mcp: None,
+            mcp_limit: 1024,
+        };
+        let bound = listen.judge().unwrap();
+        let (end, ended) = oneshot::channel::<()>();
+        let (tell, told) = channel();
+        let thread = std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build().unwrap();
+            let asked = async {
+                let _ = ended.await;
+            };
+            runtime.block_on(board.run(bound, asked, |ready| tell.send(ready).unwrap())).unwrap();
+            runtime.shutdown_background();
+        });
+        let ready = told.recv().unwrap();
+        let address = ready.address();
+        let token = ready.token().unwrap();
+        Self { folder, address, ready, token, end: Some(end), thread: Some(thread) }
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.folder.path().join("store").join("punch.db")
+    }
+
+    /// The secret of a new link.
+    pub fn link(&self) -> String {
+        self.ready.link().unwrap().split_once("#t=").unwrap().1.to_owned()
+    }
+
+    pub fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.address.port())
+    }
+
+    /// Sends a request with exactly these headers.
+    pub fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        // A server that refuses by the head may close before the body is sent.
+        let _ = stream.write_all(text.as_bytes());
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        Answer::parse(&String::from_utf8_lossy(&bytes))
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        let bearer = format!("Bearer {}", self.token);
+        self.raw("GET", &format!("/api/v1{path}"), &[("Host", &self.host()), ("Authorization", &bearer)], "")
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_as(&self.token, path, body)
+    }
+
+    pub fn post_as(&self, token: &str, path: &str, body: &Value) -> Answer {
+        let bearer = format!("Bearer {token}");
+        let headers =
+            [("Host", self.host()), ("Authorization", bearer), ("Content-Type", "application/json".to_owned())];
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.raw("POST", &format!("/api/v1{path}"), &headers, &body.to_string())
+    }
+
+    /// Changes the plan `main`, which must succeed.
+    pub fn ops(&self, ops: Value) -> Value {
+        let answer = self.post("/plans/main/ops", &json!({"ops": ops}));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    }
+
+    /// Opens the stream of the plan `main`.
+    pub fn stream(&self, after: Option<u64>) -> Stream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let after = after.map(|after| format!("?after={after}")).unwrap_or_default();
+        // Without chunks: the older protocol has none.
+        let head = format!(
+            "GET /api/v1/plans/main/events{after} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            self.host(),
+            self.token
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut lines = BufReader::new(stream);
+        let mut line = String::new();
+        while lines.read_line(&mut line).unwrap() > 0 && line.trim() != "" {
+            line.clear();
+        }
+        Stream(lines)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.end.take().map(|end| end.send(()));
+        let _ = self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Answer {
+    fn parse(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Self { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    pub fn header(&self, name: &str) -> Option<String> {
+        let all = self.head.lines().filter_map(|line| line.split_once(": "));
+        all.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
+    }
+
+    /// Status and code of a problem.
+    pub fn problem(&self) -> (u16, String) {
+        (self.status, self.json()["code"].as_str().unwrap_or_default().to_owned())
+    }
+}
+
+/// The events of a stream.
+pub struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    /// The next event and its data; `None` at the end of the stream.
+    pub fn next(&mut self) -> Option<(String, Value)> {
+        let (mut event, mut data) = (String::new(), Value::Null);
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let line = line.trim_end();
+            if let Some(name) = line.strip_prefix("event: ") {
+                event = name.to_owned();
+            } else if let Some(text) = line.strip_prefix("data: ") {
+                data = serde_json::from_str(text).unwrap();
+            } else if line.is_empty() && !event.is_empty() {
+                return Some((event, data));
+            }
+        }
+    }
+}
