@@ -49,11 +49,14 @@ fn board(place: &TrialFolders) -> Result<Tmux, String> {
 /// Answers questions one after the other, as the user does.
 fn answer(board: &Tmux, keys: &[String]) -> Result<(), String> {
     for key in keys {
+        board.wait_for(" asks: ")?;
+        // The cursor stays where it was until the user moves it: to the next thing that needs them.
+        board.key("!")?;
         board.wait_for("allow once")?;
         // The board takes no answer before a question can have been read.
         thread::sleep(Duration::from_secs(1));
         board.key(key)?;
-        board.wait_until_gone("allow once")?;
+        board.wait_until_gone(" asks: ")?;
     }
     Ok(())
 }
