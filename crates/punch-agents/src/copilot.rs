@@ -111,7 +111,7 @@ fn files(connection: &Connection<'_>) -> Vec<Target> {
             (folder.join("mcp-config.json"), folder.join("settings.json"))
         }
     };
-    let entry = json!({"command": connection.program.0, "args": ["mcp"]});
+    let entry = json!({"command": connection.program.0, "args": connection.server_args()});
     let mut entries = Vec::new();
     if connection.level == Level::Shared {
         entries.push(Entry::Default(path(["version"]), json!(1)));

@@ -64,7 +64,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
 };
 
 fn files(connection: &Connection<'_>) -> Vec<Target> {
-    let server = json!({"type": "stdio", "command": connection.program.0, "args": ["mcp"]});
+    let server = json!({"type": "stdio", "command": connection.program.0, "args": connection.server_args()});
     let server = vec![Entry::Server(path(["mcpServers", "punch"]), server)];
     let folder = connection.folder(".factory");
     vec![

@@ -82,7 +82,7 @@ fn context(_report: &HookReport, line: &Value) -> Option<ContextReading> {
 
 /// One file with the server and the hooks. `more` are further fields of the server.
 pub(crate) fn files(connection: &Connection<'_>, folder: &str, more: &[(&str, Value)]) -> Vec<Target> {
-    let mut server = json!({"command": connection.program.0, "args": ["mcp"], "trust": true});
+    let mut server = json!({"command": connection.program.0, "args": connection.server_args(), "trust": true});
     for (name, value) in more {
         server[*name] = value.clone();
     }

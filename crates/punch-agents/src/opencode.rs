@@ -71,7 +71,8 @@ fn files(connection: &Connection<'_>) -> Vec<Target> {
     };
     let commented = settings.join("opencode.jsonc");
     let settings = if (connection.exists)(&commented) { commented } else { settings.join("opencode.json") };
-    let server = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
+    let command: Vec<&str> = [program.as_str()].into_iter().chain(connection.server_args()).collect();
+    let server = json!({"type": "local", "command": command, "enabled": true});
     let ours = PLUGIN_PROGRAM.replace("\"punch\"", &json!(program).to_string());
     let plugin = Content::Whole { text: PLUGIN.replace(PLUGIN_PROGRAM, &ours), head: PLUGIN_HEAD };
     vec![

@@ -159,11 +159,19 @@ pub struct Connection<'a> {
     pub roots: &'a Roots,
     /// How punch is called.
     pub program: Program,
+    /// The form of the tools that the user asked for. Without a wish, what is in the settings already stays.
+    pub dialect: Option<&'a str>,
     /// Tells which of several names for a file is in use.
     pub exists: &'a dyn Fn(&Path) -> bool,
 }
 
 impl Connection<'_> {
+    /// What the MCP server is started with.
+    pub fn server_args(&self) -> Vec<&str> {
+        let dialect = self.dialect.into_iter().flat_map(|name| ["--dialect", name]);
+        [SERVER_VERB].into_iter().chain(dialect).collect()
+    }
+
     /// The agent's folder: in the project, or in the user's home.
     pub fn folder(&self, name: &str) -> PathBuf {
         match self.level {
@@ -184,12 +192,15 @@ impl Connection<'_> {
     }
 }
 
+/// The verb that starts the MCP server.
+pub const SERVER_VERB: &str = "mcp";
+
 /// The files of an agent, and what is wanted in each. `exists` tells which of several names for a file is in use.
 pub fn files(
     agent: &'static Adapter,
     level: Level,
     roots: &Roots,
-    program: &Program,
+    (program, dialect): (&Program, Option<&str>),
     exists: &dyn Fn(&Path) -> bool,
 ) -> Vec<Target> {
     // On another machine only the name can be right.
@@ -197,7 +208,7 @@ pub fn files(
         Level::Shared => Program("punch".to_owned()),
         Level::Personal | Level::User => program.clone(),
     };
-    (agent.settings.files)(&Connection { agent, level, roots, program, exists })
+    (agent.settings.files)(&Connection { agent, level, roots, program, dialect, exists })
 }
 
 /// What an agent runs at an event.

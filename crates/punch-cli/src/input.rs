@@ -14,6 +14,13 @@ pub fn priority(given: &str) -> Result<u64, String> {
     number.ok_or_else(|| "use a number from 1 to 5, or urgent, high, medium, low, lowest".to_owned())
 }
 
+/// Reads the size of a todo.
+pub fn complexity(given: &str) -> Result<String, String> {
+    let lower = given.to_lowercase();
+    let known = ["trivial", "small", "medium", "large", "epic"].contains(&lower.as_str());
+    known.then_some(lower).ok_or_else(|| "use trivial, small, medium, large or epic".to_owned())
+}
+
 /// Reads a number of tokens: `20000`, `20k`, `1.5m`, `20_000`.
 pub fn tokens(given: &str) -> Result<u64, String> {
     let wrong = || "use a number such as 20000, 20k or 1.5m".to_owned();

@@ -76,7 +76,7 @@ fn verb() -> Exit {
             return commands::overview().map_or_else(|failure| failure.exit(), |()| Exit::Ok);
         }
         Err(answer) => {
-            let exit = output::usage(&answer, environment::wants_json());
+            let exit = output::usage(answer, environment::wants_json());
             // To a host the code for wrong arguments would mean "stop what you are doing".
             return if exit == Exit::Usage && environment::calls_hook() { Exit::Refused } else { exit };
         }

@@ -4,7 +4,9 @@
 use std::io::{self, BufRead, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::Stdio;
 
+use clap::error::{ContextKind, ContextValue};
 use punch_core::view::Role;
+use punch_core::view::width::columns;
 use punch_core::{ShownStatus, text};
 use serde_json::{Value, json};
 
@@ -12,7 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::live::safe;
 use crate::reply::Reply;
 use crate::style::{Painter, Stream};
-use crate::{pager, progress};
+use crate::{environment, pager, progress};
 
 /// Standard output as JSON lines, locked once.
 pub struct JsonLines {
@@ -49,7 +51,8 @@ impl JsonLines {
 }
 
 /// Prints what the argument parser has to say: help and version are answers, the rest is a usage error.
-pub fn usage(answer: &clap::Error, as_json: bool) -> Exit {
+pub fn usage(mut answer: clap::Error, as_json: bool) -> Exit {
+    without_escape_tip(&mut answer);
     if answer.exit_code() == 0 {
         // A reader that left early is not a failure: the text was all there was to do.
         let _ = answer.print();
@@ -63,6 +66,16 @@ pub fn usage(answer: &clap::Error, as_json: bool) -> Exit {
         let _ = answer.print();
     }
     Exit::Usage
+}
+
+/// Drops the tip to pass an unknown option as a value: it would become the text of a todo.
+fn without_escape_tip(answer: &mut clap::Error) {
+    if let Some(ContextValue::StyledStrs(mut tips)) = answer.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().contains("as a value"));
+        if !tips.is_empty() {
+            answer.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
 }
 
 /// Tells why a command stopped: to people on standard error, to programs on standard output.
@@ -85,8 +98,11 @@ pub fn reply(reply: &Reply, as_json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let (painter, mut text) = (Stream::Out.painter(), String::new());
+    let width = io::stdout().is_terminal().then(environment::width);
     for line in &reply.body.0 {
-        painter.line(line, &mut text);
+        let mut painted = String::new();
+        painter.line(line, &mut painted);
+        text.push_str(&wrapped(&painted, width));
         text.push('\n');
     }
     // The answer to a change is short and has to stay on the screen.
@@ -108,9 +124,42 @@ pub fn document(text: &str) -> Result<(), Failure> {
 pub fn remark(text: &str) {
     progress::clear();
     let painter = Stream::Err.painter();
+    let width = io::stderr().is_terminal().then(environment::width);
     for line in safe(text).lines() {
-        let _ = writeln!(io::stderr(), "{}", labeled(painter, line));
+        let _ = writeln!(io::stderr(), "{}", wrapped(&labeled(painter, line), width));
     }
+}
+
+/// Breaks a line at spaces where it is wider than the terminal; terminals break words in two. What follows is indented
+/// like the line.
+fn wrapped(line: &str, width: Option<usize>) -> String {
+    let Some(width) = width.filter(|width| room(line) > *width) else { return line.to_owned() };
+    let indent = line.chars().take_while(|c| *c == ' ').count();
+    let (mut out, mut column) = (String::with_capacity(line.len() + 8), 0);
+    for (at, word) in line.split(' ').enumerate() {
+        let needed = room(word);
+        if at > indent && column + 1 + needed > width {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if at > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += needed;
+    }
+    out
+}
+
+/// Columns of a text on a terminal; escape sequences for colors take none.
+fn room(text: &str) -> usize {
+    let (mut taken, mut rest) = (0, text);
+    while let Some((before, escape)) = rest.split_once('\u{1b}') {
+        taken += columns(before);
+        rest = escape.split_once('m').map_or("", |(_, after)| after);
+    }
+    taken + columns(rest)
 }
 
 /// A line with its label in color: `error:`, `warning:`, `note:`, `hint:`.
@@ -188,4 +237,19 @@ pub fn bug(message: &str, place: Option<&str>) {
 /// Standard error may be closed; a failing report must not become a second failure.
 fn say(message: &str, hint: &str) {
     remark(&format!("error: {message}\nhint: {hint}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_at_spaces() {
+        assert_eq!(wrapped("  one two three four", Some(11)), "  one two\n  three\n  four");
+        assert_eq!(wrapped("one two", Some(7)), "one two");
+        assert_eq!(wrapped("one two", None), "one two");
+        assert_eq!(wrapped("a-word-that-does-not-fit x", Some(10)), "a-word-that-does-not-fit\nx");
+        assert_eq!(wrapped("\u{1b}[1mone\u{1b}[0m two", Some(7)), "\u{1b}[1mone\u{1b}[0m two");
+        assert_eq!(wrapped("\u{1b}[1mone\u{1b}[0m two", Some(6)), "\u{1b}[1mone\u{1b}[0m\ntwo");
+    }
 }

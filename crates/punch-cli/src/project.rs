@@ -45,7 +45,10 @@ pub fn warn_ignored(config: &Config) {
 /// An engine that reports on standard error what happened after a commit.
 fn engine(store: Box<dyn StoreAdmin>) -> Engine {
     let tell = |news: &News<'_>| match news {
-        News::Trouble(error) => output::remark(&format!("note: {}\nhint: {}", error.message(), error.hint())),
+        News::Trouble(error) => {
+            let what = if matches!(error, EngineError::PlanFile(_)) { "the plan file was not updated: " } else { "" };
+            output::remark(&format!("note: {what}{}\nhint: {}", error.message(), error.hint()));
+        }
         News::Checkpoint(saved) => output::remark(&format!("checkpoint {}: a batch of work has ended", saved.id)),
     };
     Engine::new(store, environment::clock()).telling(Box::new(tell))

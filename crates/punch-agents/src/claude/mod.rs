@@ -140,7 +140,7 @@ fn files(connection: &Connection<'_>) -> Vec<Target> {
     }
     entries.push(connection.hooks());
     // Otherwise the model only gets the names of the tools.
-    let server = json!({"command": connection.program.0, "args": ["mcp"], "alwaysLoad": true});
+    let server = json!({"command": connection.program.0, "args": connection.server_args(), "alwaysLoad": true});
     // Local settings are filed under the path of the main worktree.
     let project = roots.main_project.display().to_string();
     let (file, at) = match level {

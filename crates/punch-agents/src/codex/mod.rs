@@ -130,7 +130,7 @@ fn files(connection: &Connection<'_>) -> Vec<Target> {
         Level::User => user_folder(connection.roots),
         Level::Personal | Level::Shared => connection.folder(".codex"),
     };
-    let fields = vec![("command", json!(connection.program.0)), ("args", json!(["mcp"]))];
+    let fields = vec![("command", json!(connection.program.0)), ("args", json!(connection.server_args()))];
     let server = Content::Table(vec!["mcp_servers", "punch"], fields);
     vec![
         Target::new(folder.join("config.toml"), server),

@@ -59,7 +59,7 @@ pub struct FieldFlags {
     #[arg(long = "label", short, value_name = "LABEL")]
     pub labels: Vec<String>,
     /// trivial, small, medium, large or epic
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", value_parser = input::complexity)]
     pub complexity: Option<String>,
     /// Estimated tokens, for example 20k
     #[arg(long, value_name = "N", value_parser = input::tokens)]

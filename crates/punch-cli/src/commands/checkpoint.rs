@@ -30,7 +30,7 @@ pub struct Checkpoint {
 /// What can be done with checkpoints.
 #[derive(Subcommand)]
 enum What {
-    /// Keep where the plan and the code stand
+    /// Save the state of the plan and the code
     Save {
         /// A remark
         #[arg(long, value_name = "TEXT")]
@@ -57,15 +57,15 @@ enum What {
         #[arg(default_value = "latest")]
         id: String,
     },
-    /// Put the plan back; completions that git does not vouch for are opened again
+    /// Restore the plan, and reopen todos whose work is gone from git
     Restore {
         /// Its id, or `latest`
         id: String,
-        /// Although the branch is another, or the commit of the checkpoint is not in the history
+        /// Restore even if you are on another branch, or the commit is not in its history
         #[arg(long)]
         force: bool,
     },
-    /// Forget old checkpoints
+    /// Delete old checkpoints
     Prune {
         /// Keep the N newest
         #[arg(long, value_name = "N", default_value_t = 10)]

@@ -55,7 +55,7 @@ enum Action {
         #[arg(long)]
         user: bool,
     },
-    /// Take one setting out of the project's file, or the user's
+    /// Remove one setting from the project's file, or the user's
     Unset {
         /// Its name, for example `view.ascii`
         key: String,

@@ -16,9 +16,9 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch cost
-  punch cost --dialect cursor
-  punch cost --dialect todowrite --replay examples/todowrite.jsonl";
+  punch stats cost
+  punch stats cost --dialect cursor
+  punch stats cost --dialect todowrite --replay examples/todowrite.jsonl";
 
 /// The arguments of `punch cost`.
 #[derive(Args)]

@@ -78,7 +78,7 @@ pub fn play(
     };
     out.push((report("SessionStart", json!({"source": "startup"}))?, None));
     out.push((report("UserPromptSubmit", json!({"prompt": actor.prompt}))?, None));
-    say(&format!("person: {}\n", actor.prompt))?;
+    say(&format!("you:    {}\n", actor.prompt))?;
     let mut continued = false;
     for (n, part) in actor.moves.iter().enumerate() {
         let (words, early) = match part {

@@ -17,10 +17,10 @@ use crate::{environment, open_store};
 const EXAMPLES: &str = "\
 Examples:
   punch doctor
-  punch doctor --repair      # writes derived values again from what is stored
+  punch doctor --repair      # rebuilds derived data from what is stored
   punch doctor --json
 
-Exit codes: 0 sound, or no store yet; 1 damaged; 3 the store could not be looked at";
+Exit codes: 0 healthy, or no store yet; 1 damaged; 3 the store could not be read";
 
 /// Past this many events, pruning is worth a thought.
 const MANY_EVENTS: u64 = 1_000_000;
@@ -29,7 +29,7 @@ const MANY_EVENTS: u64 = 1_000_000;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Doctor {
-    /// Write again what follows from other data: counters, levels, columns, edges. Never anything else
+    /// Rebuild derived data (counters, levels, columns, edges); nothing else is touched
     #[arg(long)]
     repair: bool,
 }
@@ -178,10 +178,8 @@ fn size(info: &StoreInfo, now: i64) -> Finding {
     let day = 24 * 60 * 60 * 1_000;
     let days = now.saturating_sub(info.created_at).unsigned_abs().div_ceil(day).max(1);
     let detail = format!(
-        "{}, {} of it free, {} not merged yet; {}, {}, {} ({} a day)",
+        "{}; {}, {}, {} ({} a day)",
         bytes(info.bytes),
-        bytes(info.free_bytes),
-        bytes(info.wal_bytes),
         count(info.plans, "plan"),
         count(info.todos, "todo"),
         count(info.events, "event"),

@@ -22,8 +22,8 @@ pub struct Done {
     /// Ids, or parts of the content
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
-    /// What speaks for it, stored with the todo. Required for a todo without a verify command if `policy.verify` is
-    /// "command"
+    /// Evidence that it is done, for example 'cargo test passes'. Required for a todo without a check if
+    /// `policy.verify` is "command"
     #[arg(long, value_name = "TEXT")]
     evidence: Option<String>,
     /// The fence of the claim; refused if someone else has claimed it since

@@ -16,8 +16,8 @@ use crate::{environment, files, output, safety, task_folder};
 const EXAMPLES: &str = "\
 Examples:
   punch export > plan.json
-  punch export TODO.md                       # Markdown: the file name decides
-  punch export --format checklist TODO.md
+  punch export TODO.md                       # a checklist: the file name decides
+  punch export --format markdown TODO.md     # with every field, in comments
   punch export --format cursor-plan next.plan.md
   punch export --format html report.html     # one page for a pull request
   punch export --formats
@@ -146,7 +146,7 @@ fn html(name: &str, plan: &Plan, history: &[HistoryRow], now: i64) -> String {
 /// The format that a file name asks for.
 fn by_name(file: &Path) -> Target {
     let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let endings = [(".plan.md", "cursor-plan"), (".md", "markdown"), (".markdown", "markdown"), (".jsonl", "beads")];
+    let endings = [(".plan.md", "cursor-plan"), (".md", "checklist"), (".markdown", "checklist"), (".jsonl", "beads")];
     if name.ends_with(".html") || name.ends_with(".htm") {
         return Target::Html;
     }

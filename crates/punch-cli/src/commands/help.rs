@@ -104,7 +104,7 @@ fn command(path: &[String]) -> Result<Exit, Failure> {
     let given = std::iter::once("punch").chain(path.iter().map(String::as_str)).chain(["--help"]);
     match Arguments::command().try_get_matches_from(given) {
         Ok(_) => Ok(Exit::Ok),
-        Err(help) => Ok(output::usage(&help, false)),
+        Err(help) => Ok(output::usage(help, false)),
     }
 }
 
@@ -185,7 +185,7 @@ const fn meaning(status: ShownStatus) -> &'static str {
         ShownStatus::Reported => "its worker says it is done; it has not been verified yet",
         ShownStatus::Completed => "done",
         ShownStatus::Cancelled => "cancelled",
-        ShownStatus::Failed => "tried and not achieved",
+        ShownStatus::Failed => "failed for good",
         ShownStatus::Archived => "removed from the plan",
     }
 }

@@ -28,11 +28,11 @@ use crate::{environment, hook_log, output};
 
 /// Help at length.
 pub const LONG_ABOUT: &str = "\
-Take what an agent's host reports and answer in its form.
+Handle an agent's hook event and answer in the agent's own format.
 
-Hosts call this; docs/hooks.md says for which events. The report is JSON on standard input. Without a store, and for \
-events that mean nothing here, nothing is printed. Trouble goes to `punch/hook.log` in the user's state folder and never \
-to the host.";
+Agents call this, not you; docs/hooks.md lists the events. The event is JSON on standard input. Without a store, and for \
+events that do not matter to the plan, nothing is printed. Errors go to `punch/hook.log` in the user's state folder, never \
+to the agent.";
 
 const EXAMPLES: &str = "\
 Examples:

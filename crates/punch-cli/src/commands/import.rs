@@ -21,7 +21,7 @@ Examples:
   punch import .taskmaster/tasks/tasks.json
   punch import ~/.claude/tasks/SESSION   # a folder of Claude Code's tasks
   punch import - --format extended < plan.json
-  punch import plan.md                   # again: updates what is there; --new adds everything once more
+  punch import plan.md                   # again: updates what is there
   punch import plan.md --replace         # archives what is there first
 
 `punch export --formats` lists the formats.";
@@ -49,7 +49,7 @@ pub struct Import {
     #[arg(long, conflicts_with = "replace")]
     new: bool,
     /// Import circular dependencies as blocked instead of refusing them
-    #[arg(long, visible_alias = "allow-cycles")]
+    #[arg(long = "allow-cycles", alias = "circles")]
     circles: bool,
 }
 

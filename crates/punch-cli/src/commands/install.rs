@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use punch_agents::settings::Level;
 use punch_agents::{AGENTS, Adapter};
+use punch_engine::call::Dialect;
 use punch_engine::locate;
 
 use crate::arguments::Global;
@@ -19,10 +20,11 @@ Examples:
   punch install --user gemini    # for you, in all your projects
   punch install                  # every agent on PATH
   punch install qwen --dry-run   # show the differences and write nothing
+  punch install claude --dialect todowrite   # tools in the form that Claude Code was trained on
   punch install --user --plugin claude
 
-Changes only its own entries; comments and order stay. `FILE.before-punch` is a copy of what was there.
-Undo with `punch uninstall`.";
+Changes only its own entries and keeps comments and order. `FILE.before-punch` is a copy of the file
+as it was. `punch uninstall` undoes it.";
 
 /// Where, and with which consent; the same for both verbs.
 #[derive(Args)]
@@ -56,6 +58,9 @@ pub struct Install {
     /// Also add the text of `punch guide` to AGENTS.md, CLAUDE.local.md, GEMINI.md or QWEN.md
     #[arg(long)]
     guide: bool,
+    /// The form of the tools, or AGENT=NAME for one agent; without it, native or what is installed already
+    #[arg(long, value_name = "NAME", value_parser = read_dialect, conflicts_with = "plugin")]
+    dialect: Vec<(Option<&'static Adapter>, Dialect)>,
     /// Use a plugin or extension instead of entries in the settings: claude, codex, gemini, with --user
     #[arg(long)]
     plugin: bool,
@@ -64,7 +69,7 @@ pub struct Install {
 impl Install {
     /// Runs the verb.
     pub fn run(self, global: &Global) -> Result<Reply, Failure> {
-        let place = self.how.place(global)?;
+        let place = Place { dialects: self.dialect.clone(), ..self.how.place(global)? };
         let agents = if self.how.agents.is_empty() { found_agents() } else { self.how.agents.clone() };
         if agents.is_empty() {
             let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
@@ -134,6 +139,19 @@ impl How {
         let text = if asks && !done { "Nothing was written.".to_owned() } else { change.summary(done) };
         Ok((text, change.json(done)))
     }
+}
+
+/// Reads `todowrite` or `claude=todowrite`.
+fn read_dialect(word: &str) -> Result<(Option<&'static Adapter>, Dialect), String> {
+    let (agent, name) = match word.split_once('=') {
+        None => (None, word),
+        Some((agent, name)) => {
+            (Some(punch_agents::named(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?), name)
+        }
+    };
+    let names = || Dialect::ALL.iter().map(|dialect| dialect.name()).collect::<Vec<_>>().join(", ");
+    let dialect = Dialect::parse(name).ok_or_else(|| format!("unknown dialect `{name}` (try {})", names()))?;
+    Ok((agent, dialect))
 }
 
 /// The names of agents.

@@ -19,7 +19,7 @@ Examples:
   punch keep-going pause               # every session of this project, from its next stop on
   punch keep-going off --session 1a2b3c
   punch keep-going on
-  punch keep-going why                 # explain the last decision about an agent that wanted to stop
+  punch keep-going why                 # explain the last decision
   punch keep-going why 1a2b3c";
 
 /// The arguments of `punch keep-going`.
@@ -47,7 +47,7 @@ enum What {
     Pause,
     /// Ends a pause
     Resume,
-    /// Shows whether it is on, and which sessions are kept going
+    /// Shows whether it is on, and for which sessions
     Status,
     /// Explains why an agent was allowed to stop or told to continue
     Why,

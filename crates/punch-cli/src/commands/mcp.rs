@@ -28,7 +28,7 @@ use crate::project::Project;
 pub const LONG_ABOUT: &str = "\
 Serve the plan to agents that speak MCP.
 
-Without --http one client is served on standard input and output; nothing but protocol is written there. Every client \
+Without --http one client is served on standard input and output; standard output carries only protocol messages. Every client \
 starts its own server; all of them work on the same plan.
 
 With --http every request must carry the token of this user: `Authorization: Bearer TOKEN`. The token is in \

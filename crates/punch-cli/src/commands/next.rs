@@ -32,7 +32,9 @@ impl Next {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let nothing = |text: &str| Reply::new(text, json!({"todo": null}));
-        let Some(open) = project.read()?.plan() else { return Ok(nothing("No todos. `punch add` makes one.")) };
+        let Some(open) = project.read()?.plan() else {
+            return Ok(nothing("No todos yet: `punch add 'First thing'` adds one."));
+        };
         let now = open.engine.now();
         if let Some(budget) = self.budget {
             return next_batch(&open, budget, now);

@@ -20,7 +20,7 @@ pub struct Note {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
-    /// The remark
+    /// The note
     #[arg(required = true, value_name = "TEXT", allow_hyphen_values = true)]
     text: Vec<String>,
 }

@@ -59,9 +59,9 @@ enum What {
     },
     /// Rename a plan
     Rename {
-        /// The name it has
+        /// The current name
         old: String,
-        /// The name it gets
+        /// The new name
         new: String,
     },
     #[command(flatten)]

@@ -11,10 +11,10 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch redo                 # what you undid last is in force again
-  punch undo 14              # undo the undo in revision 14, whoever made it
+  punch redo                 # brings back what you undid last
+  punch undo 14              # undoes the undo in revision 14
 
-Changes that you made since then do not stand in the way, unless they changed the same fields.";
+Changes that you made since then do not matter, unless they changed the same fields.";
 
 /// The arguments of `punch redo`.
 #[derive(Args)]

@@ -21,7 +21,7 @@ pub struct Renew {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
-    /// From now on, for example 90s, 15m, 2h
+    /// How long the claim lasts from now, for example 90s, 15m, 2h
     #[arg(long, value_name = "TIME")]
     lease: Option<String>,
 }

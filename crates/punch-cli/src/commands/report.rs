@@ -31,7 +31,10 @@ impl Report {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let Some(open) = project.read()?.plan() else {
-            return Ok(Reply::new("Nothing was reported yet.", json!({"calibration": 1.0, "todos": []})));
+            return Ok(Reply::new(
+                "No usage recorded yet. Connected agents record it; `punch stats record T-1 --tokens 5000` does it by hand.",
+                json!({"calibration": 1.0, "todos": []}),
+            ));
         };
         let found = open.engine.usage_report(open.plan)?;
         Ok(Reply::new(as_text(&found, self.limit), as_json(&found)))
@@ -40,7 +43,7 @@ impl Report {
 
 fn as_text(found: &UsageReport, limit: usize) -> String {
     if found.todos.is_empty() {
-        return "Nothing was reported yet. `punch usage T-1 --tokens N` does.".into();
+        return "No usage recorded yet. Connected agents record it; `punch stats record T-1 --tokens 5000` does it by hand.".into();
     }
     let mut out = vec![format!("{:>10} {:>10} {:>6}  todo", "estimated", "actual", "ratio")];
     out.extend(found.todos.iter().take(limit).map(row));

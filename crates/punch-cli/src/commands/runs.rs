@@ -41,7 +41,7 @@ enum Verb {
 /// The run to show.
 #[derive(Args)]
 pub struct ShownRun {
-    /// Its number; the last one, if none is named
+    /// The number of the run; without it, the last one
     #[arg(value_name = "RUN")]
     run: Option<u64>,
     /// Show at most N events

@@ -13,7 +13,7 @@ Examples:
   punch schema answer-list > list.schema.json
   punch schema tools-native | jq '.\"$defs\".todo_write'
 
-They say what is there. A newer version may write more, so let programs ignore what they do not know.";
+Newer versions may add fields; ignore unknown ones.";
 
 /// The arguments of `punch schema`.
 #[derive(Args)]

@@ -45,7 +45,10 @@ impl Status {
         let open = match project.read()? {
             ProjectPlan::Plan(open) => open,
             ProjectPlan::Empty(_) if self.line => return Ok(Reply::new("", Value::Null)),
-            ProjectPlan::Empty(_) => return Ok(Reply::new(welcome(), json(&Glance::empty(), &[]))),
+            ProjectPlan::Empty(project) => {
+                let connected = connected_agents(&project.global);
+                return Ok(Reply::new(welcome(&connected), json(&Glance::empty(), &[])));
+            }
         };
         let glance = Glance::of(&open)?;
         let (project, layout) = (&open.project, open.project.layout(open.engine.now()));
@@ -58,7 +61,7 @@ impl Status {
             return Ok(Reply::new("", json(&glance, &keep_going::records(&glance.going, project))));
         }
         if glance.summary.counts.total() == 0 {
-            return Ok(Reply::new(welcome(), Value::Null));
+            return Ok(Reply::new(welcome(&connected_agents(&project.global)), Value::Null));
         }
         let foot = glance.foot(project, layout);
         let (plan, summary, inbox) = (glance.name.as_str(), &glance.summary, glance.inbox.as_deref());
@@ -102,19 +105,29 @@ impl Glance {
     }
 }
 
-/// What to type where there is no plan yet.
-fn welcome() -> Vec<Line> {
+/// What to do where there is no plan yet.
+fn welcome(connected: &[&'static str]) -> Vec<Line> {
     let line = |command: &str, about: &str| {
         let line = Line::default().with(Role::Text, "  ").with(Role::Command, format!("{command:26}"));
         line.with(Role::Detail, about)
     };
-    vec![
-        Line::default()
-            .with(Role::Text, "No plan here yet. Punchlist keeps your agents' todo list outside their context."),
-        line("punch install", "connect the coding agents you use"),
+    let (begin, install) = if connected.is_empty() {
+        let install = line("punch install", "connect the coding agents you use");
+        ("No plan here yet. Punchlist keeps your agents' todo list outside their context.".to_owned(), Some(install))
+    } else {
+        let agents = crate::reply::listed(connected);
+        (
+            format!("No plan here yet. Connected: {agents}. Ask for something with several steps, and watch it here."),
+            None,
+        )
+    };
+    let mut lines = vec![Line::default().with(Role::Text, begin)];
+    lines.extend(install);
+    lines.extend([
         line("punch add 'First thing'", "or write the plan yourself"),
         line("punch demo", "see what it does"),
-    ]
+    ]);
+    lines
 }
 
 fn json(glance: &Glance, going: &[Value]) -> Value {

@@ -19,7 +19,7 @@ use crate::safety::count;
 const EXAMPLES: &str = "\
 Examples:
   punch todo                              # the list as Markdown
-  punch todo append Auth 'Port the store' # into a phase, made if it is new
+  punch todo append Auth 'Port the store' # into a phase, created if it is new
   punch todo start port
   punch todo done Auth                    # a task, or a whole phase
   punch todo export TODO.md               # and import, edit, copy, drop, rm, help

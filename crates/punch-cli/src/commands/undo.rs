@@ -13,10 +13,10 @@ use crate::reply::{self, Body, Reply};
 
 const EXAMPLES: &str = "\
 Examples:
-  punch undo                 # your own latest change that still stands
-  punch undo --any           # the latest change that still stands, whoever made it
+  punch undo                 # your own latest change
+  punch undo --any           # the latest change, by anyone
   punch undo 12              # revision 12 from `punch log`, if nothing later built on it
-  punch redo                 # what you undid last is in force again";
+  punch redo                 # brings back what you undid last";
 
 /// Todos shown.
 const SHOWN: usize = 20;
@@ -25,10 +25,10 @@ const SHOWN: usize = 20;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Undo {
-    /// The revision to undo, whoever made it [default: your own latest change that still stands]
+    /// The revision to undo, by anyone [default: your own latest change]
     #[arg(value_name = "REVISION")]
     revision: Option<u64>,
-    /// Without a revision: undo the latest change that still stands even if it is not yours
+    /// Without a revision: undo the latest change, even if it is not yours
     #[arg(long)]
     any: bool,
 }

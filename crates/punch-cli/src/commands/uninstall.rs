@@ -16,8 +16,9 @@ Examples:
   punch uninstall --user          # every agent, in your settings for all projects
   punch uninstall codex --dry-run
 
-Only punch's own entries are removed. A file that was not changed since the install gets back every byte; a file that
-punch made is deleted if nothing else is in it. The plan stays.";
+Files that you have not touched since are restored byte for byte. From files that you have edited,
+only punch's entries are removed. Files that punch created are deleted unless something else is in
+them. The plan stays.";
 
 /// The arguments of `punch uninstall`.
 #[derive(Args)]

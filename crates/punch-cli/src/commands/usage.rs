@@ -11,9 +11,9 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch usage T-3 --tokens 18500
-  punch usage T-3 --tokens 4000 --seconds 90        # adds to what is there
-  punch usage T-3 --tokens 9000 --attempt 1         # an earlier attempt";
+  punch stats record T-3 --tokens 18500
+  punch stats record T-3 --tokens 4000 --seconds 90        # adds to what is there
+  punch stats record T-3 --tokens 9000 --attempt 1         # an earlier attempt";
 
 /// The arguments of `punch usage`.
 #[derive(Args)]

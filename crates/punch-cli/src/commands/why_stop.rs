@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
+use crate::safety::count;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -133,20 +134,20 @@ fn failures(open: &Open, of: &DecisionRecord) -> Result<Vec<ActivityRecord>, Fai
 fn unknown(given: &str) -> Failure {
     Failure::Refused {
         code: "unknown_session",
-        message: format!("no session `{}`, or several", text::clip(&text::neutral(given), 80)),
-        hint: "`punch why-stop` tells of the last one, and its id".into(),
+        message: format!("no single session matches `{}`", text::clip(&text::neutral(given), 80)),
+        hint: "`punch keep-going why` explains the last one and prints its id".into(),
     }
 }
 
 fn explain(record: &DecisionRecord, input: &Input, decision: &Decision) -> Vec<String> {
     let (facts, whose) = (&input.facts, whose(record));
     let what = match decision {
-        Decision::Continue { n, of, .. } => format!("was kept going, continuation {n}/{of}"),
+        Decision::Continue { n, of, .. } => format!("was told to continue, continuation {n}/{of}"),
         Decision::Allow { reason } => format!("was allowed to stop ({})", reason.code()),
     };
     let mut lines = vec![format!("{whose} {what}, {}", utc(record.at)), format!("because {}", sentence(decision))];
     if facts.revision > 0 {
-        lines.push(format!("{} of {} todos were open at revision {}", facts.open, facts.total, facts.revision));
+        lines.push(format!("open at revision {}: {} of {}", facts.revision, facts.open, count(facts.total, "todo")));
         let (counters, policy) = (&input.counters, &input.policy);
         lines.push(format!(
             "continuations before: {} of {} since progress, {} of {} since the last message, {} of {} without a tool",
@@ -159,7 +160,7 @@ fn explain(record: &DecisionRecord, input: &Input, decision: &Decision) -> Vec<S
         ));
         lines.push(match input.scene.context {
             Some(context) => format!("context: {} of {} tokens", context.used, context.limit),
-            None => "context: unknown, so it stopped nothing".to_owned(),
+            None => "context usage unknown, so not considered".to_owned(),
         });
     }
     for one in &facts.unproven {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use punch_agents::settings::{self, Level, Program, Roots, Target};
 use punch_agents::{AGENTS, Adapter};
+use punch_engine::call::Dialect;
 use punch_engine::locate;
 use punch_serve::wiring::plugin;
 
@@ -32,6 +33,8 @@ pub struct Place {
     pub roots: Roots,
     /// How punch is called.
     pub program: Program,
+    /// The form of the tools for single agents, or for all of them.
+    pub dialects: Vec<(Option<&'static Adapter>, Dialect)>,
     /// The folder of the records.
     pub records: PathBuf,
     /// The git worktree of the project, if it is one.
@@ -61,7 +64,7 @@ impl Place {
         let no_home = || Failure::refused("no_home", "there is no home folder", "set HOME");
         let roots = environment::agent_roots(project, main).ok_or_else(no_home)?;
         let records = environment::state_home().ok_or_else(no_home)?.join("punch").join("wiring");
-        Ok(Self { level, roots, program: program()?, records, worktree })
+        Ok(Self { level, roots, program: program()?, dialects: Vec::new(), records, worktree })
     }
 
     /// The path of the same kind of file at another level.
@@ -90,9 +93,17 @@ impl Place {
         AGENTS.iter().any(|agent| uses(Level::Shared, agent) && uses(Level::Personal, agent))
     }
 
+    /// The form of the tools that was asked for; for one agent before for all.
+    fn dialect(&self, agent: &Adapter) -> Option<Dialect> {
+        let own = self.dialects.iter().rev().find(|(whom, _)| whom.is_some_and(|whom| whom.name == agent.name));
+        let all = || self.dialects.iter().rev().find(|(whom, _)| whom.is_none());
+        own.or_else(all).map(|(_, dialect)| *dialect)
+    }
+
     /// The files of an agent.
     pub fn targets(&self, agent: &'static Adapter) -> Vec<Target> {
-        settings::files(agent, self.level, &self.roots, &self.program, &|path: &Path| path.exists())
+        let call = (&self.program, self.dialect(agent).map(Dialect::name));
+        settings::files(agent, self.level, &self.roots, call, &|path: &Path| path.exists())
     }
 
     /// The files of an agent in a form; none in a form that it does not have.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use punch_agents::AGENTS;
 use punch_agents::settings::Level;
 use punch_core::text;
 use punch_engine::Git;
@@ -12,12 +13,21 @@ use super::decide::Decision;
 use super::step::{Action, Step};
 use super::{Form, look, look_at};
 
+const NOT_CONNECTED: &str = "was not connected";
+
 impl Change {
     /// One line for each agent, with every file that changes, and what is left to do.
     pub fn summary(&self, done: bool) -> String {
         let mut lines = Vec::new();
         for agent in &self.agents {
             lines.extend(self.agent_lines(agent, done));
+        }
+        // Without names every agent is meant: those that were never connected are not worth a line.
+        if self.request.way == Way::Out && self.agents.len() == AGENTS.len() {
+            lines.retain(|line| !line.contains(NOT_CONNECTED));
+            if lines.is_empty() {
+                lines.push(format!("No agent was connected ({})", self.place.level.name()));
+            }
         }
         let changed: Vec<&Step> = self.steps.iter().filter(|step| step.before != step.after).collect();
         let of_git: Vec<&Path> =
@@ -52,7 +62,7 @@ impl Change {
         };
         let mut lines = vec![match (changed.is_empty(), self.request.way) {
             (true, Way::In) => format!("{name} is already connected ({level}): {}", paths(&same)),
-            (true, Way::Out) => format!("{name} was not connected ({level})"),
+            (true, Way::Out) => format!("{name} {NOT_CONNECTED} ({level})"),
             (false, _) => format!("{name} {verb} ({level}): {}", paths(&changed)),
         }];
         for step in same.iter().filter(|step| step.action == Action::Leave) {

@@ -57,9 +57,10 @@ fn add_makes_todos() {
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch add x --complexity huge
-    2> error: complexity: `huge` is none of trivial, small, medium, large, epic
-    2> hint: fix that value and try again; nothing was changed
-    exit 1
+    2> error: invalid value 'huge' for '--complexity <SIZE>': use trivial, small, medium, large or epic
+    2> 
+    2> For more information, try '--help'.
+    exit 2
     $ punch add a b --id both
     2> error: --id names one todo, several were given
     2> hint: add them one by one
@@ -247,7 +248,7 @@ fn hold_and_release_let_a_todo_wait() {
     exit 1
     $ punch release design
     [ ] design  Design it
-      on hold: no longer
+      no longer on hold
     ready now: design
     $ punch hold design 'rate limit' --kind timer
     2> error: `--kind timer` needs `--for`, for example `--for 10m`
@@ -416,7 +417,7 @@ fn a_parked_todo_stays_in_the_list_and_is_no_open_work() {
     exit 1
     $ punch release T-2
     [ ] T-2  Two
-      on hold: no longer
+      no longer on hold
     ready now: T-2
     $ punch next
     [ ] T-2  Two

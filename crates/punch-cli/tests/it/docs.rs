@@ -46,6 +46,17 @@ fn every_verb_has_examples() {
     }
 }
 
+/// An example that is too long for a line is hard to copy.
+#[test]
+fn examples_fit_on_a_line() {
+    for verb in every_verb() {
+        let examples = section(&help(&[&verb]), "Examples:").unwrap_or_default();
+        let broken: Vec<&str> =
+            examples.lines().filter(|line| line.starts_with("  ") && !line.contains("punch")).collect();
+        assert!(broken.is_empty(), "`punch {verb} --help`: {broken:?}");
+    }
+}
+
 fn reference() -> String {
     let mut out = HEAD.to_owned();
     for topic in [&["help", "--all"][..], &["help", "options"], &["help", "symbols"], &["help", "filters"]] {

@@ -122,7 +122,7 @@ fn claims_are_given_back_and_release_means_both() {
       on hold: which? (human)
     $ punch release T-2
     [ ] T-2  B
-      on hold: no longer
+      no longer on hold
     ready now: T-2
     $ punch unclaim T-2
     2> error: cannot unclaim `T-2`: it is pending
@@ -335,7 +335,7 @@ fn importing_twice_updates_and_exporting_never_overwrites_silently() {
     3 todos imported
     "#);
     assert_eq!(world.refused(&["export", "TODO.md"]), (1, "file_exists".to_owned()));
-    assert_eq!(world.json(&["export", "TODO.md", "--force"])["format"], "markdown");
+    assert_eq!(world.json(&["export", "TODO.md", "--force"])["format"], "checklist");
     assert_eq!(world.json(&["export", "new.plan.md"])["format"], "cursor-plan");
     assert_eq!(world.json(&["export", "plan.json"])["format"], "extended");
 }

@@ -228,3 +228,34 @@ fn outside_git_the_project_files_are_used() {
     world.ok(&["uninstall", "-y"]);
     assert!(!world.project.join(".gemini").exists() && !world.project.join(".claude").exists());
 }
+
+#[test]
+fn every_agent_gets_the_dialect_that_was_asked_for_and_keeps_it() {
+    let world = World::with_git();
+    let install = |more: &[&str]| world.ok(&[&["install", "-y"], &AGENTS[..], more].concat());
+    install(&["--dialect", "todowrite", "--dialect", "codex=cursor"]);
+    let key = world.project.to_str().unwrap();
+    let claude = || read(&world.root.join("home/.claude.json"))["projects"][key]["mcpServers"]["punch"]["args"].clone();
+    let opencode = || read(&world.project.join("opencode.json"))["mcp"]["punch"]["command"].clone();
+    let codex = || fs::read_to_string(world.project.join(".codex/config.toml")).unwrap();
+    let chosen = serde_json::json!(["mcp", "--dialect", "todowrite"]);
+    let with_choice = || {
+        assert_eq!(claude(), chosen);
+        assert_eq!(opencode().as_array().unwrap()[1..], chosen.as_array().unwrap()[..]);
+        assert!(codex().contains("args = [\"mcp\", \"--dialect\", \"cursor\"]"), "{}", codex());
+    };
+    with_choice();
+    // Another install keeps the choice, and so does what the user wrote by hand.
+    install(&[]);
+    with_choice();
+    let doctor = world.json(&["doctor"]);
+    assert!(doctor["agents"].as_array().unwrap().iter().all(|agent| agent["personal"] == "yes"), "{doctor}");
+    install(&["--dialect", "native"]);
+    assert_eq!(claude(), serde_json::json!(["mcp", "--dialect", "native"]));
+    let wrong = world.punch(&["install", "claude", "--dialect", "todo"]);
+    assert!(wrong.exit == Some(2) && wrong.stderr.contains("unknown dialect `todo` (try native, "), "{}", wrong.stderr);
+    let wrong = world.punch(&["install", "claude", "--dialect", "claud=native"]);
+    assert!(wrong.exit == Some(2) && wrong.stderr.contains("unknown agent `claud`"), "{}", wrong.stderr);
+    world.ok(&["uninstall", "-y"]);
+    assert!(!world.project.join("opencode.json").exists());
+}

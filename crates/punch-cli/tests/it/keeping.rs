@@ -104,11 +104,11 @@ fn a_session_that_is_kept_going_says_so() {
     claude 1a2b3c4d: continuation 2/3
     No agent is connected: `punch install` connects the ones you use
     $ punch why-stop
-    claude 1a2b3c4d was kept going, continuation 2/3, TIME
+    claude 1a2b3c4d was told to continue, continuation 2/3, TIME
     because something is open that it can work on
-    2 of 2 todos were open at revision 2
+    open at revision 2: 2 of 2 todos
     continuations before: 1 of 10 since progress, 1 of 100 since the last message, 1 of 3 without a tool
-    context: unknown, so it stopped nothing
+    context usage unknown, so not considered
     $ punch keep-going
     Auto-continue is on.
     claude 1a2b3c4d: continuation 2/3
@@ -135,22 +135,22 @@ fn a_stop_is_explained() {
     $ punch why-stop
     claude 1a2b3c4d was allowed to stop (no_progress), TIME
     because 3 continuations in a row made no progress
-    2 of 2 todos were open at revision 2
+    open at revision 2: 2 of 2 todos
     continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without a tool
-    context: unknown, so it stopped nothing
+    context usage unknown, so not considered
     what to do: read what the agent says, then send it a message
     then: interrupted, at T-2
     $ punch why-stop 1a2b
     claude 1a2b3c4d was allowed to stop (no_progress), TIME
     because 3 continuations in a row made no progress
-    2 of 2 todos were open at revision 2
+    open at revision 2: 2 of 2 todos
     continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without a tool
-    context: unknown, so it stopped nothing
+    context usage unknown, so not considered
     what to do: read what the agent says, then send it a message
     then: interrupted, at T-2
     $ punch why-stop nobody
-    2> error: no session `nobody`, or several
-    2> hint: `punch why-stop` tells of the last one, and its id
+    2> error: no single session matches `nobody`
+    2> hint: `punch keep-going why` explains the last one and prints its id
     exit 1
     $ punch status
     main: 0 of 2 done (0%)

@@ -52,7 +52,7 @@ fn a_deleted_log_is_reported_by_every_command_and_accepted_by_the_user() {
     assert_eq!(world.json(&["list"])["todos"].as_array().unwrap().len(), 1);
     world.sound();
     // The copy of before is kept, and not overwritten by the writes after it.
-    let (_, kept) = accepted.stdout.split_once("The latest copy is kept: `").unwrap();
+    let (_, kept) = accepted.stdout.split_once("The latest copy is in `").unwrap();
     let (kept, _) = kept.split_once('`').unwrap();
     world.ok(&["store", "restore", kept]);
     assert_eq!(world.ok(&["list"]), "[ ] T-1  one\n");

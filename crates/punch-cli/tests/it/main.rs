@@ -33,6 +33,7 @@ mod looks;
 mod lost;
 mod many;
 mod mcp;
+mod newcomer;
 #[cfg(target_os = "linux")]
 mod on_a_terminal;
 mod plan_file;

@@ -138,7 +138,7 @@ fn why_alone_tells_where_all_waiting_begins_people_first() {
     1 in conflict: tidy touches src/main.rs, code touches src/**
     $ punch release design
     [ ] design  Design it
-      on hold: no longer
+      no longer on hold
     ready now: design
     $ punch why
     1 of 4 open can be started: design

@@ -32,7 +32,7 @@ fn a_file_is_scheduled_without_a_store() {
     "), @r#"
     $ punch schedule --file plan.json --agents 2
     list: 4 todos for 2 agents, 2 windows of 140,000 tokens
-    length 120,000 tokens, at least 120,000
+    total 120,000 tokens (lower bound 120,000)
       1 |T-1========|T-3============================================================
       2 |T-4=.......|T-2============================................................
     agent 1 window 1 (120,000): T-1, T-3
@@ -42,7 +42,7 @@ fn a_file_is_scheduled_without_a_store() {
     left out: T-7 on hold: blocked
     $ punch schedule --file plan.json --policy level --ascii
     level: 4 todos for 1 agent, 3 windows of 140,000 tokens
-    length 178,000 tokens, at least 178,000
+    total 178,000 tokens (lower bound 178,000)
       1 |T-1====|==#T-2==================#T-3=======================================
     agent 1 window 1 (28,000): T-1, T-4
     agent 1 window 2 (50,000): T-2
@@ -54,7 +54,7 @@ fn a_file_is_scheduled_without_a_store() {
     {"schema":1,"policy":"makespan","agents":1,"contextWindow":200000,"budget":140000,"groups":[{"group":1,"todos":["T-1","T-6","T-7","T-4"]},{"group":2,"todos":["T-2","T-3"]},{"group":3,"todos":["T-5"]}],"windows":[{"agent":1,"window":1,"todos":["T-1","T-3"],"estimatedTokens":120000},{"agent":1,"window":2,"todos":["T-2"],"estimatedTokens":50000}],"slots":[{"todo":"T-1","agent":1,"window":1,"start":0,"end":20000},{"todo":"T-3","agent":1,"window":1,"start":20000,"end":120000},{"todo":"T-2","agent":1,"window":2,"start":120000,"end":170000}],"makespan":170000,"lowerBound":170000,"checkpoints":[{"after":"T-3","agent":1,"window":1}],"oversize":["T-5"],"blocked":[{"id":"T-4","why":"optional, left out"},{"id":"T-5","why":"larger than a window (150000 of 140000 tokens)"},{"id":"T-7","why":"on hold: blocked"}]}
     $ punch schedule --file plan.json --agents 2 --limit 4
     list: 4 todos for 2 agents, 2 windows of 140,000 tokens
-    length 120,000 tokens, at least 120,000
+    total 120,000 tokens (lower bound 120,000)
       1 |T-1========|T-3============================================================
     +6 more
     2> 6 lines are not shown; --limit N shows more, --json all
@@ -69,7 +69,7 @@ fn a_file_is_scheduled_without_a_store() {
     exit 1
     $ punch schedule
     list: 0 todos for 1 agent, 0 windows of 140,000 tokens
-    length 0 tokens, at least 0
+    total 0 tokens (lower bound 0)
     $ punch schedule --json
     {"schema":1,"policy":"list","agents":1,"contextWindow":200000,"budget":140000,"groups":[],"windows":[],"slots":[],"makespan":0,"lowerBound":0,"checkpoints":[],"oversize":[],"blocked":[]}
     "#);
@@ -84,7 +84,7 @@ fn the_plan_itself_is_scheduled() {
     assert_snapshot!(world.script("schedule --agents 3"), @r#"
     $ punch schedule --agents 3
     list: 4 todos for 3 agents, 2 windows of 140,000 tokens
-    length 120,000 tokens, at least 120,000
+    total 120,000 tokens (lower bound 120,000)
       1 |T-1========|T-3============================================================
       2 |T-4=.......|T-2============================................................
       3 ............................................................................

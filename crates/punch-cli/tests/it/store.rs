@@ -43,13 +43,13 @@ fn init_says_where_and_why() {
     assert_snapshot!(world.script("init\ninit\ninit --json\ninit --in-tree"), @r#"
     $ punch init
     Created `$ROOT/p/.git/punch/store.db` with the plan `main`.
-    It lives in the git folder: all worktrees share it, `git clean` and `git stash` leave it alone, no commit has it.
+    It lives inside .git: shared by all worktrees, safe from `git clean` and `git stash`, never committed.
     Try next:
       punch add 'Write the parser' 'Test the parser'
       punch
     $ punch init
     Already set up: `$ROOT/p/.git/punch/store.db` with the plan `main`.
-    It lives in the git folder: all worktrees share it, `git clean` and `git stash` leave it alone, no commit has it.
+    It lives inside .git: shared by all worktrees, safe from `git clean` and `git stash`, never committed.
     Try next:
       punch add 'Write the parser' 'Test the parser'
       punch
@@ -201,7 +201,7 @@ fn a_wrong_setting_stops_every_verb_and_can_be_mended() {
     2> hint: `punch config show` lists every setting
     exit 1
     $ punch doctor --json
-    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: unknown setting `view.asci` (did you mean `view.ascii`?)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"writes","severity":"ok","detail":"every recorded write is there"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 3.1"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 matches the event log"},{"what":"plan main: derived values","severity":"ok","detail":"consistent (1 todo)"},{"what":"size","severity":"ok","detail":"208.0 KB, 4.0 KB of it free, 52.3 KB not merged yet; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it"},{"what":"agents","severity":"note","detail":"none on PATH; `punch install NAME` prepares one all the same"}],"agents":[{"agent":"claude","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"codex","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"qwen","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"gemini","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"cursor","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"opencode","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"copilot","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"droid","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]}],"reachable":null}
+    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: unknown setting `view.asci` (did you mean `view.ascii`?)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"writes","severity":"ok","detail":"every recorded write is there"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 3.1"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 matches the event log"},{"what":"plan main: derived values","severity":"ok","detail":"consistent (1 todo)"},{"what":"size","severity":"ok","detail":"208.0 KB; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it"},{"what":"agents","severity":"note","detail":"none on PATH; `punch install NAME` prepares one all the same"}],"agents":[{"agent":"claude","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"codex","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"qwen","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"gemini","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"cursor","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"opencode","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"copilot","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"droid","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]}],"reachable":null}
     $ punch config unset view.asci
     `view.asci` is unset in `$ROOT/p/.punch/config.toml`
     $ punch list
@@ -214,7 +214,7 @@ fn doctor_tells_what_it_looked_at() {
     let world = World::with_git();
     assert_snapshot!(world.script("doctor"), @r#"
     $ punch doctor
-    note      store: none at `$ROOT/p/.git/punch/store.db` (git) yet; the first change makes it
+    note      store: none at `$ROOT/p/.git/punch/store.db` (git) yet; the first change creates it
     note      copy: none yet; the next change makes one
     note      agents: none on PATH; `punch install NAME` prepares one all the same
     "#);
@@ -229,7 +229,7 @@ fn doctor_tells_what_it_looked_at() {
     ok        integrity: pages, references, columns and edges are sound
     ok        plan main: history: revision 2 matches the event log
     ok        plan main: derived values: consistent (2 todos)
-    ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
+    ok        size: N bytes; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
     note      agents: none on PATH; `punch install NAME` prepares one all the same
     $ punch doctor --repair
@@ -240,7 +240,7 @@ fn doctor_tells_what_it_looked_at() {
     ok        integrity: pages, references, columns and edges are sound
     ok        plan main: history: revision 2 matches the event log
     ok        plan main: derived values: consistent (2 todos)
-    ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
+    ok        size: N bytes; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
     note      agents: none on PATH; `punch install NAME` prepares one all the same
     "#);
@@ -263,7 +263,7 @@ fn the_store_is_copied_restored_and_pruned() {
     "), @r"
     $ punch store info
     store: $ROOT/p/.punch/store.db (outside)
-    holds: nothing yet; the first change makes it
+    holds: nothing yet; the first change creates it
     $ punch store backup
     2> error: cannot use the store `$ROOT/p/.punch/store.db`: there is none yet
     2> hint: run `punch init`, or make a first change
@@ -309,7 +309,7 @@ fn the_store_is_copied_restored_and_pruned() {
     $ punch store info
     store: $ROOT/p/.punch/store.db (outside)
     id: NAME, schema 3.1, SQLite 3.54.1
-    size: N bytes, N bytes of it free, N bytes not merged yet
+    size: N bytes
     holds: 1 plan, 2 todos, 3 events, 0 sessions
     copy: $ROOT/home/.local/state/punch/copies/NAME.db (a moment ago)
     $ punch store backup ../copy.db
@@ -338,12 +338,12 @@ fn the_store_is_copied_restored_and_pruned() {
     ok        integrity: pages, references, columns and edges are sound
     ok        plan main: history: revision 3 matches the event log
     ok        plan main: derived values: consistent (2 todos)
-    ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 2 events (2 a day)
+    ok        size: N bytes; 1 plan, 2 todos, 2 events (2 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
     note      agents: none on PATH; `punch install NAME` prepares one all the same
     $ punch store restore ../copy.db
     Restored `$ROOT/p/.punch/store.db` from `../copy.db`: 1 plan, 2 todos.
-    What was there is kept: `$ROOT/p/.punch/backups/replaced-SECONDS.db`
+    The replaced store is in `$ROOT/p/.punch/backups/replaced-SECONDS.db`
     $ punch list
     [ ] T-2  b
     $ punch doctor
@@ -354,7 +354,7 @@ fn the_store_is_copied_restored_and_pruned() {
     ok        integrity: pages, references, columns and edges are sound
     ok        plan main: history: revision 2 matches the event log
     ok        plan main: derived values: consistent (2 todos)
-    ok        size: N bytes, N bytes of it free, N bytes not merged yet; 1 plan, 2 todos, 3 events (3 a day)
+    ok        size: N bytes; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
     note      agents: none on PATH; `punch install NAME` prepares one all the same
     "#);

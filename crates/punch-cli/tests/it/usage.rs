@@ -7,7 +7,10 @@ use crate::world::World;
 #[test]
 fn use_is_reported_and_estimates_learn_from_it() {
     let world = World::new();
-    assert_eq!(world.ok(&["report"]), "Nothing was reported yet.\n");
+    assert_eq!(
+        world.ok(&["report"]),
+        "No usage recorded yet. Connected agents record it; `punch stats record T-1 --tokens 5000` does it by hand.\n"
+    );
     world.ok(&["add", "one", "--complexity", "large"]);
     world.ok(&["add", "two", "--complexity", "small"]);
     assert_eq!(

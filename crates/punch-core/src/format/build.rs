@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use super::input_object::InputObject;
 use super::{Format, extra};
 use crate::dialect::input::kind;
-use crate::plan_file::line_of;
 use crate::{Document, Parsed, Record, Refusal, record, text};
 
 /// How many errors are named.
@@ -19,11 +18,18 @@ pub(super) struct Build {
     format: Format,
     pub(super) document: Document,
     ignored: BTreeSet<String>,
-    errors: Vec<String>,
+    errors: Vec<InputError>,
     more: usize,
     places: HashMap<String, String>,
-    /// Text in which [`line_of`] finds the lines of places.
-    front: Option<String>,
+}
+
+/// Something in the input that is wrong.
+struct InputError {
+    /// The path of the value, or its line.
+    at: String,
+    what: String,
+    /// The path of another value that `what` ends with.
+    other: Option<String>,
 }
 
 impl Build {
@@ -35,23 +41,35 @@ impl Build {
             errors: Vec::new(),
             more: 0,
             places: HashMap::new(),
-            front: None,
         }
-    }
-
-    /// Names the lines of errors in this front matter.
-    pub(super) fn with_lines_of(&mut self, front: &str) {
-        self.front = Some(front.to_owned());
     }
 
     /// Something is wrong at a place.
     pub(super) fn error(&mut self, at: &str, what: &str) {
+        self.remember(InputError { at: at.to_owned(), what: what.to_owned(), other: None });
+    }
+
+    fn remember(&mut self, error: InputError) {
         if self.errors.len() < NAMED {
-            let line = self.front.as_deref().and_then(|front| line_of(front, at));
-            let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            self.errors.push(if at.is_empty() { what.to_owned() } else { format!("{line}{at}: {what}") });
+            self.errors.push(error);
         } else {
             self.more += 1;
+        }
+    }
+
+    /// Replaces paths by lines and columns, for formats that people write by hand.
+    pub(super) fn locate(&mut self, place: impl Fn(&str) -> Option<String>) {
+        for error in &mut self.errors {
+            let Some(found) = place(&error.at) else { continue };
+            let path = std::mem::replace(&mut error.at, found);
+            let key = path.rsplit('.').next().unwrap_or_default();
+            // A value that is wrong is named; a todo that is wrong is where the place points at.
+            if error.what.starts_with("is ") || error.what.starts_with("must ") {
+                let key =
+                    if key.ends_with(']') { "this entry".to_owned() } else { format!("`{}`", text::neutral(key)) };
+                error.what = format!("{key} {}", error.what);
+            }
+            error.other = error.other.take().map(|other| place(&other).unwrap_or(other));
         }
     }
 
@@ -99,9 +117,9 @@ impl Build {
         match &record.id {
             Some(id) if id.is_empty() => self.error(at, "the id is empty"),
             Some(id) => {
-                if let Some(first) = self.places.get(id) {
-                    let id = text::neutral(&text::clip(id, 80)).into_owned();
-                    self.error(at, &format!("the id `{id}` is taken by {first}"));
+                if let Some(first) = self.places.get(id).cloned() {
+                    let what = format!("the id `{}` is taken by", text::neutral(&text::clip(id, 80)));
+                    self.remember(InputError { at: at.to_owned(), what, other: Some(first) });
                 } else {
                     self.places.insert(id.clone(), at.to_owned());
                 }
@@ -115,13 +133,22 @@ impl Build {
     /// The whole document, or everything that is wrong with it.
     pub(super) fn finish(mut self) -> Result<Parsed, Refusal> {
         if !self.errors.is_empty() {
+            let mut lines: Vec<String> = self.errors.iter().map(InputError::text).collect();
             if self.more > 0 {
-                self.errors.push(format!("{} more errors", self.more));
+                lines.push(format!("{} more errors", self.more));
             }
-            return Err(Refusal::Invalid { at: String::new(), what: self.errors.join("\n") });
+            return Err(Refusal::Invalid { at: String::new(), what: lines.join("\n") });
         }
         self.document.settle()?;
         Ok(Parsed { document: self.document, ignored: self.ignored })
+    }
+}
+
+impl InputError {
+    fn text(&self) -> String {
+        let at = if self.at.is_empty() { String::new() } else { format!("{}: ", self.at) };
+        let other = self.other.as_ref().map(|other| format!(" {other}")).unwrap_or_default();
+        format!("{at}{}{other}", self.what)
     }
 }
 

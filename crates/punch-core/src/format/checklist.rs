@@ -51,7 +51,8 @@ pub(super) fn phases(outline: &Outline<'_>, level: usize, build: &mut Build) -> 
     out
 }
 
-fn status(marker: &str) -> Result<Status, String> {
+/// The status that the character in a box stands for.
+pub(crate) fn status(marker: &str) -> Result<Status, String> {
     Ok(match marker {
         " " => Status::Pending,
         ">" | "/" => Status::InProgress,
@@ -60,6 +61,17 @@ fn status(marker: &str) -> Result<Status, String> {
         "!" => Status::Failed,
         _ => return Err(format!("unknown marker `[{}]`; use [ ], [>], [x], [-] or [!]", text::neutral(marker))),
     })
+}
+
+/// The character in the box of a todo with this status.
+pub(crate) const fn marker(status: Status) -> &'static str {
+    match status {
+        Status::Pending => " ",
+        Status::InProgress => ">",
+        Status::Completed => "x",
+        Status::Cancelled => "-",
+        Status::Failed => "!",
+    }
 }
 
 /// Writes headings and boxes. A dependency is written by nesting where list order allows it.
@@ -80,14 +92,7 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
                 nest.pop();
             }
             realised += usize::from(!nest.is_empty());
-            let marker = match record.status.stored() {
-                Status::Pending => " ",
-                Status::InProgress => ">",
-                Status::Completed => "x",
-                Status::Cancelled => "-",
-                Status::Failed => "!",
-            };
-            let head = format!("- [{marker}] {}", line(&record.content, lost));
+            let head = format!("- [{}] {}", marker(record.status.stored()), line(&record.content, lost));
             out.push_str(&indented(&item(&head, record, lost), 2 * nest.len()));
             nest.push(at);
         }
@@ -124,7 +129,7 @@ pub(super) fn heading(out: &mut String, marks: &str, name: Option<&str>, lost: &
 }
 
 /// A text in one line without white space at its ends.
-pub(super) fn line(content: &str, lost: &mut BTreeSet<String>) -> String {
+pub(crate) fn line(content: &str, lost: &mut BTreeSet<String>) -> String {
     let shown = text::neutral(content);
     let shown = shown.trim_matches(|c: char| c.is_whitespace() || text::is_js_space(c));
     if shown != content {

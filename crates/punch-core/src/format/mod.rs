@@ -5,7 +5,7 @@
 
 mod beads;
 mod build;
-mod checklist;
+pub(crate) mod checklist;
 mod claude;
 mod codex;
 mod cursor;
@@ -13,7 +13,7 @@ mod document;
 mod extra;
 mod input_object;
 mod labels;
-mod outline;
+pub(crate) mod outline;
 pub mod pasted_list;
 mod peek;
 mod phases;

@@ -3,45 +3,55 @@
 //! Code fences and comments hold no items. If any item has a box, only those with one are items; otherwise the
 //! numbered ones are, and without numbers all of them.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use super::plan_file::front_matter;
 use crate::record;
-use std::collections::BTreeSet;
 
 /// How many skipped lines are named.
 const NAMED: usize = 20;
 
 /// A Markdown list: its items, how they nest, and the headings above them.
 #[derive(Debug, Default)]
-pub(super) struct Outline<'a> {
+pub(crate) struct Outline<'a> {
     /// Headings in order, those without items too.
-    pub(super) phases: Vec<&'a str>,
+    pub(crate) phases: Vec<&'a str>,
     /// The level of each, from 1.
-    pub(super) levels: Vec<usize>,
-    pub(super) entries: Vec<OutlineItem<'a>>,
+    pub(crate) levels: Vec<usize>,
+    pub(crate) entries: Vec<OutlineItem<'a>>,
     /// Lines that belong to nothing.
-    pub(super) ignored: BTreeSet<String>,
-    pub(super) fences: usize,
+    pub(crate) ignored: BTreeSet<String>,
+    pub(crate) fences: usize,
     skipped: usize,
 }
 
-/// One item.
+/// One item. Places are bytes of the whole text.
 #[derive(Debug, Default)]
-pub(super) struct OutlineItem<'a> {
+pub(crate) struct OutlineItem<'a> {
     /// Counted from 1.
-    pub(super) line: usize,
+    pub(crate) line: usize,
     /// What stands in the box, if there is one.
-    pub(super) marker: Option<&'a str>,
+    pub(crate) marker: Option<&'a str>,
+    /// Where that stands: between the brackets.
+    pub(crate) marker_at: Range<usize>,
     /// A star behind the box.
-    pub(super) starred: bool,
-    pub(super) text: &'a str,
+    pub(crate) starred: bool,
+    pub(crate) text: &'a str,
+    /// Where the text stands.
+    pub(crate) text_at: Range<usize>,
+    /// What stands before the box or text in its line: white space and bullet.
+    pub(crate) bullet: &'a str,
+    /// Where the last line of the item and of what stands under it ends, without the line break.
+    pub(crate) end: usize,
     /// Index of the heading above.
-    pub(super) phase: Option<usize>,
+    pub(crate) phase: Option<usize>,
     /// Index of the item it is nested in.
-    pub(super) parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// The paragraphs under it.
-    pub(super) description: Option<String>,
+    pub(crate) description: Option<String>,
     /// The quotes under it.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// Columns before its bullet.
     indent: usize,
     /// Columns before what stands behind its bullet.
@@ -51,22 +61,23 @@ pub(super) struct OutlineItem<'a> {
 
 impl Outline<'_> {
     /// Whether any item has a box.
-    pub(super) fn boxed(&self) -> bool {
+    pub(crate) fn boxed(&self) -> bool {
         self.entries.iter().any(|entry| entry.marker.is_some())
     }
 }
 
 /// Reads a text.
-pub(super) fn read(text: &str) -> Outline<'_> {
+pub(crate) fn read(text: &str) -> Outline<'_> {
     let body = front_matter(text).map_or(text, |(_, body)| body);
-    let above = text[..text.len() - body.len()].matches('\n').count();
+    let body_at = text.len() - body.len();
+    let above = text[..body_at].matches('\n').count();
     let wanted = wanted(body);
     let mut out = Outline::default();
     let mut nest: Vec<usize> = Vec::new();
     let (mut open, mut unclosed) = (false, None);
     for (line, class) in classes(body) {
-        let (number, raw) = (line.0 + above, line.1);
-        match class {
+        let (number, raw, at) = (line.number + above, line.text, line.at + body_at);
+        match &class {
             Class::Item(item) if item.is(wanted) => {
                 let indent = columns(raw);
                 while nest.last().is_some_and(|at| out.entries[*at].indent >= indent) {
@@ -75,11 +86,18 @@ pub(super) fn read(text: &str) -> Outline<'_> {
                 let parent = nest.last().copied();
                 nest.push(out.entries.len());
                 open = true;
+                let shown_at = at + raw.len() - raw.trim_start().len();
+                let place = |range: Range<usize>| shown_at + range.start..shown_at + range.end;
+                let words = item.marker.map_or(item.text_at.start, |_| item.marker_at.start - 1);
                 out.entries.push(OutlineItem {
                     line: number,
                     marker: item.marker,
+                    marker_at: place(item.marker_at.clone()),
                     starred: item.starred,
                     text: item.text,
+                    text_at: place(item.text_at.clone()),
+                    bullet: &raw[..shown_at - at + words],
+                    end: at + raw.len(),
                     phase: out.phases.len().checked_sub(1),
                     parent,
                     indent,
@@ -91,17 +109,17 @@ pub(super) fn read(text: &str) -> Outline<'_> {
                 nest.clear();
                 open = false;
                 out.levels.push(raw.bytes().take_while(|b| *b == b'#').count());
-                out.phases.push(name);
+                out.phases.push(*name);
             }
-            Class::Blank if open => out.body(""),
+            Class::Blank if open => out.body("", 0),
             Class::Blank | Class::Rule | Class::Comment(_) => {}
             Class::Item(_) | Class::Text | Class::Fence | Class::Code(_)
                 if open && columns(raw) > out.entries.last().map_or(0, |entry| entry.indent) =>
             {
-                out.body(raw);
+                out.body(raw, at + raw.len());
             }
             // Code that is not indented may still belong to an item: its fence was.
-            Class::Code(_) if open => out.body(raw),
+            Class::Code(_) if open => out.body(raw, at + raw.len()),
             Class::Code(_) => {}
             Class::Item(_) | Class::Text | Class::Fence => {
                 open = false;
@@ -130,9 +148,10 @@ pub(super) fn read(text: &str) -> Outline<'_> {
 }
 
 impl<'a> Outline<'a> {
-    fn body(&mut self, line: &'a str) {
+    fn body(&mut self, line: &'a str, end: usize) {
         if let Some(entry) = self.entries.last_mut() {
             entry.body.push(line);
+            entry.end = entry.end.max(end);
         }
     }
 
@@ -196,14 +215,17 @@ fn wanted(text: &str) -> Wanted {
     out
 }
 
-#[derive(Clone, Copy, Debug)]
+/// An item in its line. Places are bytes of the line without its indentation.
+#[derive(Clone, Debug)]
 struct OutlineLine<'a> {
     numbered: bool,
     /// Columns of the bullet and the space behind it.
     bullet: usize,
     marker: Option<&'a str>,
+    marker_at: Range<usize>,
     starred: bool,
     text: &'a str,
+    text_at: Range<usize>,
 }
 
 impl OutlineLine<'_> {
@@ -216,7 +238,16 @@ impl OutlineLine<'_> {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+/// A line of a text, without its line break.
+struct SourceLine<'a> {
+    /// Counted from 1.
+    number: usize,
+    /// Where it begins.
+    at: usize,
+    text: &'a str,
+}
+
+#[derive(Clone, Debug)]
 enum Class<'a> {
     Blank,
     Heading(&'a str),
@@ -230,10 +261,13 @@ enum Class<'a> {
     Text,
 }
 
-/// Every line with its number and what it is.
-fn classes(text: &str) -> impl Iterator<Item = ((usize, &str), Class<'_>)> {
+/// Every line and what it is.
+fn classes(text: &str) -> impl Iterator<Item = (SourceLine<'_>, Class<'_>)> {
     let (mut fence, mut comment): (Option<&str>, bool) = (None, false);
-    text.split('\n').enumerate().map(move |(at, line)| {
+    let mut next = 0;
+    text.split('\n').enumerate().map(move |(above, line)| {
+        let at = next;
+        next += line.len() + 1;
         let line = line.strip_suffix('\r').unwrap_or(line);
         let shown = line.trim();
         let class = if let Some(mark) = fence {
@@ -258,7 +292,7 @@ fn classes(text: &str) -> impl Iterator<Item = ((usize, &str), Class<'_>)> {
         } else {
             Class::Text
         };
-        ((at + 1, line), class)
+        (SourceLine { number: above + 1, at, text: line }, class)
     })
 }
 
@@ -280,7 +314,20 @@ fn item(shown: &str) -> Option<OutlineLine<'_>> {
     let rest = if numbered { shown[digits..].strip_prefix(['.', ')']) } else { shown.strip_prefix(['-', '*', '+']) }?;
     let text = rest.strip_prefix([' ', '\t'])?.trim_start();
     let bullet = if numbered { digits + 2 } else { 2 };
-    let plain = OutlineLine { numbered, bullet, marker: None, starred: false, text };
+    // Every part but a box without anything in it is cut out of the line, so its length gives its place.
+    let place = |part: &str, after: &str| {
+        let start = shown.len() - after.len();
+        start..start + part.len()
+    };
+    let plain = OutlineLine {
+        numbered,
+        bullet,
+        marker: None,
+        marker_at: 0..0,
+        starred: false,
+        text,
+        text_at: place(text, text),
+    };
     let Some(inside) = text.strip_prefix('[') else { return Some(plain) };
     let (marker, after) = match (inside.strip_prefix(']'), inside.chars().next()) {
         (Some(after), _) => (" ", Some(after)),
@@ -288,10 +335,13 @@ fn item(shown: &str) -> Option<OutlineLine<'_>> {
         (None, None) => ("", None),
     };
     let Some(after) = after else { return Some(plain) };
+    let marker_at = shown.len() - inside.len()..shown.len() - after.len() - 1;
     let starred = after.starts_with("* ");
     let after = if starred { &after[1..] } else { after };
     if after.is_empty() || after.starts_with([' ', '\t']) {
-        Some(OutlineLine { marker: Some(marker), starred, text: after.trim(), ..plain })
+        let text = after.trim();
+        let text_at = place(text, after.trim_start());
+        Some(OutlineLine { marker: Some(marker), marker_at, starred, text, text_at, ..plain })
     } else {
         Some(plain)
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::build::Build;
 use super::{Format, extra, yaml};
+use crate::plan_file::{column, tree};
 use crate::{Document, Parsed, Record, Refusal, Status};
 
 /// The front matter of a text, and what follows it.
@@ -34,13 +35,18 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
     };
     let value = match yaml::read(front) {
         Ok(value) => value,
-        Err((line, what)) => {
-            build.error(&format!("line {}", line + 1), &what);
+        Err(((line, column), what)) => {
+            build.error(&format!("line {}, column {column}", line + 1), &what);
             return build.finish();
         }
     };
-    build.with_lines_of(front);
-    let Some(mut plan) = build.item(value, "front matter") else { return build.finish() };
+    let tree = tree::read(front);
+    let place = |path: &str| {
+        let at = tree.as_ref()?.find(path)?.start;
+        let above = front[..at].matches('\n').count();
+        Some(format!("line {}, column {}", above + 2, column(front, at) + 1))
+    };
+    let Some(mut plan) = build.item(value, "line 2, column 1") else { return build.finish() };
     for todo in plan.list("todos").into_iter().enumerate() {
         read_todo(&mut build, todo, "todos", None);
     }
@@ -63,6 +69,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
     if !body.trim().is_empty() {
         build.ignore("the text below the front matter");
     }
+    build.locate(place);
     build.finish()
 }
 

@@ -1,7 +1,7 @@
 //! YAML to JSON, for front matter: one document, no aliases (they make bombs), no repeated keys, a limit to nesting
 //! and to the number of nodes. The parser gives events, so nothing here recurses.
 
-use granit_parser::{Event, Parser, ScalarStyle, options};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, options};
 use serde_json::{Map, Value};
 
 use crate::text;
@@ -11,8 +11,8 @@ pub(crate) const DEPTH: usize = 32;
 /// How many nodes a document may have.
 const NODES: usize = 2_000_000;
 
-/// Why it is no YAML that we read: the line, counted from 1, and what is wrong.
-pub(crate) type Wrong = (usize, String);
+/// Why a text is not YAML that we read: line and column, counted from 1, and what is wrong.
+pub(crate) type Wrong = ((usize, usize), String);
 
 /// Reads a document; an empty one is null.
 pub(crate) fn read(input: &str) -> Result<Value, Wrong> {
@@ -20,9 +20,9 @@ pub(crate) fn read(input: &str) -> Result<Value, Wrong> {
     let mut tree = Tree::default();
     let mut documents = 0;
     for (nodes, next) in Parser::new_from_str_with_options(input, options).enumerate() {
-        let (event, span) = next.map_err(|error| (error.marker().line(), message(&error.to_string())))?;
-        let line = span.start.line();
-        let wrong = |what: &str| Err((line, what.to_owned()));
+        let (event, span) = next.map_err(|error| (place(error.marker()), message(&error.info())))?;
+        let at = place(&span.start);
+        let wrong = |what: &str| Err((at, what.to_owned()));
         if nodes > NODES {
             return wrong("more YAML than is read");
         }
@@ -36,11 +36,11 @@ pub(crate) fn read(input: &str) -> Result<Value, Wrong> {
             Event::Alias(_) | Event::UnresolvedAlias(_) => return wrong("YAML aliases are not read"),
             Event::Scalar(value, style, ..) => {
                 let value = if style == ScalarStyle::Plain { plain(&value) } else { value.into_owned().into() };
-                tree.value(value).map_err(|what| (line, what))?;
+                tree.value(value).map_err(|what| (at, what))?;
             }
-            Event::SequenceStart(..) => tree.open(Open::List(Vec::new()), line)?,
-            Event::MappingStart(..) => tree.open(Open::Map(Map::new(), None), line)?,
-            Event::SequenceEnd | Event::MappingEnd => tree.close().map_err(|what| (line, what))?,
+            Event::SequenceStart(..) => tree.open(Open::List(Vec::new()), at)?,
+            Event::MappingStart(..) => tree.open(Open::Map(Map::new(), None), at)?,
+            Event::SequenceEnd | Event::MappingEnd => tree.close().map_err(|what| (at, what))?,
             _ => {}
         }
     }
@@ -60,13 +60,13 @@ enum Open {
 }
 
 impl Tree {
-    fn open(&mut self, collection: Open, line: usize) -> Result<(), Wrong> {
+    fn open(&mut self, collection: Open, at: (usize, usize)) -> Result<(), Wrong> {
         if matches!(self.open.last(), Some(Open::Map(_, None))) {
-            return Err((line, "a key must be a string".to_owned()));
+            return Err((at, "a key must be a string".to_owned()));
         }
         // The parser has a limit of each kind; mixed they would add up.
         if self.open.len() >= DEPTH {
-            return Err((line, format!("nested deeper than {DEPTH}")));
+            return Err((at, format!("nested deeper than {DEPTH}")));
         }
         self.open.push(collection);
         Ok(())
@@ -93,7 +93,7 @@ impl Tree {
             Some(Open::Map(map, key @ Some(_))) => {
                 let key = key.take().unwrap_or_default();
                 if map.contains_key(&key) {
-                    return Err(format!("the key `{}` stands here twice", text::neutral(&text::clip(&key, 40))));
+                    return Err(format!("the key `{}` is used twice", text::neutral(&text::clip(&key, 40))));
                 }
                 map.insert(key, value);
             }
@@ -139,6 +139,10 @@ pub(crate) fn flow(value: &Value) -> String {
         }
     }
     out
+}
+
+fn place(marker: &Marker) -> (usize, usize) {
+    (marker.line(), marker.col() + 1)
 }
 
 fn message(error: &str) -> String {

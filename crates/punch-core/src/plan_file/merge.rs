@@ -6,8 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::write::four_of;
-use super::{PlanFileTodo, Write};
+use super::{FileForm, PlanFileTodo, Write};
 use crate::Status;
 use crate::text::{clip, neutral};
 
@@ -113,16 +112,16 @@ impl Merged {
     }
 }
 
-/// Merges. `plan` are its live todos in list order.
-pub fn merge(base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo]) -> Merged {
+/// Merges the todos of a file, which is written in this form, with the live todos of a plan in list order.
+pub fn merge(form: FileForm, base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo]) -> Merged {
     let known: HashMap<&str, &AgreedTodo> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
     let live: HashMap<&str, &PlanFileTodo> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
     let mut out = Merged::default();
     let mut seen: HashSet<&str> = file.iter().map(|item| item.id.as_str()).collect();
     let mut before: HashMap<&str, PlanFileTodo> = HashMap::new();
-    let mut unnamed = Unnamed::new(plan, &seen);
+    let mut unnamed = Unnamed::new(form, plan, &seen);
     for (at, theirs) in file.iter().enumerate() {
-        let adopted = if theirs.id.is_empty() { unnamed.adopt(&theirs.content) } else { None };
+        let adopted = if theirs.id.is_empty() { unnamed.adopt(&form.content(&theirs.content)) } else { None };
         let id = adopted.map_or(theirs.id.as_str(), |ours| ours.id.as_str());
         if let Some(ours) = adopted {
             seen.insert(&ours.id);
@@ -131,7 +130,8 @@ pub fn merge(base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo]) 
         match (live.get(id).filter(|_| !id.is_empty()), known.get(id)) {
             (Some(ours), known) => {
                 let theirs = PlanFileTodo { id: id.to_owned(), ..theirs.clone() };
-                let (was, wanted) = both(at, known.copied(), &theirs, ours, &mut out);
+                let side_by_side = SideBySide { form, known: known.copied(), theirs: &theirs, ours, live: &live };
+                let (was, wanted) = side_by_side.both(at, &mut out);
                 before.insert(&ours.id, was);
                 out.after.push(wanted);
                 out.places.push(at);
@@ -174,68 +174,108 @@ pub fn merge(base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo]) 
     out
 }
 
-/// One todo that both sides have: as the plan has it, and as it should be there.
-fn both(
-    at: usize,
-    known: Option<&AgreedTodo>,
-    theirs: &PlanFileTodo,
-    ours: &PlanFileTodo,
-    out: &mut Merged,
-) -> (PlanFileTodo, PlanFileTodo) {
-    let mut wanted = ours.clone();
-    let words = |known: Option<&AgreedTodo>, of: fn(&PlanFileTodo) -> String| {
-        let (f, p) = (of(theirs), of(ours));
-        let (theirs_new, ours_new) = match known {
-            Some(known) => (f != of(&known.file), p != of(&known.plan)),
+/// One todo that both sides have.
+struct SideBySide<'a> {
+    form: FileForm,
+    known: Option<&'a AgreedTodo>,
+    theirs: &'a PlanFileTodo,
+    ours: &'a PlanFileTodo,
+    live: &'a HashMap<&'a str, &'a PlanFileTodo>,
+}
+
+impl SideBySide<'_> {
+    /// The todo as the plan has it, and as it should be there.
+    fn both(&self, at: usize, out: &mut Merged) -> (PlanFileTodo, PlanFileTodo) {
+        let mut wanted = self.ours.clone();
+        self.content(at, &mut wanted, out);
+        match self.form {
+            FileForm::FrontMatter => self.dependencies(at, &mut wanted, out),
+            FileForm::Checklist => self.nesting(&mut wanted),
+        }
+        self.status(at, &mut wanted, out);
+        (self.ours.clone(), wanted)
+    }
+
+    /// Whether each side changed something since they last agreed.
+    fn changed<T: PartialEq>(&self, of: impl Fn(&PlanFileTodo) -> T) -> (bool, bool) {
+        match self.known {
+            Some(known) => (of(self.theirs) != of(&known.file), of(self.ours) != of(&known.plan)),
             // They never agreed: the file is what people wrote.
-            None => (f != p, false),
+            None => (of(self.theirs) != of(self.ours), false),
+        }
+    }
+
+    fn content(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut Merged) {
+        let (theirs, ours) = (self.theirs, self.ours);
+        if self.form.content(&theirs.content) == self.form.content(&ours.content) {
+            return;
+        }
+        match self.changed(|item| item.content.clone()) {
+            (true, changed) => {
+                wanted.content.clone_from(&theirs.content);
+                if changed {
+                    out.conflicts.push(conflict(Field::Content, ours, theirs.content.clone(), ours.content.clone()));
+                }
+            }
+            (false, true) => out.writes.push(Write::Content(at, ours.content.clone())),
+            (false, false) => {}
+        }
+    }
+
+    fn dependencies(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut Merged) {
+        let (theirs, ours) = (self.theirs, self.ours);
+        if theirs.dependencies == ours.dependencies {
+            return;
+        }
+        match self.changed(|item| item.dependencies.clone()) {
+            (true, changed) => {
+                wanted.dependencies.clone_from(&theirs.dependencies);
+                if changed {
+                    let (file, plan) = (theirs.dependencies.join(", "), ours.dependencies.join(", "));
+                    out.conflicts.push(conflict(Field::Dependencies, ours, file, plan));
+                }
+            }
+            (false, true) => out.writes.push(Write::Dependencies(at, ours.dependencies.clone())),
+            (false, false) => {}
+        }
+    }
+
+    /// A checklist has only the dependencies on nested items: what came to them or left them comes to the plan or leaves
+    /// it, and the other dependencies of the plan stay.
+    fn nesting(&self, wanted: &mut PlanFileTodo) {
+        let before: &[String] = self.known.map_or(&[], |known| &known.file.dependencies);
+        let now = &self.theirs.dependencies;
+        wanted.dependencies.retain(|id| now.contains(id) || !before.contains(id));
+        for id in now.iter().filter(|id| !before.contains(id) && self.live.contains_key(id.as_str())) {
+            if !wanted.dependencies.contains(id) {
+                wanted.dependencies.push(id.clone());
+            }
+        }
+    }
+
+    fn status(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut Merged) {
+        let (theirs, ours) = (self.theirs, self.ours);
+        let (theirs_new, ours_new) = match self.known {
+            Some(_) => self.changed(|item| item.status),
+            // They never agreed: the side that has begun the todo knows more.
+            None => (theirs.status != Status::Pending, ours.status != Status::Pending),
         };
-        (theirs_new, ours_new, f == p)
-    };
-    match words(known, |item| item.content.clone()) {
-        (true, changed, false) => {
-            wanted.content.clone_from(&theirs.content);
-            if changed {
-                out.conflicts.push(conflict(Field::Content, ours, theirs.content.clone(), ours.content.clone()));
+        let (file, plan) = (theirs.status.name().to_owned(), ours.status.name().to_owned());
+        match (theirs_new, ours_new) {
+            _ if theirs.status == self.form.status(ours.status) || theirs.status == ours.status => {}
+            (true, false) => wanted.status = theirs.status,
+            (true, true) if self.known.is_some() => {
+                wanted.status = theirs.status;
+                out.conflicts.push(conflict(Field::Status, ours, file, plan));
             }
-        }
-        (false, true, false) => out.writes.push(Write::Content(at, ours.content.clone())),
-        _ => {}
-    }
-    match words(known, |item| item.dependencies.join(", ")) {
-        (true, changed, false) => {
-            wanted.dependencies.clone_from(&theirs.dependencies);
-            if changed {
-                let (file, plan) = (theirs.dependencies.join(", "), ours.dependencies.join(", "));
-                out.conflicts.push(conflict(Field::Dependencies, ours, file, plan));
+            (true, true) => {
+                out.conflicts.push(Conflict { took: Side::Plan, ..conflict(Field::Status, ours, file, plan) });
+                out.writes.push(Write::Status(at, ours.status));
             }
+            (false, true) => out.writes.push(Write::Status(at, ours.status)),
+            (false, false) => {}
         }
-        (false, true, false) => out.writes.push(Write::Dependencies(at, ours.dependencies.clone())),
-        _ => {}
     }
-    let same = theirs.status == four_of(ours.status) || theirs.status == ours.status;
-    let (theirs_new, ours_new) = match known {
-        Some(known) => (theirs.status != known.file.status, ours.status != known.plan.status),
-        // They never agreed: the side that has begun the todo knows more.
-        None => (theirs.status != Status::Pending, ours.status != Status::Pending),
-    };
-    match (theirs_new, ours_new) {
-        _ if same => {}
-        (true, false) => wanted.status = theirs.status,
-        (true, true) if known.is_some() => {
-            wanted.status = theirs.status;
-            let (file, plan) = (theirs.status.name().to_owned(), ours.status.name().to_owned());
-            out.conflicts.push(conflict(Field::Status, ours, file, plan));
-        }
-        (true, true) => {
-            let (file, plan) = (theirs.status.name().to_owned(), ours.status.name().to_owned());
-            out.conflicts.push(Conflict { took: Side::Plan, ..conflict(Field::Status, ours, file, plan) });
-            out.writes.push(Write::Status(at, ours.status));
-        }
-        (false, true) => out.writes.push(Write::Status(at, ours.status)),
-        (false, false) => {}
-    }
-    (ours.clone(), wanted)
 }
 
 fn conflict(field: Field, ours: &PlanFileTodo, file: String, plan: String) -> Conflict {
@@ -245,14 +285,14 @@ fn conflict(field: Field, ours: &PlanFileTodo, file: String, plan: String) -> Co
 /// Todos of the plan that the file does not name, by what they say: the user's todo without an id may be one of them,
 /// brought in before and not yet given its id.
 struct Unnamed<'a> {
-    by_content: HashMap<&'a str, Vec<&'a PlanFileTodo>>,
+    by_content: HashMap<String, Vec<&'a PlanFileTodo>>,
 }
 
 impl<'a> Unnamed<'a> {
-    fn new(plan: &'a [PlanFileTodo], named: &HashSet<&str>) -> Self {
-        let mut by_content: HashMap<&str, Vec<&PlanFileTodo>> = HashMap::new();
+    fn new(form: FileForm, plan: &'a [PlanFileTodo], named: &HashSet<&str>) -> Self {
+        let mut by_content: HashMap<String, Vec<&PlanFileTodo>> = HashMap::new();
         for item in plan.iter().rev().filter(|item| !named.contains(item.id.as_str())) {
-            by_content.entry(&item.content).or_default().push(item);
+            by_content.entry(form.content(&item.content)).or_default().push(item);
         }
         Self { by_content }
     }

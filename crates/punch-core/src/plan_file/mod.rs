@@ -1,22 +1,23 @@
 //! A plan file that people and agents share: its todos with their places in the text, edits of single values in place,
-//! and the merge of what both sides did since they last agreed (decision 0014).
+//! and the merge of what both sides did since they last agreed (decisions 0014 and 0074).
 //!
 //! Nothing here reads or writes files.
 
+mod checklist;
+mod front_matter;
 mod merge;
 mod splice;
-mod tree;
+pub(crate) mod tree;
 mod write;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::format::plan_file::front_matter;
-use crate::format::yaml;
-use crate::{Document, Format, Parsed, Plan, Record, Refusal, State, Status};
+use crate::{Document, Plan, Record, Refusal, State, Status};
+use checklist::Checklist;
+use front_matter::FrontMatter;
 pub use merge::{AgreedTodo, Conflict, Field, Merged, Side, merge, settled};
-pub(crate) use tree::line_of;
-pub use write::Write;
+pub(crate) use splice::column;
+pub use write::{Write, Written};
 
 /// The largest plan file that is read, in bytes.
 pub const LIMIT: u64 = 8 * 1024 * 1024;
@@ -66,70 +67,93 @@ pub fn document(items: &[PlanFileTodo]) -> Document {
     Document { records: items.iter().map(PlanFileTodo::record).collect(), ..Document::default() }
 }
 
+/// How a plan file is written, which decides what it can carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileForm {
+    /// `todos` in YAML front matter: ids, four statuses, all dependencies.
+    FrontMatter,
+    /// Boxes in Markdown: no ids, every status, and of the dependencies those on nested items.
+    Checklist,
+}
+
+impl FileForm {
+    /// The status that the file has for one of the plan.
+    pub fn status(self, status: Status) -> Status {
+        match self {
+            Self::FrontMatter => front_matter::four_of(status),
+            Self::Checklist => status,
+        }
+    }
+
+    /// The text that the file has for one of the plan.
+    pub fn content(self, content: &str) -> String {
+        match self {
+            Self::FrontMatter => content.to_owned(),
+            Self::Checklist => checklist::one_line(content),
+        }
+    }
+}
+
 /// A plan file that was understood.
 #[derive(Debug)]
 pub struct PlanFile<'a> {
     text: &'a str,
-    /// The lines between the two marks, and where they begin in the text.
-    front: &'a str,
-    offset: usize,
-    below: &'a str,
     items: Vec<PlanFileTodo>,
-    parsed: Parsed,
-    tree: tree::Node,
+    layout: Layout<'a>,
+}
+
+#[derive(Debug)]
+enum Layout<'a> {
+    FrontMatter(FrontMatter<'a>),
+    Checklist(Checklist<'a>),
 }
 
 impl<'a> PlanFile<'a> {
-    /// Reads a plan file; refused with every bad part and its place.
-    pub fn read(text: &'a str) -> Result<Self, Refusal> {
-        let parsed = Format::CursorPlan.read(text)?;
+    /// Reads a plan file; refused with every bad part, its line and its column. `base` is what it said when it last
+    /// agreed with the plan: the todos of a checklist are recognized by it.
+    pub fn read(text: &'a str, base: &[AgreedTodo]) -> Result<Self, Refusal> {
+        if let Some(list) = Checklist::find(text) {
+            let items = list.items(base)?;
+            return Ok(Self { text, items, layout: Layout::Checklist(list) });
+        }
         let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let (front, below) = front_matter(bare).ok_or_else(|| unusual("its front matter"))?;
-        let offset = text.len() - bare.len() + bare.find('\n').map_or(0, |at| at + 1);
-        let tree = tree::read(front).ok_or_else(|| unusual("its front matter"))?;
-        let items = parsed.document.records.iter().map(PlanFileTodo::of).collect();
-        let file = Self { text, front, offset, below, items, parsed, tree };
-        if file.places().count() == file.items.len() { Ok(file) } else { Err(unusual("its list of todos")) }
+        if crate::format::plan_file::front_matter(bare).is_none() {
+            let (at, what) = match bare.lines().next().map(str::trim_end) {
+                Some("---") => ("line 1, column 1", "the front matter is never closed; end it with a line `---`"),
+                _ => ("", "no checklist found; write at least one line such as `- [ ] Write the docs`"),
+            };
+            return Err(Refusal::Invalid { at: at.to_owned(), what: what.to_owned() });
+        }
+        let (front, items) = FrontMatter::read(text)?;
+        Ok(Self { text, items, layout: Layout::FrontMatter(front) })
     }
 
-    /// Its todos, from first to last; those of phases follow the others.
+    /// Its todos, from first to last; those of phases in front matter follow the others. A todo that is new in a
+    /// checklist has no id.
     pub fn items(&self) -> &[PlanFileTodo] {
         &self.items
     }
 
+    /// How it is written.
+    pub const fn form(&self) -> FileForm {
+        match self.layout {
+            Layout::FrontMatter(_) => FileForm::FrontMatter,
+            Layout::Checklist(_) => FileForm::Checklist,
+        }
+    }
+
     /// The phase that a todo stands in.
     pub fn phase(&self, at: usize) -> Option<&str> {
-        self.parsed.document.records.get(at)?.phase.as_deref()
-    }
-
-    /// The places of its todos.
-    fn places(&self) -> impl Iterator<Item = &tree::Node> {
-        let own = self.tree.entry("todos").into_iter().flat_map(|(_, list)| list.items());
-        let phases = self.tree.entry("phases").into_iter().flat_map(|(_, phases)| phases.items());
-        own.chain(phases.flat_map(|phase| phase.entry("todos").into_iter().flat_map(|(_, list)| list.items())))
-    }
-
-    /// Everything that no edit may change.
-    fn rest(&self) -> (Value, Vec<Record>, &str) {
-        let mut front = yaml::read(self.front).unwrap_or_default();
-        if let Some(map) = front.as_object_mut() {
-            map.shift_remove("todos");
-            map.shift_remove("phases");
+        match &self.layout {
+            Layout::FrontMatter(front) => front.phase(at),
+            Layout::Checklist(list) => list.phase(at),
         }
-        let bare = |record: &Record| Record {
-            id: None,
-            content: String::new(),
-            status: State::default(),
-            hold: None,
-            depends_on: Vec::new(),
-            ..record.clone()
-        };
-        (front, self.parsed.document.records.iter().map(bare).collect(), self.below)
     }
 }
 
 /// A form that is valid and that we do not edit.
 fn unusual(what: &str) -> Refusal {
-    let what = format!("{what} has an unusual form; write it as other plan files do, one `key: value` a line");
+    let what =
+        format!("{what} has an unusual form, which Punchlist does not edit; write it plainly, one value per line");
     Refusal::Invalid { at: "plan file".to_owned(), what }
 }

@@ -125,7 +125,7 @@ pub(super) fn line_end(front: &str, at: usize) -> usize {
 }
 
 /// Characters before a place in its line.
-pub(super) fn column(front: &str, at: usize) -> usize {
+pub(crate) fn column(front: &str, at: usize) -> usize {
     let start = front[..at].rfind('\n').map_or(0, |found| found + 1);
     front[start..at].chars().count()
 }

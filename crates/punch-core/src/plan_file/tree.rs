@@ -7,7 +7,7 @@ use crate::format::yaml::DEPTH;
 
 /// A value and its place.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub start: usize,
     /// Behind its last character. For a block collection that is the end of its last value.
     pub end: usize,
@@ -16,7 +16,7 @@ pub(super) struct Node {
 
 /// What a value is.
 #[derive(Debug)]
-pub(super) enum What {
+pub(crate) enum What {
     /// An empty one has no characters of its own.
     Scalar(String, ScalarStyle),
     List(Form, Vec<Node>),
@@ -25,7 +25,7 @@ pub(super) enum What {
 
 /// How a collection is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// One entry a line.
     Block,
     /// In brackets.
@@ -48,6 +48,24 @@ impl Node {
         self.entries().iter().find(|(key, _)| matches!(&key.what, What::Scalar(word, _) if word == name))
     }
 
+    /// The value at a path such as `phases[2].todos[0].status`, or as much of the way to it as there is: a value that is
+    /// missing is looked for in the map that lacks it.
+    pub(crate) fn find(&self, path: &str) -> Option<&Self> {
+        let mut node = self;
+        for part in path.split('.') {
+            let (key, index) = match part.split_once('[') {
+                Some((key, index)) => (key, index.strip_suffix(']').and_then(|index| index.parse::<usize>().ok())),
+                None => (part, None),
+            };
+            let Some((_, value)) = node.entry(key) else { return (!std::ptr::eq(node, self)).then_some(node) };
+            node = value;
+            if let Some(index) = index {
+                node = node.items().get(index)?;
+            }
+        }
+        Some(node)
+    }
+
     /// Nothing is written there.
     pub(super) fn is_blank(&self) -> bool {
         self.start == self.end && matches!(self.what, What::Scalar(..))
@@ -55,7 +73,7 @@ impl Node {
 }
 
 /// Reads the places of a document; `None` if it is no map.
-pub(super) fn read(text: &str) -> Option<Node> {
+pub(crate) fn read(text: &str) -> Option<Node> {
     let options = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
     let mut open: Vec<(Node, Option<Node>)> = Vec::new();
     let mut done = None;
@@ -95,24 +113,6 @@ pub(super) fn read(text: &str) -> Option<Node> {
         }
     }
     done.filter(|node| matches!(node.what, What::Map(..)))
-}
-
-/// The line of a plan file at which a place such as `phases[1].name` of its front matter stands, or the nearest that
-/// there is around it.
-pub(crate) fn line_of(front: &str, place: &str) -> Option<usize> {
-    let tree = read(front)?;
-    let (mut node, mut start) = (&tree, None);
-    for part in place.split('.') {
-        let (name, numbers) = part.split_once('[').unwrap_or((part, ""));
-        let Some((key, value)) = node.entry(name) else { break };
-        (node, start) = (value, Some(key.start));
-        let number = numbers.trim_end_matches(']').parse::<usize>().ok();
-        if let Some(item) = number.and_then(|number| node.items().get(number)) {
-            (node, start) = (item, Some(item.start));
-        }
-    }
-    // The front matter begins on the second line of the file.
-    Some(front.get(..start?)?.matches('\n').count() + 2)
 }
 
 fn form(style: StructureStyle) -> Form {

@@ -76,7 +76,7 @@ pub fn summary(reasons: &[Reason], named: usize) -> Vec<String> {
         };
         let more = match dropped.len() {
             1 => String::new(),
-            many => format!(" and {} more", many - 1),
+            many => format!(", and {} more", many - 1),
         };
         out.push(format!("stuck behind {}, {how}{more}", shown(&first.id)));
     }

@@ -62,7 +62,7 @@ fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
         Change::Verify(it) => swap("verify", it.before.as_ref().map(Verify::line), it.after.as_ref().map(Verify::line)),
         Change::Hold(it) => match (&it.before, &it.after) {
             (_, Some(hold)) => vec![field("on hold", &hold_words(hold))],
-            (Some(_), None) => vec![field("on hold", "no longer")],
+            (Some(_), None) => vec![Line::default().with(Role::Detail, "  no longer on hold")],
             (None, None) => Vec::new(),
         },
         Change::Labels(it) => {

@@ -113,7 +113,7 @@ fn entry(item: &InboxItem, layout: Layout) -> Entry {
         InboxKind::Question | InboxKind::Approval => ("Needs you", (Role::Warning, "?")),
         InboxKind::Hold => ("Needs you", status(ShownStatus::Held, layout)),
         InboxKind::Failed => ("Failed", status(ShownStatus::Failed, layout)),
-        InboxKind::Stuck => ("Stuck", status(ShownStatus::Stuck, layout)),
+        InboxKind::Stuck => ("Needs you", (Role::Warning, "!")),
         InboxKind::Conflict => ("Conflict", (Role::Warning, "!")),
         InboxKind::Budget => ("Budget", (Role::Warning, "!")),
         InboxKind::Quiet => ("Quiet", (Role::Warning, "!")),

@@ -45,7 +45,7 @@ impl Gantt {
             count(view.windows.len(), "window"),
             grouped(view.budget),
         );
-        let length = format!("length {} tokens, at least {}", grouped(view.makespan), grouped(view.lower_bound));
+        let length = format!("total {} tokens (lower bound {})", grouped(view.makespan), grouped(view.lower_bound));
         let mut lines = vec![Line::default().with(Role::Heading, head), length.into()];
         if view.makespan > 0 {
             lines.extend((1..=view.agents.min(AGENTS)).map(|agent| self.row(view, agent).into()));

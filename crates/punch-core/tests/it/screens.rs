@@ -69,7 +69,7 @@ fn a_list_is_aligned_and_cut_on_a_terminal_and_whole_in_a_pipe() {
     ○ T-3  Changelog entry                                                     #docs
     ‖ T-4  Choose the section of the README                                    on hold: which README section?
     ✗ T-5  Set up CI
-    ⊘ T-6  Release 0.2.0                                                       stuck behind T-5, which failed · waiting…
+    ⊘ T-6  Release 0.2.0                                                       stuck behind T-5, which failed · waiting for…
     ✓ T-7  Design it
     "#);
     assert_snapshot!(list(layout(Some(80), Glyphs::Ascii)), @r#"
@@ -78,7 +78,7 @@ fn a_list_is_aligned_and_cut_on_a_terminal_and_whole_in_a_pipe() {
     [ ] T-3  Changelog entry                            #docs
     [.] T-4  Choose the section of the README           on hold: which README sec...
     [!] T-5  Set up CI
-    [.] T-6  Release 0.2.0                              stuck behind T-5, which i...
+    [.] T-6  Release 0.2.0                              stuck behind T-5, which f...
     [x] T-7  Design it
     "#);
     assert_snapshot!(list(layout(None, Glyphs::Ascii)), @r#"

@@ -73,9 +73,7 @@ impl Kind {
     /// Why the store lies there and what follows from it, in a sentence.
     pub const fn why(self) -> &'static str {
         match self {
-            Self::Git => {
-                "in the git folder: all worktrees share it, `git clean` and `git stash` leave it alone, no commit has it"
-            }
+            Self::Git => "inside .git: shared by all worktrees, safe from `git clean` and `git stash`, never committed",
             Self::InTree => "beside the code, which suits sandboxes that protect `.git`; git ignores it",
             Self::Outside => "in this folder, which is in no git repository; folders below use it too",
             Self::Given => "where `--store` or PUNCH_STORE says",

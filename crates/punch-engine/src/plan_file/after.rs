@@ -71,7 +71,7 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             let seen = disk::look(&link.path);
             let before = disk::read(&link.path)?;
-            let file = understood(&link.path, &before)?;
+            let file = understood(&link.path, &before, &link.base)?;
             let known: HashMap<&str, usize> =
                 link.base.iter().enumerate().map(|(at, known)| (known.file.id.as_str(), at)).collect();
             let (mut writes, mut told) = (Vec::new(), Vec::new());
@@ -83,14 +83,13 @@ impl Engine {
                 }
             }
             let unclear = |what| FileError::Unclear { path: link.path.clone(), what };
-            let after = file.write(&writes).map_err(unclear)?;
-            if after != before && !disk::replace(&link.path, &before, &after)? {
+            let written = file.write(&writes).map_err(unclear)?;
+            if written.text != before && !disk::replace(&link.path, &before, &written.text)? {
                 continue;
             }
-            let written = understood(&link.path, &after)?;
             for (base, at, status) in &told {
                 let known = &mut link.base[*base];
-                (known.plan.status, known.file.status) = (*status, written.items()[*at].status);
+                (known.plan.status, known.file.status) = (*status, written.items[*at].status);
             }
             if !told.is_empty() {
                 // A change by hand that was not read must still look like one.

@@ -25,7 +25,7 @@ punch_core::errors! {
         /// There is no such file.
         Missing { path: PathBuf }: "plan_file_missing",
             ("no file `{path}`"),
-            ("run `punch export --format cursor-plan {}` to create it", shell(&path));
+            ("run `punch export {}` to create it", shell(&path));
         /// It is a link.
         Link { path: PathBuf, to: PathBuf }: "plan_file_kind",
             ("`{path}` is a symbolic link to `{to}`"),
@@ -45,7 +45,7 @@ punch_core::errors! {
         /// What stands in it is not understood.
         Unclear { path: PathBuf, what: Refusal }: "plan_file_unclear",
             ("`{path}`: {what}"),
-            ("fix that place and try again");
+            ("fix it and try again");
         /// The system said no.
         System { path: PathBuf, cause: String }: "plan_file_system",
             ("cannot use `{path}`: {cause}"),

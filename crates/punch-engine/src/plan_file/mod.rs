@@ -110,7 +110,7 @@ impl Engine {
             }
         }
         // Before anything is kept: a file that cannot be used is not linked.
-        understood(path, &disk::read(path)?)?;
+        understood(path, &disk::read(path)?, &[])?;
         let known = self.plan_file(plan)?;
         let fresh = known.is_none();
         if fresh {
@@ -135,8 +135,8 @@ impl Engine {
     pub fn plan_file_standing(&self, plan: PlanId) -> Result<PlanFileStatus, EngineError> {
         let link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
         let text = disk::read(&link.path)?;
-        let file = understood(&link.path, &text)?;
-        let merged = merge(&link.base, file.items(), &items_of(&self.whole(plan)?));
+        let file = understood(&link.path, &text, &link.base)?;
+        let merged = merge(file.form(), &link.base, file.items(), &items_of(&self.whole(plan)?));
         Ok(PlanFileStatus { todos: file.items().len(), link, merged })
     }
 
@@ -165,6 +165,6 @@ impl Engine {
     }
 }
 
-fn understood<'a>(path: &Path, text: &'a str) -> Result<PlanFile<'a>, FileError> {
-    PlanFile::read(text).map_err(|what| FileError::Unclear { path: path.to_owned(), what })
+fn understood<'a>(path: &Path, text: &'a str, base: &[AgreedTodo]) -> Result<PlanFile<'a>, FileError> {
+    PlanFile::read(text, base).map_err(|what| FileError::Unclear { path: path.to_owned(), what })
 }

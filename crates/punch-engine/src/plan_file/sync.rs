@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use punch_core::plan_file::{Conflict, PlanFile, PlanFileTodo, Write, items_of, merge, settled};
+use punch_core::plan_file::{Conflict, FileForm, PlanFile, Write, items_of, merge, settled};
 use punch_store::PlanId;
 
 use super::{FileError, Link, disk, take::TakenChanges, understood};
@@ -83,10 +83,11 @@ impl Engine {
         // Another process may have written while we waited.
         let mut link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
         let mut out = Synced { path: path.clone(), ..Synced::default() };
+        let mut named = false;
         for _ in 0..ATTEMPTS {
             let before = disk::read(&path)?;
-            let file = understood(&path, &before)?;
-            let merged = merge(&link.base, file.items(), &items_of(&self.whole(plan)?));
+            let file = understood(&path, &before, &link.base)?;
+            let merged = merge(file.form(), &link.base, file.items(), &items_of(&self.whole(plan)?));
             let taken = self.take(plan, request, &file, &merged, after_commit)?;
             out.take(taken);
             for conflict in merged.conflicts {
@@ -95,6 +96,11 @@ impl Engine {
                 }
             }
             if self.give(plan, &mut link, &file, (&before, how), &mut out)? {
+                // Only now that its new items have ids can a checklist say what is nested in what.
+                if !named && file.form() == FileForm::Checklist && file.items().iter().any(|item| item.id.is_empty()) {
+                    named = true;
+                    continue;
+                }
                 link.remember(&out.conflicts);
                 if out.took() {
                     link.edited(request.actor.by());
@@ -132,23 +138,22 @@ impl Engine {
     ) -> Result<bool, EngineError> {
         let whole = self.whole(plan)?;
         let items = items_of(&whole);
-        let rest = merge(&link.base, file.items(), &items);
+        let rest = merge(file.form(), &link.base, file.items(), &items);
         let mut writes = rest.writes;
         if how.add {
             writes.extend(rest.absent.iter().cloned().map(Write::Add));
         }
-        let after = file.write(&writes).map_err(|what| FileError::Unclear { path: link.path.clone(), what })?;
-        let changed = after != before;
-        if changed && !disk::replace(&link.path, before, &after)? {
+        let written = file.write(&writes).map_err(|what| FileError::Unclear { path: link.path.clone(), what })?;
+        let changed = written.text != before;
+        if changed && !disk::replace(&link.path, before, &written.text)? {
             return Ok(false);
         }
         let seen = disk::look(&link.path);
-        let written = understood(&link.path, &after)?;
         let kept: Vec<String> = out.refused.iter().map(|(id, _)| id.clone()).collect();
-        link.base = settled(&link.base, written.items(), &items, &kept);
+        link.base = settled(&link.base, &written.items, &items, &kept);
         link.look = seen;
         out.wrote |= changed;
-        out.edits = if changed { edits(file.items(), written.items()) } else { 0 };
+        out.edits += if changed { written.edits } else { 0 };
         out.absent = if how.add { Vec::new() } else { rest.absent.into_iter().map(|item| item.id).collect() };
         (out.gone, out.revision) = (rest.gone, whole.row.revision);
         Ok(true)
@@ -157,15 +162,9 @@ impl Engine {
 
 impl Synced {
     fn take(&mut self, taken: TakenChanges) {
+        self.changed.extend(taken.changed.into_iter().filter(|id| !self.added.contains(id)));
         self.added.extend(taken.added);
-        self.changed.extend(taken.changed);
         self.archived.extend(taken.archived);
         self.refused = taken.refused;
     }
-}
-
-/// Todos of the file that are others than before.
-fn edits(before: &[PlanFileTodo], after: &[PlanFileTodo]) -> usize {
-    let same = before.iter().zip(after).filter(|(a, b)| a != b).count();
-    same + after.len().saturating_sub(before.len())
 }

@@ -156,7 +156,11 @@ fn note(conflict: &Conflict) -> String {
     };
     let (file, plan) = (text::clip(&conflict.file, 200), text::clip(&conflict.plan, 200));
     match conflict.took {
-        Side::File => format!("the plan file and the plan had other {what}; taken from the file; here it was: {plan}"),
-        Side::Plan => format!("the plan file and the plan had other {what}; kept; the file said: {file}"),
+        Side::File => {
+            format!("{what} changed in the plan file and in the plan; took the file's version; the plan had: {plan}")
+        }
+        Side::Plan => {
+            format!("{what} changed in the plan file and in the plan; kept the plan's version; the file had: {file}")
+        }
     }
 }

@@ -120,7 +120,7 @@ impl Runner<'_, '_> {
         match lanes.finish()? {
             ResultState::Nothing | ResultState::TakenIn => {}
             ResultState::Waiting { branch, commits, command } => {
-                because.push(format!("{commits} commits are on `{branch}`; take them in with `{command}`"));
+                because.push(format!("{commits} commits are on `{branch}`; merge them with `{command}`"));
             }
         }
         Ok(())

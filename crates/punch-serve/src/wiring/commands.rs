@@ -1,6 +1,6 @@
 //! How our own entries in a JSON file are recognized among those of others.
 
-pub use punch_agents::settings::{Entry, HOOKS, Hooks};
+pub use punch_agents::settings::{Entry, HOOKS, Hooks, SERVER_VERB};
 use serde_json::Value;
 
 /// Returns true if every command in a group of hooks calls `punch hook` for this agent.
@@ -24,6 +24,28 @@ pub fn is_our_server(server: &Value) -> bool {
         command => command.as_str(),
     };
     command.is_some_and(names_punch)
+}
+
+/// Our server as it is wanted, with the arguments of the one that is there unless others are asked for: the user may have
+/// chosen a dialect or more tools.
+pub fn with_kept_arguments(wanted: &Value, there: &Value) -> Value {
+    let mut out = wanted.clone();
+    let (list, first) = if wanted["command"].is_array() { ("command", 1) } else { ("args", 0) };
+    let words = |server: &Value| server[list].as_array().and_then(|words| words.get(first..)).map(<[Value]>::to_vec);
+    if let (Some(ours), Some(theirs)) = (words(wanted), words(there))
+        && is_default_call(&ours)
+        && theirs.first() == ours.first()
+        && let Some(all) = out[list].as_array_mut()
+    {
+        all.truncate(first);
+        all.extend(theirs);
+    }
+    out
+}
+
+/// Returns true if these arguments start the server and choose nothing.
+pub fn is_default_call(arguments: &[Value]) -> bool {
+    matches!(arguments, [Value::String(verb)] if verb == SERVER_VERB)
 }
 
 /// Returns true if a path leads to a program called `punch`.

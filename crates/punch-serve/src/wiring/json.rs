@@ -4,7 +4,7 @@ use punch_core::splice::{is_blank, mark_end};
 use serde_json::{Value, json};
 
 use super::Wrong;
-use super::commands::{Entry, HOOKS, Hooks, is_our_group, is_our_handler, is_our_server};
+use super::commands::{Entry, HOOKS, Hooks, is_our_group, is_our_handler, is_our_server, with_kept_arguments};
 use super::jsonc::{Kind, Tree, insert, member, put, remove};
 
 /// The text with every entry.
@@ -16,11 +16,13 @@ pub fn wire(text: &str, entries: &[Entry]) -> Result<String, Wrong> {
             Entry::Member(_, value) => set(&text, &path, value)?,
             Entry::Server(_, value) => {
                 let tree = Tree::read(&text)?;
-                if let Some(node) = find(&tree, &path)?.filter(|node| !is_our_server(&tree.value_of(*node))) {
-                    let what = format!("`{}` is another server with the name of ours: rename it", path.join("."));
+                let there = find(&tree, &path)?;
+                if let Some(node) = there.filter(|node| !is_our_server(&tree.value_of(*node))) {
+                    let what = format!("`{}` is another server called `punch`: rename it", path.join("."));
                     return Err(tree.wrong(node, what));
                 }
-                set(&text, &path, value)?
+                let there = there.map_or(Value::Null, |node| tree.value_of(node).clone());
+                set(&text, &path, &with_kept_arguments(value, &there))?
             }
             Entry::Default(_, value) => match find(&Tree::read(&text)?, &path)? {
                 Some(_) => text,

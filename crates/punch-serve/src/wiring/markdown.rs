@@ -42,7 +42,7 @@ fn place(text: &str) -> Result<Option<(usize, usize)>, Wrong> {
         (Some(start), Some(end)) if start < end && begins == 1 && ends == 1 => Ok(Some((start, end + END.len()))),
         _ => {
             let at = start.or(end).unwrap_or_default();
-            let what = format!("`{BEGIN}` and `{END}` do not belong together: take them out by hand");
+            let what = format!("`{BEGIN}` and `{END}` do not belong together: remove them by hand");
             Err(Wrong::at(text, at, what))
         }
     }

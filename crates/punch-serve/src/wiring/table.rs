@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toml_edit::{Document, Item, Table, TableLike};
 
 use super::Wrong;
-use super::commands::is_our_server;
+use super::commands::{SERVER_VERB, is_default_call, is_our_server};
 use super::foreign::scalar;
 
 /// The text with the table and these keys in it. Other keys of the table stay.
@@ -28,17 +28,13 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
     };
     if !is_our_server(&values(item)) {
         let at = item.span().map_or(0, |span| span.start);
-        return Err(Wrong::at(
-            text,
-            at,
-            format!("`{}` is another server with the name of ours: rename it", name.join(".")),
-        ));
+        return Err(Wrong::at(text, at, format!("`{}` is another server called `punch`: rename it", name.join("."))));
     }
     let mut edits: Vec<Splice> = Vec::new();
     let mut missing = String::new();
     for field in fields {
         match table.get(field.0) {
-            Some(found) if same(found, &field.1) => {}
+            Some(found) if same(found, &field.1) || keeps_arguments(found, &field.1) => {}
             Some(found) => edits.push((found.span().unwrap_or_default(), toml(&field.1))),
             None => missing.push_str(&line(field)),
         }
@@ -47,7 +43,7 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
         let header = item.as_table().filter(|table| !table.is_dotted() && !table.is_implicit()).and_then(Table::span);
         let Some(header) = header else {
             let at = item.span().map_or(0, |span| span.start);
-            let what = format!("write `{0}` as a section `[{0}]`, or take it out", name.join("."));
+            let what = format!("write `{0}` as a section `[{0}]`, or remove it", name.join("."));
             return Err(Wrong::at(text, at, what));
         };
         let at = line_end(text, header.end);
@@ -68,7 +64,7 @@ pub fn unwire(text: &str, name: &[&str]) -> Result<String, Wrong> {
         Some(table) => blocks(text, table, &mut cuts),
         None => {
             let at = item.span().map_or(0, |span| span.start);
-            let what = format!("`{}` is not a section of its own: take it out by hand", name.join("."));
+            let what = format!("`{}` is not a section of its own: remove it by hand", name.join("."));
             return Err(Wrong::at(text, at, what));
         }
     }
@@ -91,6 +87,12 @@ pub fn unwire(text: &str, name: &[&str]) -> Result<String, Wrong> {
 fn values(item: &Item) -> Value {
     let command = item.as_table_like().and_then(|table| table.get("command")).and_then(Item::as_value);
     command.map_or(Value::Null, |command| json!({"command": scalar(command)}))
+}
+
+/// Returns true if the arguments that are there start our server, and no others are asked for.
+fn keeps_arguments(there: &Item, wanted: &Value) -> bool {
+    let first = there.as_array().and_then(|words| words.get(0)).and_then(toml_edit::Value::as_str);
+    wanted.as_array().is_some_and(|words| is_default_call(words)) && first == Some(SERVER_VERB)
 }
 
 /// The lines of a table and of the tables inside it.
@@ -136,7 +138,7 @@ fn read(text: &str) -> Result<Document<&str>, Wrong> {
 fn checked(text: String, name: &[&str]) -> Result<String, Wrong> {
     let found = read(&text).is_ok_and(|document| find(&document, name).is_some());
     let holder = name.first().copied().unwrap_or_default();
-    let what = || format!("`{holder}` is written in a form that takes no more: use sections `[{holder}.NAME]`");
+    let what = || format!("`{holder}` cannot be extended in this form: use sections `[{holder}.NAME]`");
     if found { Ok(text) } else { Err(Wrong::whole(what())) }
 }
 

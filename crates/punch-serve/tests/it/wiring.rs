@@ -377,7 +377,7 @@ fn a_table_for_another_program_is_mended_and_its_inner_tables_go_along() {
 fn toml_that_takes_no_more_is_refused() {
     let content = &targets(agent("codex"), Level::User, "punch")[0].content;
     let told = |text: &str| content.wire(Some(text)).unwrap_err().message();
-    assert!(told("mcp_servers = { a = { command = \"x\" } }\n").contains("takes no more"));
+    assert!(told("mcp_servers = { a = { command = \"x\" } }\n").contains("cannot be extended"));
     assert!(told("mcp_servers.punch = 1\n").starts_with("line 1, column"), "{}", told("mcp_servers.punch = 1\n"));
     assert!(told("a = \n").starts_with("line 1, column 5"), "{}", told("a = \n"));
 }

@@ -22,7 +22,7 @@ pub struct Recipient(Option<(&'static Adapter, AssignCommand)>);
 /// Reads a recipient.
 pub fn recipients() -> impl TypedValueParser<Value = Recipient> {
     let agents = starters().map(|(agent, _)| PossibleValue::new(agent.name).help(agent.title));
-    let print = PossibleValue::new(PRINT).help("Nobody: the text for a conversation of your own");
+    let print = PossibleValue::new(PRINT).help("Print the prompt and start nothing");
     PossibleValuesParser::new(agents.chain([print]))
         .map(|name| Recipient(starters().find(|(agent, _)| agent.name == name)))
 }

@@ -28,7 +28,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Assign {
-    /// Todos by id or by what they say
+    /// Ids, or parts of the content
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
     #[command(flatten)]

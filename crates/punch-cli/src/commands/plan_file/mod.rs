@@ -19,12 +19,12 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch plan link PLAN.md      # its todos come in; from now on their status is written into it
+  punch plan link PLAN.md           # adds its todos to the plan and keeps their boxes up to date
   punch plan status
-  punch plan sync                   # merges the changes of both sides
+  punch plan sync                   # merges the changes on both sides
   punch plan sync --add             # adds the other todos of the plan to the file
   punch plan sync --watch           # until you press Ctrl-C
-  punch plan build --to claude      # a new session for everything that is not done
+  punch plan build --to claude      # starts Claude Code on everything that is not done
   punch plan unlink                 # the file stays";
 
 /// The arguments of `punch plan-file`.
@@ -40,7 +40,7 @@ pub struct PlanFile {
 pub enum PlanFileVerb {
     /// Link the plan to a Markdown file and merge both
     Link {
-        /// A file with YAML front matter that has `todos`
+        /// A Markdown file with a checklist, or with `todos` in YAML front matter
         file: PathBuf,
         /// Also add todos to the file that it does not have
         #[arg(long)]
@@ -108,7 +108,7 @@ fn build(open: &Open, to: &To) -> Result<Reply, Failure> {
     open.engine.sync_plan_file(open.plan, &request(open), SyncOptions::default())?;
     let todos = open.engine.to_build(open.plan)?;
     if todos.is_empty() {
-        return Ok(Reply::new("Nothing in the plan file is left to be done.", json!({"ids": []})));
+        return Ok(Reply::new("Everything in the plan file is done.", json!({"ids": []})));
     }
     hand_out(open, &todos, to, |session, ids| Ok(open.engine.note_built(open.plan, session, ids)?))
 }

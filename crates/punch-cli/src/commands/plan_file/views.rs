@@ -1,4 +1,4 @@
-//! What is reported about a plan file, to people and to programs.
+//! What the verbs about a linked plan file print, for people and as JSON.
 
 use std::collections::HashMap;
 
@@ -18,23 +18,23 @@ pub fn synced(synced: &Synced) -> Reply {
     let mut parts: Vec<String> = Vec::new();
     for (ids, word) in [(&synced.added, "added"), (&synced.changed, "changed"), (&synced.archived, "archived")] {
         if !ids.is_empty() {
-            parts.push(format!("{} {word} in the plan", ids.len()));
+            parts.push(format!("{} {word} in the plan", count(ids.len() as u64, "todo")));
         }
     }
     if synced.wrote {
         parts.push(format!("{} changed in the file", count(synced.edits as u64, "todo")));
     }
     let mut lines = match parts.is_empty() {
-        true => vec!["The plan and its file agree.".to_owned()],
+        true => vec!["The plan and the file are in sync.".to_owned()],
         false => vec![parts.join(", ")],
     };
     lines.extend(conflicts(&synced.conflicts));
     for (id, why) in synced.refused.iter().take(NAMED) {
         let (id, why) = (text::neutral(id), text::clip(why, 200));
-        lines.push(format!("refused: the status of {id} stays in the file: {}", text::neutral(&why)));
+        lines.push(format!("refused: the status of {id} was not taken from the file: {}", text::neutral(&why)));
     }
     if !synced.absent.is_empty() {
-        lines.push(format!("not in the file: {}; `punch plan-file sync --add` adds them", named(&synced.absent)));
+        lines.push(format!("not in the file: {} (`punch plan sync --add` adds them)", named(&synced.absent)));
     }
     if !synced.gone.is_empty() {
         lines.push(format!("archived in the plan, still in the file: {}", named(&synced.gone)));
@@ -54,25 +54,25 @@ pub fn as_json(synced: &Synced) -> Value {
     })
 }
 
-/// How a plan file stands to its plan.
+/// What changed in a plan file and its plan since the last sync.
 pub fn standing(standing: &PlanFileStatus, now: i64) -> Reply {
     let (link, merged) = (&standing.link, &standing.merged);
     let since = std::time::Duration::from_millis(now.saturating_sub(link.at).unsigned_abs());
     let mut lines = vec![
         text::neutral(&link.path.display().to_string()).into_owned(),
-        format!("{}; agreed at revision {}, {}", count(standing.todos as u64, "todo"), link.revision, ago(since)),
+        format!("{}; last synced at revision {}, {}", count(standing.todos as u64, "todo"), link.revision, ago(since)),
     ];
     let coming = coming(merged);
     if coming > 0 {
-        lines.push(format!("to come into the plan: {}", count(coming as u64, "todo")));
+        lines.push(format!("{} to pull into the plan", count(coming as u64, "change")));
     }
     if !merged.writes.is_empty() {
-        lines.push(format!("to be written into the file: {}", count(merged.writes.len() as u64, "edit")));
+        lines.push(format!("{} to write to the file", count(merged.writes.len() as u64, "change")));
     }
     if coming == 0 && merged.writes.is_empty() {
-        lines.push("both agree".to_owned());
+        lines.push("in sync".to_owned());
     } else {
-        lines.push("`punch plan-file sync` brings both together".to_owned());
+        lines.push("`punch plan sync` merges them".to_owned());
     }
     lines.extend(conflicts(&merged.conflicts));
     if !merged.absent.is_empty() {

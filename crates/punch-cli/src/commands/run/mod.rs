@@ -37,7 +37,7 @@ Examples:
   punch run --agents 2 --agent 'exec:./work.sh' --max-time 8h
   punch run --agent 'acp:opencode acp' --worktrees --permission deny --allow 'mcp__punch__*'
   punch run --agents 4 --agent claude --dry-run      # who would work on what; nothing is started
-  punch run pause                                    # from another terminal; `resume` continues, `stop` ends
+  punch run pause                                    # from another terminal; see also `resume`, `stop`
   punch run list                                     # past runs; `run show` is about one
 Exit codes: 0 done, 1 stalled, 4 a limit was reached, 130 interrupted.";
 
@@ -139,6 +139,9 @@ impl Run {
         }
         let reply = reply(&finished);
         output::reply(&Reply { json: Value::Null, ..reply }, as_json)?;
+        if let Some(next) = what_next(finished.outcome).filter(|_| !as_json && environment::is_attended()) {
+            output::remark(&format!("hint: {next}"));
+        }
         Ok(exit(finished.outcome))
     }
 
@@ -164,25 +167,32 @@ impl Run {
     }
 
     fn options(&self, project: Project) -> Result<(Options, Option<Open>), Failure> {
-        let settings = &project.config.settings;
-        let named = match self.agent.is_empty() {
+        let settings = project.config.settings.clone();
+        let open = project.read()?.plan();
+        let mut named = match self.agent.is_empty() {
             true => settings.run_agent.value.clone().into_iter().collect(),
             false => self.agent.clone(),
         };
+        if let Some(open) = open.as_ref().filter(|_| named.is_empty())
+            && let Some(last) = open.engine.runs(open.plan, 1)?.into_iter().next()
+        {
+            named = last.agents;
+            output::remark(&format!("note: no agent given, using that of run {}: {}", last.id, named.join(", ")));
+        }
         let specs = named.iter().map(|name| name.parse::<Spec>()).collect::<Result<Vec<_>, _>>();
         let specs = specs.map_err(|error| Failure::usage(&error.message(), &error.hint()))?;
         if specs.is_empty() {
             let hint = "name one: `punch run --agent claude`, or `punch config set run.agent claude`";
             return Err(Failure::usage("no agent given", hint));
         }
-        let mut options = Options::of(settings, specs);
+        let mut options = Options::of(&settings, specs);
         options.fresh = self.fresh;
         options.oversize = self.oversize;
         options.skip_optional |= self.skip_optional;
         if self.agents.is_none() {
             options.seats = options.seats.max(options.specs.len());
         }
-        Ok((options, project.read()?.plan()))
+        Ok((options, open))
     }
 }
 
@@ -218,6 +228,18 @@ fn reply(finished: &Finished) -> Reply {
     parts.push(safety::count(spent.turns, "turn"));
     lines.push(format!("{}: run {}, {}", finished.outcome.name(), finished.run, parts.join(", ")));
     Reply { exit: exit(finished.outcome), ..Reply::new(lines.join("\n"), Value::Null) }
+}
+
+/// What to type after a run that is not done.
+const fn what_next(outcome: RunOutcome) -> Option<&'static str> {
+    match outcome {
+        RunOutcome::Done => None,
+        RunOutcome::Stalled => Some("`punch inbox` shows what needs you; `punch run` continues afterwards"),
+        RunOutcome::Budget => {
+            Some("`punch run` with higher limits resumes it; `punch run --fresh` starts a new budget")
+        }
+        RunOutcome::Interrupted => Some("`punch run` resumes it"),
+    }
 }
 
 const fn exit(outcome: RunOutcome) -> Exit {

@@ -37,7 +37,7 @@ impl Accept {
         let mut message = format!("Accepted: {}.", text::neutral(&lost.to_string()));
         let copy = copy.map(|path| path.display().to_string());
         if let Some(copy) = &copy {
-            message.push_str(&format!("\nThe latest copy is kept: `{}`", text::neutral(copy)));
+            message.push_str(&format!("\nThe latest copy is in `{}`", text::neutral(copy)));
         }
         let plans: Vec<_> = lost
             .plans

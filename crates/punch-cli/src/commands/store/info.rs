@@ -38,13 +38,12 @@ impl Info {
                 json[key] = json!(value);
             }
             lines.push(format!("id: {}, schema {}, {}", info.store, info.schema, info.engine));
-            let (free, log) = (bytes(info.free_bytes), bytes(info.wal_bytes));
-            lines.push(format!("size: {}, {free} of it free, {log} not merged yet", bytes(info.bytes)));
+            lines.push(format!("size: {}", bytes(info.bytes)));
             let parts: Vec<String> =
                 counts.iter().map(|(key, value)| count(*value, key.trim_end_matches('s'))).collect();
             lines.push(format!("holds: {}", parts.join(", ")));
         } else {
-            lines.push("holds: nothing yet; the first change makes it".to_owned());
+            lines.push("holds: nothing yet; the first change creates it".to_owned());
         }
         let found = copies_of(location, copy.as_ref());
         for (path, age) in &found {

@@ -24,13 +24,13 @@ Examples:
   punch store info
   punch store backup                       # into `backups/` beside the store
   punch store backup ../plan.db
-  punch store restore ../plan.db           # what is there now is kept beside it
+  punch store restore ../plan.db           # keeps the current one beside it
   punch store restore --copy               # from the hourly copy in the state folder
   punch store accept                       # continue after a damaged or deleted `store.db-wal`
   punch store copy .git/punch postgres://db/plans
   punch store prune --before 500 --export events.jsonl
 
-The newest changes may lie in `store.db-wal`: copy with `punch store backup`, or the whole folder, not `store.db` alone.";
+The newest changes may be in `store.db-wal`: copy with `punch store backup`, or the whole folder, not `store.db` alone.";
 
 /// The arguments of `punch store`.
 #[derive(Args)]
@@ -43,17 +43,17 @@ pub struct Store {
 /// What to do with the store.
 #[derive(Subcommand)]
 enum Action {
-    /// Say where it is, how large, and where its copies are
+    /// Show where the store is, its size, and its copies
     Info(info::Info),
-    /// Write a copy of this moment to a file
+    /// Copy the store to a file
     Backup(backup::Backup),
-    /// Bring a copy back; what is there now is kept beside it
+    /// Restore the store from a copy; the current one is kept beside it
     Restore(restore::Restore),
-    /// Continue with what is left after the store has lost writes
+    /// Continue after the store has lost writes, with what is left
     Accept(accept::Accept),
     /// Copy all plans to another store and verify the copy
     Copy(copy::Copy),
-    /// Export old events to a file and forget them; the plan stays, undo of those revisions goes
+    /// Export old events to a file and delete them; the plan stays, but those revisions can no longer be undone
     Prune(prune::Prune),
 }
 

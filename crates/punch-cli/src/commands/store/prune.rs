@@ -20,7 +20,7 @@ const KEPT: u64 = 1_000;
 /// The arguments of `punch store prune`.
 #[derive(Args)]
 pub struct Prune {
-    /// Forget the events of revisions before this one; by default all but the last 1000 revisions
+    /// Delete the events of revisions before this one; by default all but the last 1000 revisions
     #[arg(long, value_name = "REV")]
     before: Option<u64>,
     /// Where the events go, one line of JSON each; by default a new file in `backups/` beside the store

@@ -20,7 +20,7 @@ const MOST_REPLACED: usize = 10;
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub struct Restore {
-    /// The copy to bring back
+    /// The copy to restore
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The hourly copy in the user's state folder
@@ -62,7 +62,7 @@ impl Restore {
             count(info.todos, "todo")
         );
         if let Some(replaced) = &replaced {
-            message.push_str(&format!("\nWhat was there is kept: `{}`", text::neutral(replaced)));
+            message.push_str(&format!("\nThe replaced store is in `{}`", text::neutral(replaced)));
         }
         Ok(Reply::new(
             message,

@@ -25,15 +25,15 @@ fn work_and_hand_edits_change_only_their_lines() {
     assert_snapshot!(world.script("plan-file status\nplan-file sync\nplan-file sync\nlist --all").replace(AGO, ""), @r"
     $ punch plan-file status
     $ROOT/p/a.plan.md
-    3 todos; agreed at revision 3
-    to come into the plan: 2 todos
-    `punch plan-file sync` brings both together
+    3 todos; last synced at revision 3
+    2 changes to pull into the plan
+    `punch plan sync` merges them
     created by user
     edited by user
     $ punch plan-file sync
-    1 added in the plan, 1 changed in the plan, 1 todo changed in the file
+    1 todo added in the plan, 1 todo changed in the plan, 1 todo changed in the file
     $ punch plan-file sync
-    The plan and its file agree.
+    The plan and the file are in sync.
     $ punch list --all
     [x] build  Build it
     [ ] ship  Ship it on Friday
@@ -96,15 +96,15 @@ fn trouble_with_the_file_is_told_and_fails_nothing() {
     assert_snapshot!(world.script("start build\nplan-file sync\nplan-file status"), @r"
     $ punch start build
     [>] build  Build it
-    2> note: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
-    2> hint: fix that place and try again
+    2> note: the plan file was not updated: `$ROOT/p/a.plan.md`: line 1, column 1: the front matter is never closed; end it with a line `---`
+    2> hint: fix it and try again
     $ punch plan-file sync
-    2> error: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
-    2> hint: fix that place and try again
+    2> error: `$ROOT/p/a.plan.md`: line 1, column 1: the front matter is never closed; end it with a line `---`
+    2> hint: fix it and try again
     exit 1
     $ punch plan-file status
-    2> error: `$ROOT/p/a.plan.md`: line 1: no front matter; a plan file begins with `---`, YAML with `todos`, and `---`
-    2> hint: fix that place and try again
+    2> error: `$ROOT/p/a.plan.md`: line 1, column 1: the front matter is never closed; end it with a line `---`
+    2> hint: fix it and try again
     exit 1
     ");
     fs::remove_file(world.project.join("a.plan.md")).unwrap();
@@ -112,11 +112,11 @@ fn trouble_with_the_file_is_told_and_fails_nothing() {
     $ punch done build
     [x] build  Build it
     ready now: ship
-    2> note: no file `$ROOT/p/a.plan.md`
-    2> hint: run `punch export --format cursor-plan $ROOT/p/a.plan.md` to create it
+    2> note: the plan file was not updated: no file `$ROOT/p/a.plan.md`
+    2> hint: run `punch export $ROOT/p/a.plan.md` to create it
     $ punch plan-file sync
     2> error: no file `$ROOT/p/a.plan.md`
-    2> hint: run `punch export --format cursor-plan $ROOT/p/a.plan.md` to create it
+    2> hint: run `punch export $ROOT/p/a.plan.md` to create it
     exit 1
     $ punch plan-file unlink
     `$ROOT/p/a.plan.md` is no longer linked; it stays as it is
@@ -137,13 +137,13 @@ fn conflicts_are_shown_and_kept() {
     let out = world.script("plan-file sync\nplan-file status\nshow build");
     assert_snapshot!(calm(&out).replace(AGO, ""), @r#"
     $ punch plan-file sync
-    1 changed in the plan
+    1 todo changed in the plan
     conflict: text of build: the file says "Build it by hand", the plan "Build it by machine"; keeping the file's version
     conflict: status of build: the file says "cancelled", the plan "in_progress"; keeping the file's version
     $ punch plan-file status
     $ROOT/p/a.plan.md
-    2 todos; agreed at revision 4
-    both agree
+    2 todos; last synced at revision 4
+    in sync
     earlier conflict: status of build: the file says "cancelled", the plan "in_progress"; keeping the file's version
     earlier conflict: text of build: the file says "Build it by hand", the plan "Build it by machine"; keeping the file's version
     created by user
@@ -151,8 +151,8 @@ fn conflicts_are_shown_and_kept() {
     $ punch show build
     [-] build  Build it by hand
       blocks: ship
-      note: the plan file and the plan had other text; taken from the file; here it was: Build it by machine
-      note: the plan file and the plan had other status; taken from the file; here it was: in_progress
+      note: text changed in the plan file and in the plan; took the file's version; the plan had: Build it by machine
+      note: status changed in the plan file and in the plan; took the file's version; the plan had: in_progress
       times: added a moment ago, started a moment ago, finished a moment ago
     "#);
 }
@@ -174,4 +174,44 @@ fn programs_get_everything_as_json() {
     assert_eq!(world.refused(&["plan-file", "sync"]), (1, "no_plan_file".into()));
     assert_eq!(world.refused(&["plan-file", "link", "b.plan.md"]), (1, "plan_file_missing".into()));
     assert_eq!(World::new().refused(&["plan-file", "status"]), (1, "no_plan_file".into()));
+}
+
+#[test]
+fn any_markdown_file_with_a_checklist_can_be_linked() {
+    let world = World::with_git();
+    let list = "# Release\n\nBefore *Friday*:\n\n- [x] Pick a date\n- [ ] Build it\n  - [ ] Linux\n  - [ ] macOS\n\n## Later\n\n\
+                * [ ] Celebrate\n";
+    fs::write(world.project.join("a.plan.md"), list).unwrap();
+    assert_eq!(world.ok(&["plan", "link", "a.plan.md"]), "5 todos added in the plan\n");
+    assert_eq!(text(&world), list);
+    let shown = world.ok(&["list", "--all"]);
+    for line in
+        ["[x] T-1  Pick a date", "[.] T-2  Build it  (waiting for T-3, T-4)", "[ ] T-3  Linux", "[ ] T-5  Celebrate"]
+    {
+        assert!(shown.contains(line), "{shown}");
+    }
+    assert!(world.ok(&["plan", "status"]).contains("in sync"));
+    world.ok(&["done", "Linux"]);
+    world.ok(&["start", "macOS"]);
+    assert_eq!(text(&world), list.replace("[ ] Linux", "[x] Linux").replace("[ ] macOS", "[>] macOS"));
+    // By hand: a box is ticked, a line reworded, one is new, one is gone.
+    let by_hand = text(&world).replace("[>] macOS", "[x] macOS").replace("Celebrate", "Celebrate it\n* [ ] Sleep");
+    fs::write(world.project.join("a.plan.md"), by_hand.replace("- [x] Pick a date\n", "")).unwrap();
+    world.ok(&["add", "Write the notes", "--needs", "T-2"]);
+    let synced = world.ok(&["plan", "sync"]);
+    assert!(synced.contains("1 todo added in the plan") && synced.contains("1 todo archived in the plan"), "{synced}");
+    assert!(synced.contains("not in the file: T-6"), "{synced}");
+    let shown = world.ok(&["list", "--all"]);
+    for line in ["[x] T-4  macOS", "[ ] T-2  Build it", "[ ] T-5  Celebrate it", "[ ] T-7  Sleep"] {
+        assert!(shown.contains(line), "{shown}");
+    }
+    world.ok(&["plan", "sync", "--add"]);
+    assert!(text(&world).ends_with("* [ ] Celebrate it\n* [ ] Sleep\n* [ ] Write the notes\n"), "{}", text(&world));
+    assert_eq!(world.ok(&["plan", "sync"]), "The plan and the file are in sync.\n");
+    fs::write(world.project.join("a.plan.md"), text(&world).replace("[ ] Build", "[?] Build")).unwrap();
+    let run = world.punch(&["plan", "sync"]);
+    assert!(run.stderr.contains("a.plan.md`: line 5, column 4: unknown marker `[?]`"), "{}", run.stderr);
+    let run = world.punch(&["start", "celebrate"]);
+    assert_eq!(run.exit, Some(0));
+    assert!(run.stderr.contains("note: the plan file was not updated: "), "{}", run.stderr);
 }

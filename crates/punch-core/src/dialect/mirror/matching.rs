@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::Row;
+use super::{Row, Word};
 use crate::{Todo, Uid};
 
 /// Pairs of an old and a new row that are compared to find renames. A list with more unmatched rows than that was
@@ -27,6 +27,27 @@ pub(super) fn find<'t>(rows: &mut [Row], before: &[Row], known: &[&'t Todo]) -> 
     renamed(rows, before);
     by_key(rows, before);
     adopted
+}
+
+/// One line of a list that has no ids: its text, and whether it is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ListLine {
+    pub content: String,
+    pub open: bool,
+}
+
+/// For each line of a list, its place in an earlier version of the list, if it was there.
+pub(crate) fn same_lines(before: &[ListLine], now: &[ListLine]) -> Vec<Option<usize>> {
+    let row = |line: &ListLine, uid: Option<Uid>| Row {
+        uid,
+        content: line.content.clone(),
+        status: if line.open { Word::Pending } else { Word::Completed },
+        ..Row::default()
+    };
+    let before: Vec<Row> = before.iter().enumerate().map(|(at, line)| row(line, Some(Uid(at as u64)))).collect();
+    let mut rows: Vec<Row> = now.iter().map(|line| row(line, None)).collect();
+    find(&mut rows, &before, &[]);
+    rows.iter().map(|row| row.uid.and_then(|uid| usize::try_from(uid.0).ok())).collect()
 }
 
 /// Equal text. Of several rows with one text those with the same number belong together, then the k-th to the k-th.
@@ -82,11 +103,17 @@ fn renamed(rows: &mut [Row], before: &[Row]) {
     let old_words: Vec<Words> = olds.iter().map(|(_, old)| Words::of(&old.content)).collect();
     let new_words: Vec<Words> = news.iter().map(|at| Words::of(&rows[*at].content)).collect();
     let everywhere = olds.len() * news.len() <= COMPARED;
+    let rank_of: HashMap<usize, usize> = olds.iter().enumerate().map(|(rank, (index, _))| (*index, rank)).collect();
     let mut pairs = Vec::new();
     for (new_rank, at) in news.iter().enumerate() {
-        let near = |(old_rank, (index, _)): &(usize, &(usize, &Row))| index == at || *old_rank == new_rank;
-        for (old_rank, (index, old)) in olds.iter().enumerate().filter(|pair| everywhere || near(pair)) {
-            let in_place = near(&(old_rank, &(*index, old)));
+        // The old row at the same place, and the one that is as far down among those that left.
+        let near = [rank_of.get(at).copied(), (new_rank < olds.len()).then_some(new_rank)];
+        let mut candidates: Vec<usize> =
+            if everywhere { (0..olds.len()).collect() } else { near.into_iter().flatten().collect() };
+        candidates.dedup();
+        for old_rank in candidates {
+            let (index, old) = &olds[old_rank];
+            let in_place = near.contains(&Some(old_rank));
             if starts_over(old, &rows[*at]) {
                 continue;
             }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::hash::fnv1a;
 use crate::{DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, Status, Uid, text};
 
+pub(crate) use matching::{ListLine, same_lines};
 pub use step::{MirrorAuthority, Step, step};
 
 /// Rows of one list; what a host says beyond them is left out.

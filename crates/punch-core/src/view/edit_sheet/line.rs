@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::text::neutral;
+use crate::text::{nearest, neutral};
 use crate::{Label, Record, Status};
 
 /// What a line says.
@@ -121,6 +121,14 @@ pub(super) fn read_item(
     Ok(item)
 }
 
+/// A field after the text, set apart by two blanks, whose name is nearly `needs`.
+fn misspelt(rest: &str) -> Option<String> {
+    let (_, tail) = rest.rsplit_once("  ")?;
+    let (key, _) = tail.trim_start().split_once(':')?;
+    let near = nearest(key, ["needs"].into_iter(), 1);
+    (key != "needs" && !key.contains(' ') && !near.is_empty()).then(|| neutral(key).into_owned())
+}
+
 /// The text, then `p1`, `~20k` and `#label` in any order, then `needs:`.
 fn read_rest(rest: &str, is_known: &dyn Fn(&str) -> bool) -> Result<Item, String> {
     let (mut priority, mut tokens, mut labels) = (None, None, BTreeSet::new());
@@ -136,6 +144,9 @@ fn read_rest(rest: &str, is_known: &dyn Fn(&str) -> bool) -> Result<Item, String
             needs.push(id);
         }
         rest = rest[..at].trim_end();
+    }
+    if let Some(key) = misspelt(rest) {
+        return Err(format!("unknown field `{key}:` (did you mean `needs:`?)"));
     }
     loop {
         let word = rest.rsplit(' ').next().unwrap_or_default();

@@ -4,7 +4,7 @@ use punch_core::Status;
 use punch_core::plan_file::{PlanFile, PlanFileTodo, Write};
 
 fn edited(text: &str, writes: &[Write]) -> String {
-    PlanFile::read(text).unwrap().write(writes).unwrap()
+    PlanFile::read(text, &[]).unwrap().write(writes).unwrap().text
 }
 
 fn item(id: &str, content: &str) -> PlanFileTodo {
@@ -115,9 +115,9 @@ fn line_ends_and_a_byte_order_mark_stay() {
 fn todos_of_phases_are_edited_too() {
     let text = "---\ntodos: []\nphases:\n  - name: One\n    todos:\n      - id: a\n        content: A\n        status: \
                 pending\n  - name: Two\n    todos:\n      - {id: b, content: B, status: pending}\n---\n";
-    let file = PlanFile::read(text).unwrap();
+    let file = PlanFile::read(text, &[]).unwrap();
     assert_eq!((file.phase(0), file.phase(1)), (Some("One"), Some("Two")));
-    let after = file.write(&[Write::Status(0, Status::Completed), Write::Status(1, Status::InProgress)]).unwrap();
+    let after = file.write(&[Write::Status(0, Status::Completed), Write::Status(1, Status::InProgress)]).unwrap().text;
     let expected = text.replacen("pending", "completed", 1).replace("B, status: pending", "B, status: in_progress");
     assert_eq!(after, expected);
 }
@@ -128,11 +128,11 @@ fn forms_that_would_lose_something_are_refused() {
         "---\ntodos:\n  - id: a\n    content: A\n    dependencies:\n      - x # why\n      - y\n---\n",
         "---\ntodos:\n  - id: a\n    content: A\n    dependencies: # why\n      - x\n---\n",
     ] {
-        let file = PlanFile::read(text).unwrap();
+        let file = PlanFile::read(text, &[]).unwrap();
         let refused = file.write(&[Write::Dependencies(0, vec!["z".into()])]).unwrap_err();
         assert!(refused.message().contains("unusual form"), "{}", refused.message());
     }
     for text in ["", "---\n", "---\ntodos:\n  - a\n---\n", "---\ntodos: {a: b}\n---\n", "no front matter\n"] {
-        assert!(PlanFile::read(text).is_err(), "{text:?}");
+        assert!(PlanFile::read(text, &[]).is_err(), "{text:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_core::plan_file::{AgreedTodo, Field, Merged, PlanFileTodo, Side, Write, merge, settled};
+use punch_core::plan_file::{AgreedTodo, Field, FileForm, Merged, PlanFileTodo, Side, Write, merge, settled};
 
 fn item(id: &str, content: &str, status: Status, dependencies: &[&str]) -> PlanFileTodo {
     let dependencies = dependencies.iter().map(|id| (*id).to_owned()).collect();
@@ -50,7 +50,7 @@ fn each_side_gets_what_the_other_did() {
     let file =
         [item("c", "C", Pending, &[]), item("a", "A!", Pending, &[]), item("n", "N", Pending, &[]), base[1].clone()];
     let plan = [item("a", "A", InProgress, &[]), base[1].clone(), item("c", "C, really", Completed, &["a"])];
-    let merged = merge(&agreed(&base), &file, &plan);
+    let merged = merge(FileForm::FrontMatter, &agreed(&base), &file, &plan);
     assert!(merged.conflicts.is_empty());
     assert_eq!(merged.before, plan);
     assert_eq!(
@@ -73,7 +73,7 @@ fn of_two_words_the_persons_counts_and_both_are_told() {
     let base = [item("a", "A", Status::Pending, &[])];
     let file = [item("a", "A of the file", Status::Cancelled, &[])];
     let plan = [item("a", "A of the plan", Status::Completed, &[])];
-    let merged = merge(&agreed(&base), &file, &plan);
+    let merged = merge(FileForm::FrontMatter, &agreed(&base), &file, &plan);
     assert_eq!(merged.after, file);
     let told: Vec<(Field, &str, &str, Side)> =
         merged.conflicts.iter().map(|c| (c.field, c.file.as_str(), c.plan.as_str(), c.took)).collect();
@@ -92,7 +92,7 @@ fn what_one_side_removed_and_the_other_changed_stays_with_the_other() {
     let base = [item("a", "A", Status::Pending, &[]), item("b", "B", Status::Pending, &[])];
     let file = [item("b", "B of the file", Status::Pending, &[])];
     let plan = [item("a", "A", Status::InProgress, &[])];
-    let merged = merge(&agreed(&base), &file, &plan);
+    let merged = merge(FileForm::FrontMatter, &agreed(&base), &file, &plan);
     assert!(merged.deleted.is_empty() && merged.writes.is_empty() && !merged.asks());
     assert_eq!(
         merged.conflicts.iter().map(|c| (c.id.as_str(), c.field)).collect::<Vec<_>>(),
@@ -100,7 +100,7 @@ fn what_one_side_removed_and_the_other_changed_stays_with_the_other() {
     );
     // The next time neither comes back.
     let base = settled(&agreed(&base), &file, &plan, &[]);
-    let again = merge(&base, &file, &plan);
+    let again = merge(FileForm::FrontMatter, &base, &file, &plan);
     assert!(again.conflicts.is_empty() && !again.asks() && again.writes.is_empty());
     assert_eq!(again.absent, plan);
 }
@@ -111,7 +111,7 @@ fn a_status_that_was_refused_stays_a_change_of_the_person() {
     let file = [item("a", "A", Status::Cancelled, &[])];
     let plan = [item("a", "A", Status::InProgress, &[])];
     let base = settled(&base, &file, &plan, &["a".into()]);
-    let again = merge(&base, &file, &plan);
+    let again = merge(FileForm::FrontMatter, &base, &file, &plan);
     assert_eq!(again.after[0].status, Status::Cancelled);
     assert!(again.writes.is_empty());
 }
@@ -119,10 +119,10 @@ fn a_status_that_was_refused_stays_a_change_of_the_person() {
 #[test]
 fn a_todo_without_an_id_that_came_in_before_is_recognised() {
     let file = [item("", "New", Status::Pending, &[])];
-    let merged = merge(&[], &file, &[item("T-1", "New", Status::InProgress, &[])]);
+    let merged = merge(FileForm::FrontMatter, &[], &file, &[item("T-1", "New", Status::InProgress, &[])]);
     assert_eq!(merged.writes, [Write::Id(0, "T-1".into()), Write::Status(0, Status::InProgress)]);
     assert!(!merged.asks());
-    assert_eq!(merge(&[], &file, &[]).after, file);
+    assert_eq!(merge(FileForm::FrontMatter, &[], &file, &[]).after, file);
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn what_the_file_cannot_carry_is_no_change() {
     let base = agreed(&[item("a", "A", Status::Pending, &[])]);
     let plan = [item("a", "A", Status::Failed, &[])];
     let file = [item("a", "A", Status::Pending, &[])];
-    let merged = merge(&base, &file, &plan);
+    let merged = merge(FileForm::FrontMatter, &base, &file, &plan);
     let file = written(&file, &merged.writes);
     assert_eq!(file[0].status, Status::Cancelled);
-    let again = merge(&settled(&base, &file, &plan, &[]), &file, &plan);
+    let again = merge(FileForm::FrontMatter, &settled(&base, &file, &plan, &[]), &file, &plan);
     assert!(!again.asks() && again.writes.is_empty());
 }
 
@@ -178,7 +178,7 @@ proptest! {
             file.rotate_left(by);
         }
         let known = agreed(&base);
-        let merged = merge(&known, &file, &plan);
+        let merged = merge(FileForm::FrontMatter, &known, &file, &plan);
         let (file_after, plan_after) = (written(&file, &merged.writes), taken(&plan, &merged));
         let find = |items: &[PlanFileTodo], id: &str| items.iter().find(|item| item.id == id).cloned();
         let told = |id: &str, field| merged.conflicts.iter().any(|c| c.id == id && c.field == field);
@@ -219,7 +219,7 @@ proptest! {
             prop_assert_eq!(find(&plan_after, &new.id), Some(new.clone()));
             prop_assert!(find(&file_after, &new.id).is_none() && merged.absent.contains(new));
         }
-        let again = merge(&settled(&known, &file_after, &plan_after, &[]), &file_after, &plan_after);
+        let again = merge(FileForm::FrontMatter, &settled(&known, &file_after, &plan_after, &[]), &file_after, &plan_after);
         prop_assert_eq!(&again.writes, &[]);
         prop_assert_eq!(&again.conflicts, &[]);
         let sorted = |items: &[PlanFileTodo]| { let mut ids: Vec<PlanFileTodo> = items.to_vec(); ids.sort_by(|a, b| a.id.cmp(&b.id)); ids };

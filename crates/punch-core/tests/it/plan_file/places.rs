@@ -68,8 +68,8 @@ proptest! {
         let after: Vec<Status> = todos.iter().map(|(.., to)| FOUR[*to]).collect();
         let text = file(&looks, &before, crlf, bom);
         let writes: Vec<Write> = after.iter().enumerate().map(|(at, status)| Write::Status(at, *status)).collect();
-        let read = PlanFile::read(&text).unwrap();
-        prop_assert_eq!(read.write(&writes).unwrap(), file(&looks, &after, crlf, bom));
+        let read = PlanFile::read(&text, &[]).unwrap();
+        prop_assert_eq!(read.write(&writes).unwrap().text, file(&looks, &after, crlf, bom));
     }
 
     #[test]
@@ -81,8 +81,8 @@ proptest! {
         let wanted: Vec<String> = todos.iter().map(|(_, words)| words.trim().to_owned()).collect();
         prop_assume!(wanted.iter().all(|words| !words.is_empty()));
         let writes: Vec<Write> = wanted.iter().enumerate().map(|(at, words)| Write::Content(at, words.clone())).collect();
-        let written = PlanFile::read(&text).unwrap().write(&writes).unwrap();
-        let read: Vec<String> = PlanFile::read(&written).unwrap().items().iter().map(|item| item.content.clone()).collect();
+        let written = PlanFile::read(&text, &[]).unwrap().write(&writes).unwrap().text;
+        let read: Vec<String> = PlanFile::read(&written, &[]).unwrap().items().iter().map(|item| item.content.clone()).collect();
         prop_assert_eq!(read, wanted);
     }
 
@@ -97,10 +97,10 @@ proptest! {
         let mut end = (at + take).min(text.len());
         while !text.is_char_boundary(end) { end += 1; }
         text.replace_range(at..end, &put);
-        if let Ok(read) = PlanFile::read(&text) {
+        if let Ok(read) = PlanFile::read(&text, &[]) {
             let writes: Vec<Write> = (0..read.items().len()).map(|at| Write::Status(at, Status::Completed)).collect();
             if let Ok(written) = read.write(&writes) {
-                let after = PlanFile::read(&written).unwrap();
+                let after = PlanFile::read(&written.text, &[]).unwrap();
                 prop_assert!(after.items().iter().all(|item| item.status == Status::Completed));
                 let words = |file: &PlanFile<'_>| file.items().iter().map(|i| i.content.clone()).collect::<Vec<_>>();
                 prop_assert_eq!(words(&after), words(&read));

@@ -20,10 +20,14 @@ fn refused(world: &World) -> EngineError {
 fn files_that_are_not_understood_are_not_linked() {
     let bomb = format!("---\na: &a [x, x]\nb: &b [*a, *a]\ntodos: [{}]\n---\n", "*b, ".repeat(100));
     for (text, part) in [
-        ("", "no front matter"),
-        ("# Plan\n", "no front matter"),
-        ("---\ntodos:\n  - id: a\n    content: half", "no front matter"),
-        ("---\ntodos:\n  - {id: a, content: A}\n  - {id: a, content: B}\n---\n", "todos[1]: the id `a` is taken"),
+        ("", "no checklist found"),
+        ("# Plan\n", "no checklist found"),
+        ("# Plan\n\n- [ ] A\n- [?] B\n", "line 4, column 4: unknown marker `[?]`"),
+        ("---\ntodos:\n  - id: a\n    content: half", "line 1, column 1: the front matter is never closed"),
+        (
+            "---\ntodos:\n  - {id: a, content: A}\n  - {id: a, content: B}\n---\n",
+            "line 4, column 5: the id `a` is taken",
+        ),
         ("---\ntodos:\n\t- id: a\n---\n", "line 3"),
         ("---\ntodos:\n  - {id: a, content: A, status: perhaps}\n---\n", "unknown status"),
         (bomb.as_str(), "aliases"),

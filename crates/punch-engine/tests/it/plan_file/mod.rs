@@ -1,6 +1,7 @@
 //! A plan and its plan file, on disk.
 
 mod bad;
+mod checklists;
 mod following;
 mod syncing;
 
