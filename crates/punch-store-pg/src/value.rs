@@ -21,7 +21,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The type that the server is told.
+    /// The type under which it goes to the server.
     pub const fn ty(&self) -> Type {
         match self {
             Self::Int(_) => Type::INT8,

@@ -17,7 +17,7 @@ use crate::executor::Executor;
 use crate::link::{Link, ask};
 use crate::value::Columns;
 
-/// How often the number of writes is looked at while somebody waits.
+/// How often the number of writes is looked at while a thread waits.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Writes within this time share a notification.

@@ -57,6 +57,10 @@ punch_core::errors! {
         Unreadable { path: PathBuf, cause: String }: "store_unreadable",
             ("cannot read `{path}`: {cause}"),
             ("fix the permissions, or choose another store with `--store` or `PUNCH_STORE`");
+        /// The address of a server contains a password. It is not repeated here.
+        Password: "store_address",
+            ("the address of the store contains a password"),
+            ("take it out; PGPASSWORD, a password file or a service file gives it");
         /// `--store` was given an empty path.
         EmptyPath: "store_path_empty",
             ("`--store` was given an empty path"),

@@ -54,6 +54,9 @@ pub(super) fn location(
     address: &str,
     project: Option<String>,
 ) -> Result<Location, LocateError> {
+    if has_password(address) {
+        return Err(LocateError::Password);
+    }
     let root = repository.map_or_else(|| around.cwd.clone(), |repository| repository.root().to_owned());
     let project = project.or_else(|| around.project_env.clone()).unwrap_or_else(|| default_project(&root));
     let place = ServerPlace { address: address.to_owned(), project };
@@ -98,6 +101,14 @@ pub(super) fn recorded(
     location(around, repository, address, Some(project)).map(Some)
 }
 
+/// Addresses end up in messages, logs and settings, so none may hold a password.
+fn has_password(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let user = base.split('/').next().and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':')) || query.split('&').any(|pair| pair.starts_with("password="))
+}
+
 /// The name of the repository: that of the folder of its main worktree.
 fn default_project(root: &Path) -> String {
     let main = main_root(root);
@@ -106,4 +117,61 @@ fn default_project(root: &Path) -> String {
 
 fn hash(text: &str) -> String {
     format!("{:016x}", fnv1a(text.bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::locate::locate;
+
+    fn around(folder: &Path) -> Surroundings {
+        let home = Some(folder.to_owned());
+        let servers = Some(folder.join("config/servers.json"));
+        Surroundings {
+            cwd: folder.join("shop"),
+            home,
+            servers,
+            git_ceilings: vec![folder.to_owned()],
+            ..Surroundings::default()
+        }
+    }
+
+    #[test]
+    fn a_server_comes_from_the_flag_the_variable_or_the_users_own_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("shop/deep")).unwrap();
+        let plain = around(&root);
+        assert_eq!(locate(&plain).unwrap().server, None);
+        let place = |address: &str, project: &str| ServerPlace { address: address.into(), project: project.into() };
+        record_server(plain.servers.as_ref().unwrap(), &plain.cwd, &place("postgres://db/a", "team")).unwrap();
+        let found = locate(&plain).unwrap();
+        assert_eq!(
+            (found.kind, found.exists, &found.server),
+            (Kind::Server, true, &Some(place("postgres://db/a", "team")))
+        );
+        assert!(!found.dir.exists(), "nothing is made by looking");
+        let deep = Surroundings { cwd: root.join("shop/deep"), ..plain.clone() };
+        assert_eq!(locate(&deep).unwrap().server, found.server, "folders below use it too");
+        let named = Surroundings { store_env: Some("postgres://db/b".into()), ..plain.clone() };
+        assert_eq!(locate(&named).unwrap().server, Some(place("postgres://db/b", "shop")), "named after the folder");
+        let named =
+            Surroundings { project_env: Some("x".into()), store_flag: Some("postgresql://db/c".into()), ..named };
+        assert_eq!(locate(&named).unwrap().server, Some(place("postgresql://db/c", "x")));
+        let elsewhere = Surroundings { cwd: root.clone(), ..plain };
+        assert_eq!(locate(&elsewhere).unwrap().server, None);
+    }
+
+    #[test]
+    fn an_address_with_a_password_is_refused_and_not_repeated() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("shop")).unwrap();
+        for address in ["postgres://ann:hush@db/a", "postgres://db/a?schema=x&password=hush"] {
+            let given = Surroundings { store_env: Some(address.into()), ..around(folder.path()) };
+            let error = locate(&given).unwrap_err();
+            assert_eq!(error.code(), "store_address");
+            assert!(!format!("{} {} {error:?}", error.message(), error.hint()).contains("hush"));
+        }
+        assert!(!has_password("postgres://ann@[::1]:5432/a?host=/run"));
+    }
 }
