@@ -176,7 +176,7 @@ impl Run {
         if let Some(open) = open.as_ref().filter(|_| named.is_empty())
             && let Some(last) = open.engine.runs(open.plan, 1)?.into_iter().next()
         {
-            named = last.agents;
+            named = last.body.agents;
             output::remark(&format!("note: no agent given, using that of run {}: {}", last.id, named.join(", ")));
         }
         let specs = named.iter().map(|name| name.parse::<Spec>()).collect::<Result<Vec<_>, _>>();
