@@ -26,14 +26,14 @@ pub struct ApiProblem {
     /// Seconds after which it is worth trying again.
     pub retry_after: Option<u64>,
     /// Further fields of the answer.
-    pub more: Map<String, Value>,
+    pub more: Box<Map<String, Value>>,
 }
 
 impl ApiProblem {
     /// A problem from its parts.
     pub fn new(status: StatusCode, code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         let (message, hint) = (message.into(), hint.into());
-        Self { status, code: code.to_owned(), message, hint, retry_after: None, more: Map::new() }
+        Self { status, code: code.to_owned(), message, hint, retry_after: None, more: Box::default() }
     }
 
     /// The request cannot be read.
@@ -101,7 +101,7 @@ impl ApiProblem {
             out["retryAfter"] = json!(seconds);
         }
         if let Some(map) = out.as_object_mut() {
-            map.extend(self.more.clone());
+            map.extend((*self.more).clone());
         }
         out
     }

@@ -126,6 +126,7 @@ fn every_refusal_reaches_the_client() {
         {"op": "add", "content": "A"},
         {"op": "add", "content": "B", "dependsOn": ["T-1"]},
         {"op": "add", "content": "C", "verifyCommand": "true"},
+        {"op": "add", "content": "D", "status": "cancelled"},
     ]));
     let mut codes = std::collections::BTreeSet::new();
     let long = "x".repeat(501);
@@ -137,7 +138,7 @@ fn every_refusal_reaches_the_client() {
         (json!([{"op": "add", "content": "D", "dependsOn": ["T-99"]}]), "unknown_dependency"),
         (json!([{"op": "edit", "id": "T-1", "dependsOn": ["T-2"]}]), "cycle"),
         (json!([{"op": "start", "id": "T-2"}]), "not_ready"),
-        (json!([{"op": "reopen", "id": "T-1"}]), "transition"),
+        (json!([{"op": "fail", "id": "T-4", "error": "x"}]), "transition"),
         (json!([{"op": "done", "id": "T-1", "evidence": "x", "fence": 99}]), "stale_fence"),
         (json!([{"op": "rm", "id": "T-1"}, {"op": "start", "id": "T-1"}]), "removed_in_batch"),
         (json!([{"op": "add", "content": long}]), "too_long"),
@@ -159,7 +160,7 @@ fn every_refusal_reaches_the_client() {
 #[test]
 fn hostile_text_stays_text() {
     let server = Server::start();
-    let word = "w".repeat(10_000);
+    let word = "w".repeat(5_000);
     let hostile = [
         "<script>alert(1)</script>",
         "<img src=x onerror=alert(1)>",

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -40,7 +40,7 @@ pub fn clock() -> i64 {
 }
 
 /// Opens the store of a test.
-pub fn engine(database: &PathBuf, create: bool) -> Option<Engine> {
+pub fn engine(database: &Path, create: bool) -> Option<Engine> {
     if !create && !database.exists() {
         return None;
     }
@@ -218,6 +218,12 @@ impl Answer {
 pub struct Stream(BufReader<TcpStream>);
 
 impl Stream {
+    /// Ends when nothing comes for a while.
+    pub fn impatient(self) -> Self {
+        self.0.get_ref().set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
+        self
+    }
+
     /// The next event and its data; `None` at the end of the stream.
     pub fn next(&mut self) -> Option<(String, Value)> {
         let (mut event, mut data) = (String::new(), Value::Null);

@@ -155,7 +155,7 @@ fn no_request_from_the_description_breaks_the_server() {
             }
         }
     }
-    for name in ["board", "todos", "history", "graph", "ops", "rehearse", "seen"] {
+    for name in ["board", "todos", "history", "graph", "seen"] {
         assert!(seen.contains(name), "{name} never succeeded: {seen:?}");
     }
 }

@@ -97,7 +97,8 @@ fn after_random_cuts_the_picture_equals_the_store() {
                     let mut page = Page::read(server);
                     let mut seed = 17 + n as u64;
                     loop {
-                        let mut stream = server.stream(Some(page.revision));
+                        // A quiet stream is cut, too.
+                        let mut stream = server.stream(Some(page.revision)).impatient();
                         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                         let events = seed >> 61;
                         let mut broken = false;
@@ -142,7 +143,8 @@ fn a_stream_says_hello_sends_rows_of_dependents_and_what_was_missed() {
     let mut stream = server.stream(Some(page.revision));
     let (event, hello) = stream.next().unwrap();
     assert_eq!((event.as_str(), hello["revision"].as_u64()), ("hello", Some(1)));
-    assert_eq!(stream.next().unwrap().0, "activity");
+    // What time may have changed at this revision comes first.
+    assert!(std::iter::from_fn(|| stream.next()).any(|(event, _)| event == "activity"));
     server.ops(json!([{"op": "done", "id": "T-1", "evidence": "looked at it"}]));
     let change = loop {
         let (event, data) = stream.next().unwrap();
@@ -153,7 +155,7 @@ fn a_stream_says_hello_sends_rows_of_dependents_and_what_was_missed() {
     assert_eq!((change["from"].as_u64(), change["revision"].as_u64()), (Some(1), Some(2)));
     let ids: Vec<&str> = change["rows"].as_array().unwrap().iter().filter_map(|row| row["id"].as_str()).collect();
     assert_eq!(ids, ["T-1", "T-2"], "the dependent looks different, too");
-    assert_eq!(change["history"][0]["changes"], "T-1 completed");
+    assert!(change["history"][0]["changes"].as_str().unwrap().contains("T-1 completed"), "{change}");
     drop(stream);
     server.ops(json!([{"op": "start", "id": "T-2"}]));
     server.ops(json!([{"op": "note", "id": "T-2", "text": "n"}]));
@@ -178,7 +180,7 @@ fn at_most_128_streams_are_open() {
     assert_eq!(server.get("/plans/main/board").status, 200, "requests have room");
     server.ops(json!([{"op": "start", "id": "T-1"}]));
     for stream in &mut streams {
-        let found = std::iter::from_fn(|| stream.next()).find(|(event, _)| event == "change");
-        assert_eq!(found.unwrap().1["revision"], 2);
+        let is_new = |(event, data): &(String, Value)| event == "change" && data["revision"] == 2;
+        assert!(std::iter::from_fn(|| stream.next()).any(|event| is_new(&event)));
     }
 }

@@ -27,7 +27,7 @@ fn every_answer_forbids_what_is_foreign() {
     assert_eq!(server.raw("POST", "/", &[("Host", &host)], "").status, 404);
 }
 
-/// The page is built from these files: whoever edits one and forgets to build is told here, without node.
+/// The page is built from these files. Needs no node, so it fails for everyone who edits one and forgets to build.
 #[test]
 fn the_built_page_belongs_to_its_sources() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
