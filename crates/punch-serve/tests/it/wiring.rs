@@ -23,7 +23,7 @@ pub fn roots() -> Roots {
 }
 
 pub fn targets(host: &'static Adapter, level: Level, program: &str) -> Vec<Target> {
-    settings::files(host, level, &roots(), &Program(program.to_owned()), &|_| false)
+    settings::files(host, level, &roots(), (&Program(program.to_owned()), None), &|_| false)
 }
 
 /// Every file of every agent at every level that is JSON.
@@ -411,7 +411,8 @@ fn a_file_of_ours_is_replaced_and_a_stranger_is_not() {
 #[test]
 fn opencode_keeps_the_file_that_it_has() {
     let exists = |path: &Path| path.ends_with("opencode.jsonc");
-    let found = settings::files(agent("opencode"), Level::Shared, &roots(), &Program("punch".to_owned()), &exists);
+    let found =
+        settings::files(agent("opencode"), Level::Shared, &roots(), (&Program("punch".to_owned()), None), &exists);
     assert_eq!(found[0].path, Path::new("/p/opencode.jsonc"));
 }
 

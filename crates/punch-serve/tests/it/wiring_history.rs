@@ -391,7 +391,8 @@ fn claude_file(index: usize) -> Content {
     let main_project = if index == 0 { "/a" } else { "/b" }.into();
     let level = if index == 2 { Level::User } else { Level::Personal };
     let roots = Roots { main_project, ..roots() };
-    let found: Vec<Target> = settings::files(agent("claude"), level, &roots, &Program("punch".to_owned()), &|_| false);
+    let found: Vec<Target> =
+        settings::files(agent("claude"), level, &roots, (&Program("punch".to_owned()), None), &|_| false);
     found[0].content.clone()
 }
 
