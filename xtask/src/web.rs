@@ -1,25 +1,34 @@
-//! The web page: `cargo xtask web` builds its bundle, and the step `page` of the gate checks types, unit tests and that the
-//! bundle in the tree belongs to its sources.
+//! The web page: `cargo xtask web` builds its bundle, `--browser` runs every page in chromium against the real binary, and
+//! `--pictures` takes screenshots for the documentation. The step `page` of the gate checks that the bundle belongs to its sources.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Done, process};
+use crate::{Done, boards, process};
 
 /// Where the sources of the page are.
 const PAGE: &str = "crates/punch-web/page";
 /// The files of the bundle.
 const BUNDLE: [&str; 4] = ["index.html", "app.js", "app.css", "sources.sha256"];
 
-/// Builds the bundle.
+/// Builds the bundle, runs the page in a browser, or takes the pictures.
 pub fn run(arguments: &[&str]) -> Done {
     match arguments {
         [] => {
             install()?;
             process::run(node().arg("build.mjs"))
         }
-        unknown => Err(format!("`web` takes no arguments, not {}", unknown.join(" "))),
+        ["--browser"] => browse(),
+        ["--pictures"] => {
+            install()?;
+            let chromium = chromium().ok_or("chromium is missing: install it with your package manager")?;
+            let punch = process::build_punch()?;
+            let mut script = node();
+            script.arg("test/browser/pictures.mjs").arg(process::root().join("docs/images"));
+            process::run(script.env("PUNCH", punch).env("CHROMIUM", chromium))
+        }
+        unknown => Err(format!("`web` takes --browser or --pictures, not {}", unknown.join(" "))),
     }
 }
 
@@ -32,6 +41,20 @@ pub fn check() -> Done {
     process::run(npm().args(["run", "--silent", "check"]))?;
     process::run(npm().args(["run", "--silent", "test"]))?;
     compare_bundle()
+}
+
+/// Runs the page in chromium against the real binary. Where npm, chromium or tmux is out of reach it says so and passes; in CI
+/// that is a failure.
+fn browse() -> Done {
+    if let Err(why) = install() {
+        return skip(&format!("npm cannot install the tools of the page: {why}"));
+    }
+    let Some(chromium) = chromium() else { return skip("chromium is missing") };
+    if !boards::tmux::is_available() {
+        return skip("tmux is missing");
+    }
+    let punch = process::build_punch()?;
+    process::run(npm().args(["run", "--silent", "browser"]).env("PUNCH", punch).env("CHROMIUM", chromium))
 }
 
 fn skip(why: &str) -> Done {
@@ -74,4 +97,20 @@ fn compare_bundle() -> Done {
         }
     }
     Ok(())
+}
+
+/// Finds chromium; in CI it is installed by name.
+fn chromium() -> Option<PathBuf> {
+    let find = || {
+        let path = std::env::var_os("PATH")?;
+        let candidates =
+            std::env::split_paths(&path).flat_map(|folder| [folder.join("chromium"), folder.join("chromium-browser")]);
+        candidates.into_iter().find(|candidate| Path::is_file(candidate))
+    };
+    find().or_else(|| {
+        if process::in_ci() {
+            let _ = Command::new("apt-get").args(["install", "-y", "-qq", "chromium"]).output();
+        }
+        find()
+    })
 }

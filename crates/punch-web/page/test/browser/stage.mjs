@@ -1,0 +1,164 @@
+// A project with a store of its own, `punch serve` in a real terminal, and a browser that is logged in to it.
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const PUNCH = process.env.PUNCH ?? fail("set PUNCH to the binary");
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+/** Longer than anything that is not broken, on a busy machine. */
+export const PATIENCE_MS = 30_000;
+
+export const DESK = { width: 1360, height: 860 };
+export const PHONE = { width: 375, height: 780 };
+
+/** An agent in Claude's form: the one that the terminal board is tested with. A todo that says `ask` makes it ask first. */
+const AGENT = new URL("../../../../../xtask/src/boards/agent.sh", import.meta.url).pathname;
+
+function fail(why) {
+  throw new Error(why);
+}
+
+export class Stage {
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), "punch-page-"));
+    this.socket = `punch-page-${process.pid}-${Math.random().toString(36).slice(2)}`;
+    this.problems = [];
+    this.runs = [];
+    for (const name of ["project", "home", "traces"]) mkdirSync(join(this.folder, name));
+    const at = (name) => join(this.folder, name);
+    // Nothing of what surrounds the tests: marks of an agent above would make every answer be refused.
+    this.environment = {
+      PATH: process.env.PATH, HOME: at("home"), XDG_STATE_HOME: at("home/state"), XDG_CONFIG_HOME: at("home/config"), LANG: "C.UTF-8",
+      PUNCH_STORE: at("project/.punch"), PUNCH, TRACES: at("traces"), PUNCH_RUN_BACKOFF: "10ms",
+    };
+    this.punch("init", "--store", at("project/.punch"));
+  }
+
+  /** Runs `punch` in the project to its end. */
+  punch(...words) {
+    return execFileSync(PUNCH, words, { cwd: join(this.folder, "project"), env: this.environment, encoding: "utf8", stdio: ["pipe", "pipe", "pipe"] });
+  }
+
+  /** Runs `punch` with text on its input. */
+  punchWith(input, ...words) {
+    return execFileSync(PUNCH, words, { cwd: join(this.folder, "project"), env: this.environment, encoding: "utf8", input });
+  }
+
+  tmux(...words) {
+    return execFileSync("tmux", ["-L", this.socket, ...words], { encoding: "utf8", env: this.environment, stdio: ["ignore", "pipe", "ignore"] });
+  }
+
+  /** Starts the server in a terminal: only a link that was printed there may answer questions. */
+  async serve(port = 0) {
+    const variables = Object.entries(this.environment).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+    const line = `exec "$PUNCH" serve --port ${port}`;
+    this.tmux("-f", "/dev/null", "new-session", "-d", "-x", "250", "-y", "50", "-c", join(this.folder, "project"), ...variables, "sh", "-c", line);
+    this.link = await until(() => /https?:\/\/[^\s]+#t=[^\s]+/.exec(this.tmux("capture-pane", "-p", "-J"))?.[0], "the server prints no link");
+    this.address = this.link.replace(/\/#t=.*$/, "");
+    return this.link;
+  }
+
+  /** Ends the server as a crash would. */
+  stopServer() {
+    this.tmux("kill-server");
+  }
+
+  async browser() {
+    this.chromium = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    this.context = await this.chromium.newContext({ viewport: DESK, colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
+    this.first = await this.page();
+    await this.first.goto(this.link);
+    await live(this.first);
+  }
+
+  /** A new tab. What goes wrong in it is remembered and fails the test. */
+  async page() {
+    const page = await this.context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    page.on("pageerror", (error) => this.problems.push(error.message));
+    page.on("console", (message) => {
+      const text = message.text();
+      // Answers that refuse something are part of the tests; the browser reports each as an error.
+      if (message.type() === "error" && !/Failed to load resource|net::ERR/.test(text)) this.problems.push(text);
+    });
+    return page;
+  }
+
+  /** A new tab at an address of the board. It gets its session from the first one. */
+  async open(path, size = DESK) {
+    const page = await this.page();
+    await page.setViewportSize(size);
+    await page.goto(this.address + path);
+    await live(page);
+    return page;
+  }
+
+  /** Starts `punch run` with the scripted agent. */
+  run(agents, seconds) {
+    const agent = `claude:sh ${AGENT}`;
+    const child = spawn(PUNCH, ["run", "--agent", agent, "--agents", String(agents)], {
+      cwd: join(this.folder, "project"), env: { ...this.environment, WORK: String(seconds) }, stdio: "ignore",
+    });
+    this.runs.push(child);
+    return new Promise((resolve) => child.on("exit", resolve));
+  }
+
+  trace(name) {
+    return readFileSync(join(this.folder, "traces", name), "utf8");
+  }
+
+  async close() {
+    await this.chromium?.close();
+    this.runs.forEach((run) => run.kill());
+    try {
+      this.stopServer();
+    } catch {
+      // It has ended already.
+    }
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** A stage with todos, a server and a browser. */
+export async function stageWith(...commands) {
+  const stage = new Stage();
+  for (const words of commands) stage.punch(...words);
+  await stage.serve();
+  await stage.browser();
+  return stage;
+}
+
+/** Waits until the page has a picture and follows the stream. */
+export async function live(page) {
+  await page.locator(".live .dot.on").waitFor();
+}
+
+/** Waits until something is there. */
+export async function until(find, otherwise) {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const found = await find();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(otherwise);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+/** A plan that looks like one: phases, dependencies, a hold, labels, notes. */
+export const SCENE = [
+  ["add", "Choose the schema", "--phase", "Store"],
+  ["add", "Migrate the schema", "--phase", "Store", "--needs", "T-1", "--priority", "1"],
+  ["add", "Backfill rows of old plans", "--phase", "Store", "--needs", "T-2"],
+  ["add", "Drop the old column", "--phase", "Store", "--needs", "T-3"],
+  ["add", "Better parser errors", "--phase", "Parser"],
+  ["add", "Fuzz the reader", "--phase", "Parser", "--needs", "T-5", "--priority", "2"],
+  ["add", "Write docs for hooks", "--phase", "Docs"],
+  ["add", "Choose a license", "--phase", "Docs"],
+  ["add", "Release notes", "--phase", "Docs", "--needs", "T-8", "--needs", "T-4"],
+  ["done", "T-1"],
+  ["hold", "T-8", "MIT or Apache?"],
+  ["note", "T-2", "Keep the old column for now, **all** readers need it."],
+];
