@@ -29,6 +29,7 @@ mod shipped;
 mod size;
 mod soak;
 mod sources;
+mod svg;
 mod test;
 mod unused;
 mod web;

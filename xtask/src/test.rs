@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use crate::{
-    Done, agents, crates, deny, error_codes, escape, licences, links, named_files, postgres, process, promises, search,
-    soak, sources, unused, web, wording,
+    Done, agents, boards, crates, deny, error_codes, escape, licences, links, named_files, postgres, process, promises,
+    search, soak, sources, unused, web, wording,
 };
 
 /// What the steps may depend on.
@@ -46,6 +46,7 @@ const STEPS: &[Step] = &[
         what: "the web page: types, unit tests, and the bundle from its sources",
         run: |_| web::check(),
     },
+    Step { name: "boards", what: "the terminal board in tmux, driven by keys", run: |_| boards::run(&[]) },
     Step { name: "soak", what: "16 mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
     Step { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
 ];

@@ -362,6 +362,11 @@ pub fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|cause| Failure::File("punch".to_owned(), cause))
 }
 
+/// Whether this terminal is a pane of tmux, which can open windows beside it.
+pub fn in_tmux() -> bool {
+    std::env::var_os("TMUX").is_some_and(|socket| !socket.is_empty())
+}
+
 /// Variables that would steer a run of punch or git elsewhere.
 pub fn steering_variables() -> Vec<OsString> {
     let names = std::env::vars_os().map(|(name, _)| name);

@@ -68,8 +68,8 @@ pub use git::{
 };
 pub use history::{NARRATED, RevisionEntry, at_revision};
 pub use host::{
-    DecisionRecord, Earlier, Find, Going, HostReport, Mark, Meter, Observed, Read, Reading, Spent, Switches, TurnStart,
-    owner_of,
+    DecisionRecord, Earlier, Find, Going, HostReport, Mark, Meter, Observed, Read, Reading, SessionStatus, Spent,
+    Switches, TurnStart, owner_of,
 };
 pub use inbox::{InboxQuery, READER};
 pub use link::fingerprint;

@@ -1,5 +1,6 @@
 //! What the board knows: the plan and what happens around it. Plain values; `feed.rs` fills them in from the store.
 
+use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
 use punch_core::reason::Reader;
 use punch_core::view::{HistoryRow, Plain};
@@ -14,6 +15,8 @@ pub struct Data {
     pub name: Plain,
     /// The whole plan; `None` if there is no store or no plan yet.
     pub plan: Option<Plan>,
+    /// What is around the plan has been read, too.
+    pub is_complete: bool,
     /// What needs the user, in the order of the inbox.
     pub inbox: Vec<InboxItem>,
     /// Questions that wait for an answer.
@@ -26,7 +29,9 @@ pub struct Data {
     pub transitions: Vec<String>,
     /// The revision up to which the user has looked.
     pub seen: u64,
-    /// Sessions that are kept going.
+    /// When the user has looked last.
+    pub seen_at: Option<i64>,
+    /// Sessions that work on the plan.
     pub sessions: Vec<SessionState>,
     /// Why the store cannot be read, and since when.
     pub trouble: Option<(String, i64)>,
@@ -34,6 +39,10 @@ pub struct Data {
     pub failed_write: Option<String>,
     /// Why questions cannot be answered at this terminal.
     pub no_answers: Option<String>,
+    /// The commands of punch.
+    pub verbs: Vec<String>,
+    /// The agents that todos can be given to.
+    pub agents: Vec<String>,
     /// After how many milliseconds without a sign of life an agent is quiet.
     pub quiet_after: i64,
 }
@@ -109,7 +118,7 @@ pub struct Limits {
     pub time: Option<u64>,
 }
 
-/// A session that Punchlist keeps going.
+/// A session, and what Punchlist does when it wants to stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionState {
     /// Its id.
@@ -120,10 +129,23 @@ pub struct SessionState {
     pub continuation: u32,
     /// The most there may be.
     pub of: u32,
-    /// `on`, `paused` or `off`.
-    pub switch: &'static str,
-    /// The last decision and its reason.
+    /// Whether it is sent back to work.
+    pub switch: Switch,
+    /// The last decision and its reason; empty if it never wanted to stop.
     pub decision: Plain,
+    /// When that was decided.
+    pub decided_at: Option<i64>,
+}
+
+impl SessionState {
+    /// Whether it is sent back to work, in a word.
+    pub const fn switch_word(&self) -> &'static str {
+        match self.switch {
+            Switch::On => "on",
+            Switch::Paused => "paused",
+            Switch::Off => "off",
+        }
+    }
 }
 
 impl Data {
@@ -140,9 +162,14 @@ impl Data {
         self.questions.iter().find(|question| question.id == id)
     }
 
+    /// The seats of the run.
+    pub(crate) fn seats(&self) -> impl Iterator<Item = &SeatStatus> {
+        self.run.iter().flat_map(|run| &run.seats)
+    }
+
     /// The seat that works on a todo.
     pub(crate) fn seat_of(&self, id: &str) -> Option<&SeatStatus> {
-        self.run.as_ref()?.seats.iter().find(|seat| seat.todo.as_deref() == Some(id))
+        self.seats().find(|seat| seat.todo.as_deref() == Some(id))
     }
 
     /// Revisions that the user has not seen yet, newest first.

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
-use punch_core::drive::{Decision, Switch};
+use punch_core::drive::Decision;
 use punch_core::view::{Cap, Glyphs, HistoryRow, Plain, checklist};
 use punch_core::{Plan, text};
-use punch_engine::{ActivityKind, EngineError, PlanRefresher, READER, Refreshed, RevisionEntry, Revisions, Sum};
+use punch_engine::{
+    ActivityKind, EngineError, PlanRefresher, READER, Refreshed, RevisionEntry, Revisions, SessionStatus, Sum,
+};
 use punch_store::QuestionFilter;
 
 use crate::data::{Data, Limits, Question, RunState, SessionState};
@@ -18,6 +20,8 @@ const HISTORY: u64 = 200;
 const TRANSITIONS: usize = 20;
 /// Questions that are shown.
 const QUESTIONS: usize = 200;
+/// Sessions that are shown.
+const SESSIONS: usize = 50;
 /// Activities that are looked through for a failed write.
 const ACTIVITIES: usize = 1_000;
 
@@ -26,7 +30,8 @@ pub struct Feed {
     setup: Arc<Setup>,
     opened: Option<Arc<Opened>>,
     refresher: PlanRefresher,
-    activity: u64,
+    /// The last activity that was looked at; `None` before the first look.
+    activity: Option<u64>,
     /// What is around the plan was read for this stamp of the store.
     stamp: Option<u64>,
 }
@@ -34,7 +39,7 @@ pub struct Feed {
 impl Feed {
     /// A feed that has read nothing yet.
     pub fn new(setup: Arc<Setup>) -> Self {
-        Self { setup, opened: None, refresher: PlanRefresher::default(), activity: 0, stamp: None }
+        Self { setup, opened: None, refresher: PlanRefresher::default(), activity: None, stamp: None }
     }
 
     /// The store, if it is open.
@@ -97,7 +102,7 @@ impl Feed {
         let read = self.read_around(opened, &plan, data);
         data.plan = Some(plan);
         read?;
-        self.stamp = stamp;
+        (self.stamp, data.is_complete) = (stamp, true);
         Ok(true)
     }
 
@@ -106,7 +111,8 @@ impl Feed {
         data.inbox = engine.inbox_of(id, plan, &self.setup.inbox_query())?;
         data.questions =
             engine.questions(id, QuestionFilter::Open, QUESTIONS)?.into_iter().map(Question::from).collect();
-        data.seen = engine.seen(id, READER)?.map_or(0, |mark| mark.revision);
+        let seen = engine.seen(id, READER)?;
+        (data.seen, data.seen_at) = (seen.as_ref().map_or(0, |mark| mark.revision), seen.map(|mark| mark.at));
         data.run = run_state(opened)?;
         data.sessions = self.sessions(opened)?;
         data.quiet_after = i64::try_from(self.setup.settings.run_idle.value.as_millis()).unwrap_or(i64::MAX) / 2;
@@ -126,12 +132,12 @@ impl Feed {
 
     /// Looks for writes of agents that failed. The first look only finds out where the activities end.
     fn activities(&mut self, opened: &Opened, data: &mut Data) -> Result<(), EngineError> {
-        if self.activity == 0 {
-            self.activity = opened.engine.last_activity(opened.plan)?.max(1);
+        let Some(since) = self.activity else {
+            self.activity = Some(opened.engine.last_activity(opened.plan)?);
             return Ok(());
-        }
-        let page = opened.engine.activity(opened.plan, self.activity, ACTIVITIES)?;
-        self.activity = page.next.max(1);
+        };
+        let page = opened.engine.activity(opened.plan, since, ACTIVITIES)?;
+        self.activity = Some(page.next);
         for record in page.records {
             if let ActivityKind::WriteFailed { agent, error } = record.kind {
                 data.failed_write = Some(format!("{agent} could not change the plan: {error}"));
@@ -141,30 +147,24 @@ impl Feed {
     }
 
     fn sessions(&self, opened: &Opened) -> Result<Vec<SessionState>, EngineError> {
-        let engine = &opened.engine;
-        let mut out = Vec::new();
-        for going in engine.going()? {
-            let decision = engine.decisions(Some(&going.key), 1)?.into_iter().next();
-            let decision = decision.and_then(|record| record.decided).map(|(_, decision)| match decision {
-                Decision::Allow { reason } => format!("allowed to stop: {}", reason.code()),
-                Decision::Continue { .. } => "sent back to work".to_owned(),
-            });
-            let switch = match engine.switches(Some(&going.key))?.combined() {
-                Switch::On => "on",
-                Switch::Paused => "paused",
-                Switch::Off => "off",
+        let limits = self.setup.settings.keep_going();
+        let state = |status: SessionStatus| {
+            let (continuation, of) = status.counters.nearest_limit(&limits);
+            let words = |decision: &Decision| match decision {
+                Decision::Allow { reason } => format!("allowed to stop: {}", reason.text()),
+                Decision::Continue { n, of, .. } => format!("sent back to work ({n} of {of}): something is open"),
             };
-            let (continuation, of) = going.counters.nearest_limit(&self.setup.settings.keep_going());
-            out.push(SessionState {
-                id: going.key.session_id().to_owned(),
-                agent: Plain::clipped(&going.agent, 20),
+            SessionState {
+                id: status.key.session_id().to_owned(),
+                agent: Plain::clipped(&status.agent, 20),
                 continuation,
                 of,
-                switch,
-                decision: Plain::text(&decision.unwrap_or_default()),
-            });
-        }
-        Ok(out)
+                switch: status.switch,
+                decision: status.decision.as_ref().map(|(_, of)| Plain::text(&words(of))).unwrap_or_default(),
+                decided_at: status.decision.map(|(at, _)| at),
+            }
+        };
+        Ok(opened.engine.sessions_on(opened.plan, SESSIONS)?.into_iter().map(state).collect())
     }
 }
 

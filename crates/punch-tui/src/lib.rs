@@ -18,7 +18,7 @@ mod worker;
 
 pub use frame::frame;
 pub use look::{Look, Shape};
-pub use setup::{Lane, Opened, Setup};
+pub use setup::{Lane, NewWindow, Opened, Setup};
 pub use watch::watch;
 
 #[cfg(test)]

@@ -53,6 +53,8 @@ pub enum Request {
     Verb(Vec<String>),
     /// Run a command of punch on the whole terminal.
     Foreground(Vec<String>),
+    /// Run a command of punch that starts an agent: in a window of its own where the terminal has windows.
+    NewAgent(Vec<String>),
     /// Load what the detail of a todo shows beyond the plan.
     Detail(Uid),
     /// Load the changes of a revision and the plan as it was.
@@ -74,8 +76,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Returns true if it changes neither the plan nor anything around it. Commands may do anything, and are run beside
-    /// changes too: they wait for each other in the store.
+    /// Returns true if it changes neither the plan nor anything around it.
     pub const fn only_reads(&self) -> bool {
         matches!(
             self,
@@ -85,7 +86,6 @@ impl Request {
                 | Self::Diff(_)
                 | Self::AgentLog(_)
                 | Self::Worktree(_)
-                | Self::Verb(_)
         )
     }
 }

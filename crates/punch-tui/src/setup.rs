@@ -29,6 +29,9 @@ pub type FindLane = Box<dyn Fn(&Opened, &Todo) -> Option<Box<dyn Lane>> + Send +
 /// Finds the log of the agent that works on a todo.
 pub type FindLog = Box<dyn Fn(&Opened, &Todo) -> Option<PathBuf> + Send + Sync>;
 
+/// Runs a command in a new window of the terminal, without waiting for it.
+pub type NewWindow = Box<dyn Fn(&[String]) -> Result<(), String> + Send + Sync>;
+
 /// The worktree in which a run works on a todo.
 pub trait Lane {
     /// Its folder.
@@ -49,6 +52,12 @@ pub struct Setup {
     pub lane: FindLane,
     /// The log of the agent that works on a todo.
     pub agent_log: FindLog,
+    /// Opens a window of the terminal, where it has windows.
+    pub new_window: Option<NewWindow>,
+    /// The commands of punch.
+    pub verbs: Vec<String>,
+    /// The agents that todos can be given to.
+    pub agents: Vec<String>,
     /// The settings.
     pub settings: Settings,
     /// Settings of the project that wait for approval.

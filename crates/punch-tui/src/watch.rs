@@ -11,11 +11,11 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use crossterm::event::{self, Event as Typed, KeyEventKind, MouseButton, MouseEventKind};
 
-use crate::board::{Board, Input};
+use crate::board::{Board, Input, Problem};
 use crate::draw::draw;
 use crate::feed::Feed;
 use crate::request::Request;
-use crate::setup::Setup;
+use crate::setup::{NewWindow, Setup};
 use crate::terminal::{Screen, restore_on_panic};
 use crate::worker::{Job, work};
 
@@ -47,15 +47,17 @@ pub fn watch(setup: Setup) -> io::Result<()> {
     let (events, inbox) = mpsc::channel();
     signals(events.clone())?;
     let mut board = Board::new(setup.look, setup.delay, crossterm::terminal::size().unwrap_or((80, 24)), now());
+    (board.data_mut().verbs, board.data_mut().agents) = (setup.verbs.clone(), setup.agents.clone());
     let mut feed = Feed::new(Arc::clone(&setup));
     feed.refresh_plan(board.data_mut(), now());
     board.apply(Input::Changed);
     let screen = Screen::take(setup.look.mouse)?;
     let jobs = worker("changes the plan", &setup, &events)?;
     let looks = worker("looks things up", &setup, &events)?;
+    let commands = worker("runs commands", &setup, &events)?;
     let permits = keyboard(events.clone())?;
     let mut watching =
-        Watch { setup, board, feed, screen, events, inbox, jobs, looks, permits, waits_for_store: false };
+        Watch { setup, board, feed, screen, events, inbox, jobs, looks, commands, permits, waits_for_store: false };
     watching.show()?;
     watching.refresh()?;
     watching.run()
@@ -72,6 +74,8 @@ struct Watch {
     jobs: Sender<Job>,
     /// Everything that only reads, so that it does not wait for changes.
     looks: Sender<Job>,
+    /// Commands of punch, which may take as long as they like.
+    commands: Sender<Job>,
     /// Lets the keyboard be read again: not before a key was acted upon, because that may hand the keyboard to an editor.
     permits: SyncSender<()>,
     /// A thread waits for changes of the store that is open.
@@ -147,8 +151,20 @@ impl Watch {
                 let ended = self.screen.lend(|| foreground(&setup, &words))?;
                 self.board.apply(Input::Done(ended));
             }
+            Request::NewAgent(words) => {
+                let setup = Arc::clone(&self.setup);
+                let done = match &setup.new_window {
+                    Some(open) => in_window(&setup, open, &words),
+                    None => self.screen.lend(|| foreground(&setup, &words))?,
+                };
+                self.board.apply(Input::Done(done));
+            }
             request => {
-                let worker = if request.only_reads() { &self.looks } else { &self.jobs };
+                let worker = match &request {
+                    Request::Verb(_) => &self.commands,
+                    request if request.only_reads() => &self.looks,
+                    _ => &self.jobs,
+                };
                 let _ = worker.send(Job { opened: self.feed.opened().cloned(), request });
             }
         }
@@ -240,6 +256,8 @@ fn input_of(typed: Typed) -> Option<Input> {
         Typed::Resize(columns, rows) => Input::Resize(columns, rows),
         Typed::Mouse(mouse) => match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => Input::Click(mouse.column, mouse.row),
+            MouseEventKind::Drag(MouseButton::Left) => Input::Drag(mouse.column, mouse.row),
+            MouseEventKind::Up(MouseButton::Left) => Input::Release(mouse.column, mouse.row),
             MouseEventKind::ScrollDown => Input::Wheel(mouse.column, mouse.row, WHEEL),
             MouseEventKind::ScrollUp => Input::Wheel(mouse.column, mouse.row, -WHEEL),
             _ => return None,
@@ -249,18 +267,26 @@ fn input_of(typed: Typed) -> Option<Input> {
 }
 
 /// Runs a command of punch on the terminal.
-fn foreground(setup: &Setup, words: &[String]) -> Result<String, crate::board::Problem> {
+fn foreground(setup: &Setup, words: &[String]) -> Result<String, Problem> {
     let status = Command::new(&setup.program).args(words).args(&setup.arguments).status();
     let line = format!("punch {}", words.join(" "));
+    let failed = |message: String| Err(Problem { message, hint: String::new() });
     match status {
         Ok(status) if status.success() => Ok(format!("`{line}` is done.")),
-        Ok(status) => {
-            Err(crate::board::Problem { message: format!("`{line}` failed ({status})"), hint: String::new() })
-        }
-        Err(error) => {
-            Err(crate::board::Problem { message: format!("cannot run `{line}`: {error}"), hint: String::new() })
-        }
+        Ok(status) => failed(format!("`{line}` failed ({status})")),
+        Err(error) => failed(format!("cannot run `{line}`: {error}")),
     }
+}
+
+/// Runs a command of punch in a window of its own, beside the board.
+fn in_window(setup: &Setup, open: &NewWindow, words: &[String]) -> Result<String, Problem> {
+    let mut command = vec![setup.program.display().to_string()];
+    command.extend(words.iter().chain(&setup.arguments).cloned());
+    let line = format!("punch {}", words.join(" "));
+    open(&command).map(|()| format!("`{line}` runs in a new window.")).map_err(|why| Problem {
+        message: format!("cannot open a window for `{line}`: {why}"),
+        hint: "run the command in another terminal".to_owned(),
+    })
 }
 
 #[cfg(unix)]

@@ -1,6 +1,10 @@
 //! Carries out what the board asks for, on a thread of its own: a store that is busy or a check that takes minutes must not
 //! stop the picture.
 
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -10,10 +14,12 @@ use punch_core::reason::Reader;
 use punch_core::schedule::{Ask, schedule};
 use punch_core::view::{Cap, Gantt, Line, Plain, ScheduleView, Story};
 use punch_core::{Footprint, MissingEvidence, Op, Policy, Todo, Uid, Undone, text};
-use punch_engine::{Answer, AnswerOutcome, Controlled, EngineError, READER, Request as EngineRequest};
+use punch_engine::{
+    Answer, AnswerOutcome, Controlled, EngineError, READER, Request as EngineRequest, RevisionEntry, Revisions,
+};
 use punch_store::{QuestionState, SessionKey, Wanted};
 
-use crate::board::{Extra, Input, Page, Problem};
+use crate::board::{Extra, Input, Page, Problem, Timeline};
 use crate::request::Request;
 use crate::setup::{Opened, Setup};
 use crate::timeline;
@@ -23,8 +29,11 @@ use crate::watch::Event;
 const HISTORY: usize = 20;
 /// Events of a run that are drawn over time.
 const EVENTS: usize = 2_000;
-/// Lines of the planned schedule.
-const PLANNED: usize = 40;
+/// Agents of which the schedule is drawn.
+const AGENTS: usize = 8;
+/// Bytes of an agent's log in which its last lines are looked for, and how many of them the detail shows.
+const LOG_TAIL: u64 = 16 * 1024;
+const LOG_LINES: usize = 5;
 /// Bytes of output that are shown.
 const OUTPUT: usize = 1 << 20;
 
@@ -91,7 +100,7 @@ pub(crate) fn carry_out(setup: &Setup, job: &Job) -> Input {
             Err(error) => Input::Done(Err(problem(&error))),
         },
         Request::PlanAt(revision) => plan_at(&opened, *revision),
-        Request::Timeline(width) => timeline_lines(setup, &opened, *width),
+        Request::Timeline(width) => run_over_time(setup, &opened, *width),
         Request::Diff(uid) => with_todo(&opened, *uid, |todo| diff(setup, &opened, todo)),
         Request::AgentLog(uid) => with_todo(&opened, *uid, |todo| agent_log(setup, &opened, todo)),
         Request::Worktree(uid) => with_todo(&opened, *uid, |todo| match (setup.lane)(&opened, todo) {
@@ -99,7 +108,9 @@ pub(crate) fn carry_out(setup: &Setup, job: &Job) -> Input {
             None => Input::Done(Err(no_worktree(todo))),
         }),
         // These belong to the terminal and never arrive here.
-        Request::Foreground(_) | Request::Copy(_) | Request::Suspend | Request::Quit => Input::Done(Ok(String::new())),
+        Request::Foreground(_) | Request::NewAgent(_) | Request::Copy(_) | Request::Suspend | Request::Quit => {
+            Input::Done(Ok(String::new()))
+        }
     }
 }
 
@@ -204,19 +215,25 @@ fn verb(setup: &Setup, words: &[String]) -> Input {
     let mut command = Command::new(&setup.program);
     command.args(words).args(&setup.arguments).env("NO_COLOR", "1").stdin(Stdio::null());
     let title = format!("punch {}", words.join(" "));
-    match command.output() {
-        Ok(output) => {
-            let mut all = output.stdout;
-            all.extend_from_slice(&output.stderr);
-            all.truncate(OUTPUT);
-            let mut shown = String::from_utf8_lossy(&all).into_owned();
-            if shown.trim().is_empty() {
-                shown = if output.status.success() { "Done." } else { "It failed without a word." }.to_owned();
-            }
-            Input::Page(Page::new(&title, &shown))
-        }
+    match output_of(command) {
+        Ok((shown, _)) if !shown.trim().is_empty() => Input::Page(Page::new(&title, &shown)),
+        Ok((_, true)) => Input::Done(Ok(format!("`{title}` is done."))),
+        Ok((_, false)) => Input::Done(Err(failed(format!("`{title}` failed"), ""))),
         Err(error) => Input::Done(Err(failed(format!("cannot run `{title}`: {error}"), ""))),
     }
+}
+
+/// Runs a command and returns what it prints on both streams, up to a limit, and whether it succeeded.
+fn output_of(mut command: Command) -> io::Result<(String, bool)> {
+    let (mut reader, writer) = io::pipe()?;
+    let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
+    // The command holds the other ends of the pipe; reading ends when it drops them.
+    drop(command);
+    let mut printed = Vec::new();
+    reader.by_ref().take(OUTPUT as u64).read_to_end(&mut printed)?;
+    drop(reader);
+    let status = child.wait()?;
+    Ok((String::from_utf8_lossy(&printed).into_owned(), status.success()))
 }
 
 fn with_todo(opened: &Opened, uid: Uid, body: impl FnOnce(&Todo) -> Input) -> Input {
@@ -248,12 +265,20 @@ fn diff(setup: &Setup, opened: &Opened, todo: &Todo) -> Input {
     }
 }
 
+/// The end of a file, at most this many bytes.
+fn tail(path: &Path, most: u64) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut end = Vec::new();
+    file.take(most).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
+}
+
 fn agent_log(setup: &Setup, opened: &Opened, todo: &Todo) -> Input {
-    let read = (setup.agent_log)(opened, todo).map(std::fs::read);
-    match read {
-        Some(Ok(bytes)) => {
-            let end = &bytes[bytes.len().saturating_sub(OUTPUT)..];
-            let mut page = Page::new(&format!("Output of the agent of {}", todo.id), &String::from_utf8_lossy(end));
+    match (setup.agent_log)(opened, todo).map(|path| tail(&path, OUTPUT as u64)) {
+        Some(Ok(end)) => {
+            let mut page = Page::new(&format!("Output of the agent of {}", todo.id), &end);
             page.top = page.lines.len();
             Input::Page(page)
         }
@@ -267,54 +292,60 @@ fn detail(setup: &Setup, opened: &Opened, uid: Uid) -> Result<Extra, EngineError
     let footprint = Footprint { todos: [uid].into(), ..Footprint::default() };
     let slice = opened.engine.slice(opened.plan, &footprint)?;
     let history = entries.iter().map(|entry| entry.row(&slice, &Story::of(&entry.events))).collect();
-    let lane = slice.get(uid).and_then(|todo| (setup.lane)(opened, todo)).map(|lane| {
+    let todo = slice.get(uid);
+    let lane = todo.and_then(|todo| (setup.lane)(opened, todo)).map(|lane| {
         let size = lane.size().unwrap_or_else(|why| why);
         Plain::text(format!("{} {}", lane.path().display(), size.trim()).trim())
     });
-    Ok(Extra { history, lane, revision: slice.row.revision })
+    let log = todo.and_then(|todo| (setup.agent_log)(opened, todo)).and_then(|path| tail(&path, LOG_TAIL).ok());
+    let lines: Vec<&str> = log.iter().flat_map(|log| log.lines()).filter(|line| !line.trim().is_empty()).collect();
+    let output = lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| Plain::clipped(line, 400)).collect();
+    Ok(Extra { history, lane, output, revision: slice.row.revision })
 }
 
+/// What a revision changed, and below it the plan as it was then.
 fn plan_at(opened: &Opened, revision: u64) -> Input {
-    let tree = punch_core::view::Tree { expanded: true, ..punch_core::view::Tree::default() };
-    match opened.engine.plan_at(opened.plan, revision) {
-        Ok(plan) => {
-            let now = plan.row.last_time;
-            let shown = punch_core::view::Tree { now, ..tree }.draw(&plan, &plan.live());
-            Input::Page(Page::new(&format!("The plan as it was at revision {revision}"), &shown))
+    let read = || -> Result<Page, EngineError> {
+        let plan = opened.engine.plan_at(opened.plan, revision)?;
+        let since = revision.saturating_sub(1);
+        let change = match opened.engine.revisions(opened.plan, since, 1)? {
+            Revisions::Page(page) => page.revisions.into_iter().next().map(RevisionEntry::from),
+            Revisions::Gap(_) => None,
+        };
+        let mut shown = String::new();
+        if let Some(entry) = change {
+            let row = entry.row(&plan, &Story::of(&entry.events));
+            let _ = writeln!(shown, "{} by {}, {}\n", row.changes, row.by, punch_core::time::utc(row.at));
         }
-        Err(error) => Input::Done(Err(problem(&error))),
-    }
+        let tree = punch_core::view::Tree { expanded: true, now: plan.row.last_time, ..Default::default() };
+        shown.push_str(&tree.draw(&plan, &plan.live()));
+        Ok(Page::new(&format!("The plan as it was at revision {revision}"), &shown))
+    };
+    read().map_or_else(|error| Input::Done(Err(problem(&error))), Input::Page)
 }
 
 /// What the seats of the last run have worked on, and the schedule of what is open.
-fn timeline_lines(setup: &Setup, opened: &Opened, width: usize) -> Input {
+fn run_over_time(setup: &Setup, opened: &Opened, width: usize) -> Input {
     let (engine, id, glyphs) = (&opened.engine, opened.plan, setup.look.glyphs);
-    let read = || -> Result<Vec<String>, EngineError> {
+    let read = || -> Result<Timeline, EngineError> {
         let (plan, now) = (engine.whole(id)?, engine.now());
-        let mut lines = Vec::new();
+        let mut out = Timeline::default();
         let mut agents = 1;
         if let Some(run) = engine.runs(id, 1)?.into_iter().next() {
             agents = run.body.options["agents"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
             let events = engine.run_events(id, run.id, EVENTS)?;
-            let until = run.ended_at.unwrap_or(now);
-            let drawn = timeline::actual(&events, until, width, glyphs);
-            if !drawn.is_empty() {
-                lines.push("So far".to_owned());
-                lines.extend(drawn);
-            }
+            out.actual = timeline::actual(&events, run.ended_at.unwrap_or(now), width, glyphs);
         }
         let ask = Ask { agents, calibration: engine.calibration()?, ..Ask::default() };
-        let gantt = Gantt { width, glyphs, cap: Cap::new(PLANNED, usize::MAX) };
         let planned = schedule(&plan, &ask, now);
         if !planned.slots.is_empty() {
-            lines.push("Planned".to_owned());
+            // Two lines of figures, then a line for each agent; what is in which window is left to `punch schedule`.
+            let lines = 2 + usize::try_from(agents).unwrap_or(usize::MAX).min(AGENTS);
+            let gantt = Gantt { width, glyphs, cap: Cap::new(usize::MAX, usize::MAX) };
             let view = ScheduleView::of(Reader::new(&plan, now), &planned);
-            lines.extend(gantt.draw(&view).0.iter().map(Line::plain));
+            out.planned = gantt.draw(&view).0.iter().take(lines).map(Line::plain).collect();
         }
-        Ok(lines)
+        Ok(out)
     };
-    match read() {
-        Ok(lines) => Input::Timeline(lines),
-        Err(error) => Input::Done(Err(problem(&error))),
-    }
+    read().map_or_else(|error| Input::Done(Err(problem(&error))), Input::Timeline)
 }

@@ -243,7 +243,7 @@ pub(crate) fn graph(at: &PlanContext<'_>) -> Answered {
         }
     };
     let layout = GraphLayout::of(Reader::new(plan, now), &chosen);
-    let critical: HashSet<Uid> = critical_path(plan, &Ask::default(), now).into_iter().collect();
+    let critical: HashSet<Uid> = critical_path(plan, 1.0).into_iter().collect();
     let mut layers: Vec<usize> = Vec::new();
     for node in &layout.nodes {
         layers.resize(layers.len().max(node.layer + 1), 0);

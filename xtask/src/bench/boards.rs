@@ -41,7 +41,8 @@ pub fn run() -> Done {
         println!("{what:<52} {value:>8.2} {unit:<4} at most {limit} {unit}  {verdict}");
         worst.extend((value > limit).then(|| what.to_owned()));
     };
-    report("one picture, whole process (CPU)", once(&stage)?, FIRST, "ms");
+    report("first picture, whole process (CPU)", once(&stage)?, FIRST, "ms");
+    report("first picture on the screen after start", first(&stage)?, FIRST, "ms");
     let board = stage.board((120, 40))?;
     let pid = *board.children()?.first().ok_or("the board has no process")?;
     board.wait_for("Todo number 1 ")?;
@@ -52,8 +53,7 @@ pub fn run() -> Done {
     let before = cpu(pid)?;
     let mut seen = Vec::new();
     for n in 0..WRITES {
-        let text = format!("Fresh {n} todo");
-        stage.punch(&["add", &text, "--priority", "1", "--first"]).or_else(|_| stage.punch(&["add", &text]))?;
+        stage.punch(&["add", &format!("Fresh {n} todo"), "--priority", "1"])?;
         let begin = Instant::now();
         let revision = format!("r{}", n + 2);
         board.wait(&revision, |screen| screen.lines().next().is_some_and(|line| line.contains(&revision)))?;
@@ -74,6 +74,23 @@ fn once(stage: &Stage) -> Result<f64, String> {
         let child = command.spawn().map_err(|cause| cause.to_string())?;
         let used = child.wait4().map_err(|cause| cause.to_string())?.rusage;
         best = best.min((used.utime + used.stime).as_secs_f64() * 1e3);
+    }
+    Ok(best)
+}
+
+/// Milliseconds from the start of `punch watch` until its first picture is on the screen, the best of a few. The shell that
+/// starts it and the look at the screen are part of it.
+fn first(stage: &Stage) -> Result<f64, String> {
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let terminal = stage.terminal((120, 40))?;
+        terminal.wait_for("$")?;
+        terminal.text("\"$PUNCH\" watch")?;
+        terminal.wait_for("watch")?;
+        let begin = Instant::now();
+        terminal.key("Enter")?;
+        terminal.wait_for("Todo number 1 ")?;
+        best = best.min(begin.elapsed().as_secs_f64() * 1e3);
     }
     Ok(best)
 }

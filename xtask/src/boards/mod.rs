@@ -2,12 +2,12 @@
 
 mod pictures;
 pub mod stage;
-mod svg;
 pub mod tmux;
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -23,14 +23,22 @@ struct Scenario {
 const SCENARIOS: &[Scenario] = &[
     Scenario { name: "a change of another process appears", run: change_appears },
     Scenario { name: "a question is answered and the agent continues", run: question },
+    Scenario { name: "a failed write of an agent marks the board as stale", run: failed_write },
+    Scenario { name: "auto-continue of a session is paused and resumed", run: paused_session },
     Scenario { name: "two boards at once: the first answer counts", run: two_boards },
     Scenario { name: "keys change the plan and undo it", run: keys_change },
     Scenario { name: "every size is drawn, and resizing works", run: sizes },
     Scenario { name: "the terminal is given back after a kill", run: killed },
+    Scenario { name: "the terminal is given back after a panic", run: panicked },
+    Scenario { name: "several todos are given to a new agent in a window", run: given_away },
     Scenario { name: "suspending and continuing", run: suspended },
     Scenario { name: "a store that vanishes and returns", run: vanishing_store },
+    Scenario { name: "a store that cannot be read and then can", run: damaged_store },
     Scenario { name: "a board before the first todo", run: no_plan },
 ];
+
+/// Scenarios that run at the same time: they wait more than they work.
+const AT_ONCE: usize = 4;
 
 /// Runs every scenario, or those whose name contains a word.
 pub fn run(arguments: &[&str]) -> Done {
@@ -43,16 +51,26 @@ pub fn run(arguments: &[&str]) -> Done {
         return pictures::make(&punch);
     }
     let chosen = SCENARIOS.iter().filter(|one| arguments.iter().all(|word| one.name.contains(word)));
-    let mut failed = Vec::new();
-    for scenario in chosen {
-        match (scenario.run)(&punch) {
-            Ok(()) => println!("    ok      {}", scenario.name),
-            Err(why) => {
-                println!("    FAILED  {}\n{why}", scenario.name);
-                failed.push(scenario.name);
+    let queue = Mutex::new(chosen.collect::<Vec<_>>().into_iter());
+    let failed = Mutex::new(Vec::new());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some(scenario) = next() {
+            match (scenario.run)(&punch) {
+                Ok(()) => println!("    ok      {}", scenario.name),
+                Err(why) => {
+                    println!("    FAILED  {}\n{why}", scenario.name);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).push(scenario.name);
+                }
             }
         }
-    }
+    };
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(work);
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
@@ -78,7 +96,7 @@ fn asking(punch: &Path) -> Result<Stage, String> {
 fn question(punch: &Path) -> Done {
     let stage = asking(punch)?;
     let board = stage.board((120, 40))?;
-    let mut run = stage.run(2, "0.3")?;
+    let mut run = stage.run(3, "0.3")?;
     board.wait_for("sqlx migrate run")?;
     board.wait_for("y allow once")?;
     // A key that comes at once answers nothing.
@@ -90,9 +108,43 @@ fn question(punch: &Path) -> Done {
     if !answers.contains("allow") {
         return Err(format!("the agent heard: {answers}"));
     }
-    board.wait_for("2/2 (100%)")?;
-    let shown = stage.punch(&["log", "--activity"]).or_else(|_| stage.punch(&["run", "show", "1"]))?;
-    if shown.is_empty() { Err("nothing was recorded".to_owned()) } else { Ok(()) }
+    board.wait_for("2/2 (100%)").map(drop)
+}
+
+fn failed_write(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First"])?;
+    let board = stage.board((120, 40))?;
+    board.wait_for("First")?;
+    stage.call(r#"{"ops":[{"op":"done","id":"T-99"}]}"#)?;
+    board.wait_for("STALE: the last write failed")?;
+    board.wait_for("could not change the plan")?;
+    stage.call(r#"{"ops":[{"op":"start","id":"T-1"}]}"#)?;
+    board.wait_until_gone("STALE")?;
+    Ok(())
+}
+
+fn paused_session(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    let board = stage.board((120, 40))?;
+    stage.report("UserPromptSubmit", r#""prompt":"go""#)?;
+    let todos = r#"[{"content":"First","status":"in_progress","activeForm":"Working on it"}]"#;
+    let list = format!(r#""tool_name":"TodoWrite","tool_input":{{"todos":{todos}}},"tool_response":{{}}"#);
+    stage.report("PostToolUse", &list)?;
+    board.wait_for("Working on it")?;
+    stage.report("Stop", r#""stop_hook_active":false"#)?;
+    board.key("5")?;
+    board.wait_for("sent back to work (1 of ")?;
+    board.key("P")?;
+    board.wait_for("Pause: let it stop until you resume it")?;
+    board.key("p")?;
+    board.wait_for("continuing: paused")?;
+    stage.report("Stop", r#""stop_hook_active":true"#)?;
+    board.wait_for("allowed to stop")?;
+    board.key("P")?;
+    board.wait_for("Resume: ")?;
+    board.key("r")?;
+    board.wait_for("continuing: on").map(drop)
 }
 
 fn two_boards(punch: &Path) -> Done {
@@ -135,6 +187,8 @@ fn keys_change(punch: &Path) -> Done {
     board.key("Enter")?;
     board.wait_for("punch show T-2")?;
     board.key("Escape")?;
+    // Escape and a letter right after it are a key of their own.
+    board.wait_until_gone("punch show T-2")?;
     board.key("q")?;
     board.wait_for("$ ")?;
     let listed = stage.punch(&["list"])?;
@@ -177,6 +231,68 @@ fn killed(punch: &Path) -> Done {
         }
         is_given_back(&board).map_err(|why| format!("after {signal}: {why}"))?;
     }
+    Ok(())
+}
+
+/// A program with the same board whose store or worktrees panic.
+fn panicked(punch: &Path) -> Done {
+    process::run(process::cargo().args([
+        "build",
+        "--locked",
+        "--quiet",
+        "--package",
+        "punch-tui",
+        "--example",
+        "panicking_board",
+    ]))?;
+    let program = process::target()?.join("debug/examples/panicking_board");
+    for thread in ["main", "worker"] {
+        let stage = Stage::new(punch)?;
+        let board = stage.terminal((120, 40))?;
+        board.line(&format!("'{}' {thread}; echo \"status $?\"", program.display()))?;
+        board.wait_for("status 101")?;
+        board.wait_for("this board panics")?;
+        is_given_back(&board).map_err(|why| format!("in the {thread} thread: {why}"))?;
+    }
+    Ok(())
+}
+
+fn given_away(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First", "Second", "Third"])?;
+    let board = stage.board((120, 40))?;
+    board.key("2")?;
+    board.wait_for("E expand")?;
+    board.key("Space")?;
+    board.key("Space")?;
+    board.key("b")?;
+    board.wait_for("give to agent")?;
+    board.text("claude")?;
+    board.key("Enter")?;
+    let asked = || fs::read_to_string(stage.path("traces/assigned")).unwrap_or_default();
+    board.wait("that the agent has both todos", |_| asked().contains("T-1") && asked().contains("T-2"))?;
+    if asked().contains("T-3") { Err(asked()) } else { Ok(()) }
+}
+
+fn damaged_store(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First"])?;
+    let board = stage.board((120, 40))?;
+    board.wait_for("First")?;
+    let (here, away) = (stage.path("project/.punch"), stage.path("project/.away"));
+    fs::rename(&here, &away).map_err(|cause| cause.to_string())?;
+    fs::create_dir(&here).map_err(|cause| cause.to_string())?;
+    for entry in fs::read_dir(&away).map_err(|cause| cause.to_string())?.flatten() {
+        fs::write(here.join(entry.file_name()), "this is no database, and long enough to look at")
+            .map_err(|cause| cause.to_string())?;
+    }
+    board.wait_for("store:")?;
+    board.wait_for("First")?;
+    fs::remove_dir_all(&here).map_err(|cause| cause.to_string())?;
+    fs::rename(&away, &here).map_err(|cause| cause.to_string())?;
+    board.wait_for("live")?;
+    stage.punch(&["add", "After it returned"])?;
+    board.wait_for("After it returned")?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! A project with a store of its own, and an agent that follows a script.
 
 use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -11,6 +12,13 @@ use crate::process;
 
 /// An agent in Claude's form. It works for a moment on each todo; one that says `ask` asks for permission first.
 const AGENT: &str = include_str!("agent.sh");
+
+/// An agent that todos are given to: it keeps what it was asked to do.
+const ASSIGNED: &str = "#!/bin/sh\nprintf '%s\\n' \"$*\" >> \"$TRACES/assigned\"\n";
+
+/// How an agent greets a server.
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"agent","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 /// A project in a temporary folder.
 pub struct Stage {
@@ -23,10 +31,12 @@ impl Stage {
     pub fn new(punch: &Path) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
         let stage = Self { folder, punch: punch.to_owned() };
-        for name in ["project", "home", "traces"] {
+        for name in ["project", "home", "traces", "bin"] {
             fs::create_dir(stage.path(name)).map_err(|cause| cause.to_string())?;
         }
         fs::write(stage.path("agent.sh"), AGENT).map_err(|cause| cause.to_string())?;
+        fs::write(stage.path("bin/claude"), ASSIGNED).map_err(|cause| cause.to_string())?;
+        process::run(Command::new("chmod").arg("+x").arg(stage.path("bin/claude")))?;
         process::read(&mut stage.command(&["init", "--store", &stage.text("project/.punch")]))?;
         Ok(stage)
     }
@@ -42,6 +52,7 @@ impl Stage {
 
     fn variables(&self) -> Vec<(&'static str, String)> {
         vec![
+            ("PATH", format!("{}:{}", self.text("bin"), std::env::var("PATH").unwrap_or_default())),
             ("HOME", self.text("home")),
             ("XDG_STATE_HOME", self.text("home/state")),
             ("XDG_CONFIG_HOME", self.text("home/config")),
@@ -55,8 +66,7 @@ impl Stage {
     /// `punch` in the project, without anything that marks an agent.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.punch);
-        command.args(arguments).current_dir(self.path("project")).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(self.variables());
+        command.args(arguments).current_dir(self.path("project")).env_clear().envs(self.variables());
         command
     }
 
@@ -78,6 +88,40 @@ impl Stage {
         terminal.line("\"$PUNCH\" watch")?;
         terminal.wait_for("live")?;
         Ok(terminal)
+    }
+
+    /// A call of an agent to the todo tool, over MCP.
+    pub fn call(&self, arguments: &str) -> Result<(), String> {
+        let failed = |cause: io::Error| cause.to_string();
+        let mut server = self.command(&["mcp"]);
+        let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+        let (input, output) = (server.stdin.take(), server.stdout.take());
+        let (Some(mut input), Some(output)) = (input, output) else { return Err("no pipes".to_owned()) };
+        writeln!(input, "{HELLO}").map_err(failed)?;
+        writeln!(
+            input,
+            r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"todo_write","arguments":{arguments}}}}}"#
+        )
+        .map_err(failed)?;
+        // Until the answers to the greeting and to the call have come.
+        let answers = BufReader::new(output).lines().map_while(Result::ok);
+        let answered = answers.filter(|line| line.contains("\"id\"")).take(2).count();
+        drop(input);
+        server.wait().map_err(failed)?;
+        if answered == 2 { Ok(()) } else { Err("the server did not answer".to_owned()) }
+    }
+
+    /// A report of a session in Claude's form, as its hooks make it.
+    pub fn report(&self, event: &str, fields: &str) -> Result<(), String> {
+        let failed = |cause: io::Error| cause.to_string();
+        let mut hook = self.command(&["hook", "--agent", "claude", event]);
+        let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(failed)?;
+        let (session, folder) = ("1a2b3c4d", self.text("project"));
+        if let Some(mut input) = hook.stdin.take() {
+            write!(input, r#"{{"session_id":"{session}","hook_event_name":"{event}","cwd":"{folder}",{fields}}}"#)
+                .map_err(failed)?;
+        }
+        hook.wait().map_err(failed).map(drop)
     }
 
     /// Starts `punch run` with the scripted agent, without a terminal.

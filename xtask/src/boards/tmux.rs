@@ -38,13 +38,14 @@ impl Tmux {
         let terminal = Self { name: format!("punch-board-{}-{number}", std::process::id()) };
         let mut command = terminal.command(&["-f", "/dev/null", "new-session", "-d"]);
         command.args(["-x", &size.0.to_string(), "-y", &size.1.to_string()]).arg("-c").arg(folder);
-        command.arg("env PS1='$ ' sh");
+        command.arg("exec env PS1='$ ' sh");
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("TERM", "xterm-256color").env("LANG", "C.UTF-8").env("SHELL", "/bin/sh");
         command.envs(variables.iter().copied());
         process::run(&mut command)?;
-        // The size of a window without a client follows the last one that was asked for.
-        process::run(&mut terminal.command(&["set-option", "-g", "window-size", "manual"]))?;
+        // The size of a window without a client follows the last one that was asked for. Only of this window: tmux 3.3
+        // crashes when it opens another one of a size that was never said.
+        process::run(&mut terminal.command(&["set-option", "-w", "window-size", "manual"]))?;
         Ok(terminal)
     }
 

@@ -1,15 +1,16 @@
 //! `punch watch`: the board in the terminal.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, CommandFactory};
 use punch_engine::config::Color;
 use punch_engine::locate::Location;
 use punch_engine::{Choice, Engine};
 use punch_run::worktree::LaneDiff;
 use punch_store::OpenMode;
-use punch_tui::{Lane, Look, Opened, Setup, Shape};
+use punch_tui::{Lane, Look, NewWindow, Opened, Setup, Shape};
 
 use crate::environment;
 use crate::failure::{Exit, Failure};
@@ -92,6 +93,9 @@ fn setup(project: Project, look: Look) -> Result<Setup, Failure> {
             Some(Box::new(RunLane(lane)) as Box<dyn Lane>)
         }),
         agent_log: Box::new(move |opened, todo| logs.log(&opened.engine, opened.plan, todo)),
+        new_window: environment::in_tmux().then(|| Box::new(tmux_window) as NewWindow),
+        verbs: verbs(),
+        agents: super::assign::agents(),
         tree: project.tree(),
         actor: project.actor(),
         marks: environment::agent_marks(),
@@ -104,6 +108,37 @@ fn setup(project: Project, look: Look) -> Result<Setup, Failure> {
         settings: project.config.settings,
         ignored: project.config.ignored,
     })
+}
+
+/// The names of all commands that help shows.
+fn verbs() -> Vec<String> {
+    let command = crate::Arguments::command();
+    let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let mut names: Vec<String> = shown.map(|verb| verb.get_name().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Runs a command in a new window of tmux. The window stays if the command fails, so that its error can be read.
+fn tmux_window(command: &[String]) -> Result<(), String> {
+    const SHELL: &str = "\"$@\" || { printf '\\n%s' 'Press Enter to close this window. '; read -r _; }";
+    let mut tmux = Command::new("tmux");
+    tmux.args(["new-window", "-n", "punch assign"]);
+    // A window gets the environment of the tmux server, which may be that of another project.
+    for name in environment::steering_variables() {
+        if let (Some(name), Some(value)) = (name.to_str(), std::env::var_os(&name).as_ref().and_then(|v| v.to_str())) {
+            tmux.args(["-e", &format!("{name}={value}")]);
+        }
+    }
+    if let Ok(folder) = std::env::current_dir() {
+        tmux.arg("-c").arg(folder);
+    }
+    let output = tmux.args(["sh", "-c", SHELL, "sh"]).args(command).stdin(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Where the store is, and which plan is meant.

@@ -7,6 +7,7 @@ mod agents;
 mod apart;
 mod batch;
 mod calibrate;
+mod critical_path;
 mod estimate;
 mod fill;
 mod jobs;
@@ -17,12 +18,13 @@ mod pick;
 
 use serde::Serialize;
 
-use crate::{Plan, Uid};
+use crate::Plan;
 use agents::Agents;
 use jobs::Jobs;
 
 pub use batch::{Batch, batch};
 pub use calibrate::{Fit, Sample, calibration};
+pub use critical_path::critical_path;
 pub use estimate::{Estimate, budget, estimate};
 pub use next::{Ranking, startable};
 
@@ -170,21 +172,6 @@ pub struct Schedule {
     pub oversize: Vec<String>,
     /// Open todos that cannot be worked on.
     pub blocked: Vec<Blocked>,
-}
-
-/// Returns the todos on the longest chain of open work in a whole plan, by estimated tokens: nothing can finish before
-/// them. First to last; empty if nothing can be worked on.
-pub fn critical_path(plan: &Plan, ask: &Ask, now: i64) -> Vec<Uid> {
-    let jobs = Jobs::of(plan, ask, now);
-    let paths = jobs.paths();
-    let longest = |jobs: &[u32]| jobs.iter().copied().max_by_key(|job| (paths[*job as usize], std::cmp::Reverse(*job)));
-    let all: Vec<u32> = (0..jobs.len()).collect();
-    let (mut out, mut next) = (Vec::new(), longest(&all));
-    while let Some(job) = next {
-        out.push(jobs.todo(job).uid);
-        next = longest(jobs.dependents.row(job));
-    }
-    out
 }
 
 /// Schedules the open todos of a whole plan.

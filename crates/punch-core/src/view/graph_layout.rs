@@ -78,27 +78,37 @@ pub struct GraphLayout {
 impl GraphLayout {
     /// Lays out these todos of the reader's plan, which are in list order.
     pub fn of<'a>(reader: Reader<'a>, todos: &[&'a Todo]) -> Self {
-        let mut groups: BTreeMap<u32, Vec<&'a Todo>> = BTreeMap::new();
-        for todo in todos {
-            groups.entry(todo.derived.level).or_default().push(todo);
-        }
-        let mut orders: HashMap<Uid, usize> = HashMap::new();
         let mut nodes = Vec::with_capacity(todos.len());
-        for (layer, (group, mut todos)) in groups.into_iter().enumerate() {
-            // Todos stand below what they need; those that need nothing shown keep their place in the list.
-            let mut places: HashMap<Uid, u64> = HashMap::new();
-            for (at, todo) in todos.iter().enumerate() {
-                places.insert(todo.uid, mean(todo, &orders).unwrap_or(at as u64 * SCALE));
-            }
-            todos.sort_by_key(|todo| places.get(&todo.uid).copied());
+        for (layer, todos) in layers(todos).into_iter().enumerate() {
             for (order, todo) in todos.into_iter().enumerate() {
-                orders.insert(todo.uid, order);
                 let edges = todo.depends_on.iter().map(|dep| edge(reader, dep)).collect();
+                let group = todo.derived.level;
                 nodes.push(GraphNode { row: TodoRow::of(reader, todo), group, layer, order, edges });
             }
         }
         Self { nodes }
     }
+}
+
+/// Todos by layer, each layer in the order of the layout. Boards that draw only a part need no more than this.
+pub fn layers<'a>(todos: &[&'a Todo]) -> Vec<Vec<&'a Todo>> {
+    let mut groups: BTreeMap<u32, Vec<&'a Todo>> = BTreeMap::new();
+    for todo in todos {
+        groups.entry(todo.derived.level).or_default().push(todo);
+    }
+    let mut orders: HashMap<Uid, usize> = HashMap::with_capacity(todos.len());
+    let mut out = Vec::with_capacity(groups.len());
+    for mut todos in groups.into_values() {
+        // Todos stand below what they need; those that need nothing shown keep their place in the list.
+        let mut places: HashMap<Uid, u64> = HashMap::with_capacity(todos.len());
+        for (at, todo) in todos.iter().enumerate() {
+            places.insert(todo.uid, mean(todo, &orders).unwrap_or(at as u64 * SCALE));
+        }
+        todos.sort_by_key(|todo| places.get(&todo.uid).copied());
+        orders.extend(todos.iter().enumerate().map(|(order, todo)| (todo.uid, order)));
+        out.push(todos);
+    }
+    out
 }
 
 /// Places are compared as whole numbers.

@@ -21,6 +21,7 @@ mod labels;
 mod lists;
 mod markdown;
 mod merge;
+mod neighborhood;
 mod pair;
 mod parked;
 mod phases;

@@ -2,6 +2,7 @@
 
 mod cases;
 mod check;
+mod critical;
 mod level;
 mod next;
-mod scene;
+pub mod scene;

@@ -39,7 +39,7 @@ pub use meter::{Mark, Meter, Read, Reading};
 pub(crate) use metering::is_unused;
 pub use record::DecisionRecord;
 pub(crate) use sessions::turn_of;
-pub use sessions::{Going, Spent, TurnStart};
+pub use sessions::{Going, SessionStatus, Spent, TurnStart};
 pub use switch::Switches;
 
 /// One report of a host.

@@ -1,7 +1,7 @@
 //! Questions about sessions: which one is meant, which are kept going, where their turn began, what they cost.
 
 use punch_core::Uid;
-use punch_core::drive::Counters;
+use punch_core::drive::{Counters, Decision, Switch};
 use punch_store::{Durability, PlanId, Session, SessionKey, Snapshot};
 
 use crate::{Engine, EngineError, Role, history, session};
@@ -12,6 +12,9 @@ const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
 /// Decisions in which a session is looked for that has no record of its own.
 const RECENT: usize = 1_000;
 
+/// Reports of a session in which its last decision is looked for.
+const RECENT_REPORTS: usize = 20;
+
 /// A session that is kept going.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Going {
@@ -21,6 +24,21 @@ pub struct Going {
     pub agent: String,
     /// What is counted for it.
     pub counters: Counters,
+}
+
+/// A session on a plan, and what was decided when it last wanted to stop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionStatus {
+    /// The session.
+    pub key: SessionKey,
+    /// The agent program.
+    pub agent: String,
+    /// What is counted for it.
+    pub counters: Counters,
+    /// What the user wants of it and of all sessions, together.
+    pub switch: Switch,
+    /// The last decision, and when it was made; `None` if the session never wanted to stop.
+    pub decision: Option<(i64, Decision)>,
 }
 
 /// Where the current turn of a session began (rule 41).
@@ -92,6 +110,27 @@ impl Engine {
                 counters: state.drive,
             })
             .collect())
+    }
+
+    /// Sessions that work on a plan or were told something about continuing, the latest first, at most `most`.
+    pub fn sessions_on(&self, plan: PlanId, most: usize) -> Result<Vec<SessionStatus>, EngineError> {
+        let now = self.now();
+        let sessions = self.browse(|catalogue| catalogue.sessions())?;
+        let recent = sessions.iter().take_while(|session| now.saturating_sub(session.seen_at) < SILENT_MS);
+        let mut out = Vec::new();
+        for session in recent.filter(|session| session.plan == Some(plan) && session.key.subagent().is_none()) {
+            if out.len() == most {
+                break;
+            }
+            let (state, switch) = (session::read(session), self.switches(Some(&session.key))?.combined());
+            let last = self.decisions(Some(&session.key), RECENT_REPORTS)?;
+            let decision = last.into_iter().find_map(|record| Some((record.at, record.decided?.1)));
+            if decision.is_some() || state.drive.going || switch != Switch::On {
+                let (key, agent) = (session.key.clone(), state.agent.unwrap_or_default());
+                out.push(SessionStatus { key, agent, counters: state.drive, switch, decision });
+            }
+        }
+        Ok(out)
     }
 
     /// Where the turn of a session began, or of the session that was seen last on this plan.

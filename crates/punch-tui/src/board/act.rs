@@ -1,6 +1,5 @@
 //! Actions: what each key leads to.
 
-use punch_core::drive::Switch;
 use punch_core::{Add, Edit, Hold, HoldKind, Keep, ListPosition, Op, Ref, Status, Uid};
 use punch_engine::Answer;
 use punch_store::Wanted;
@@ -9,10 +8,6 @@ use super::{Board, Panel, PromptKind, RowKey, View};
 use crate::keys::Action;
 use crate::request::Request;
 
-/// Verbs that need the terminal for themselves.
-const FOREGROUND: [&str; 4] = ["edit", "assign", "run", "demo"];
-/// Verbs that make no sense inside the board.
-const REFUSED: [&str; 4] = ["watch", "mcp", "hook", "serve"];
 /// Todos named in a notice or a question.
 const NAMED: usize = 5;
 
@@ -59,6 +54,8 @@ impl Board {
             Action::Hold => self.ask_for(PromptKind::HoldReason),
             Action::Note => self.ask_for(PromptKind::Note),
             Action::Assign => self.ask_for(PromptKind::Assign),
+            Action::Left => self.step_across(-1),
+            Action::Right => self.step_across(1),
             Action::MoveUp => return self.shift(-1),
             Action::MoveDown => return self.shift(1),
             Action::MoveFirst => return self.each("moved to the top", |r| vec![Op::Move(r, ListPosition::First)]),
@@ -90,7 +87,7 @@ impl Board {
             Action::Copy => return self.copy(),
             Action::Pause => return self.pause(),
             Action::Stop => self.stop(),
-            Action::KeepGoing => return self.keep_going(),
+            Action::KeepGoing => self.keep_going_menu(),
             Action::Command => self.ask(PromptKind::Command, ""),
             Action::Help => self.help(),
             Action::Suspend => return vec![Request::Suspend],
@@ -205,7 +202,7 @@ impl Board {
         words.extend(uids.iter().filter_map(|uid| self.todo(*uid)).map(|todo| todo.id.clone()));
         words.extend(["--to".to_owned(), to.to_owned()]);
         self.marked.clear();
-        vec![Request::Foreground(words)]
+        vec![Request::NewAgent(words)]
     }
 
     fn edit(&mut self) -> Vec<Request> {
@@ -297,36 +294,6 @@ impl Board {
         self.confirm(lines, vec![Request::Control { run, seat, wanted: Wanted::Stop }]);
     }
 
-    fn keep_going(&mut self) -> Vec<Request> {
-        let Some(session) = self.session() else { return Vec::new() };
-        let to = match session.switch {
-            "on" => Switch::Paused,
-            "paused" => Switch::Off,
-            _ => Switch::On,
-        };
-        vec![Request::KeepGoing { session: session.id.clone(), to }]
-    }
-
-    pub(super) fn command(&mut self, line: &str) -> Vec<Request> {
-        let words = match words(line) {
-            Ok(words) => words,
-            Err(why) => {
-                self.refuse(why);
-                return Vec::new();
-            }
-        };
-        let words: Vec<String> = words.into_iter().skip_while(|word| word == "punch").collect();
-        match words.first().map(String::as_str) {
-            None => Vec::new(),
-            Some(verb) if REFUSED.contains(&verb) => {
-                self.refuse(format!("`punch {verb}` cannot run inside the board"));
-                Vec::new()
-            }
-            Some(verb) if FOREGROUND.contains(&verb) => vec![Request::Foreground(words)],
-            Some(_) => vec![Request::Verb(words)],
-        }
-    }
-
     fn next_need(&mut self) {
         let inside = self.view == View::Now && self.selecting() == Panel::Inbox;
         if self.view != View::Now {
@@ -345,43 +312,5 @@ impl Board {
         } else {
             pane.go(0);
         }
-    }
-}
-
-/// Splits a command line as a shell does: quotes and backslashes, and nothing else.
-fn words(line: &str) -> Result<Vec<String>, String> {
-    let (mut out, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut rest = line.chars();
-    while let Some(c) = rest.next() {
-        match (quote, c) {
-            (Some(q), c) if c == q => quote = None,
-            (Some('\''), c) => word.get_or_insert_default().push(c),
-            (_, '\\') => word.get_or_insert_default().extend(rest.next()),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => out.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    if quote.is_some() {
-        return Err("a quote is not closed".to_owned());
-    }
-    out.extend(word);
-    Ok(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::words;
-
-    #[test]
-    fn a_command_line_is_split_as_a_shell_does() {
-        assert_eq!(
-            words(r#"add  'Write it' --label "a b" c\ d ''"#).unwrap(),
-            ["add", "Write it", "--label", "a b", "c d", ""]
-        );
-        assert!(words("add 'x").is_err());
     }
 }

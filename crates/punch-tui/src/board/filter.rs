@@ -1,32 +1,41 @@
-//! The filter of lists: words are looked for in ids and texts, `is:` asks for a status.
+//! The filter of lists, in the filter language of `punch list --filter`.
 
 use punch_core::Todo;
+use punch_core::filter::{Filter as Terms, Viewer};
 use punch_core::reason::Reader;
 
 /// A filter as it was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
     text: String,
-    words: Vec<String>,
+    terms: Terms,
 }
 
 impl Filter {
-    pub(super) fn new(text: &str) -> Self {
-        Self { text: text.trim().to_owned(), words: text.split_whitespace().map(str::to_lowercase).collect() }
+    /// Reads a filter. What it cannot be is told with what to type instead.
+    pub(super) fn new(text: &str, reader: Option<Reader<'_>>) -> Result<Self, String> {
+        let told = |refusal: punch_core::Refusal| {
+            let message = refusal.message();
+            [message, refusal.hint()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+        };
+        let terms = Terms::parse(text).map_err(told)?;
+        if let Some(reader) = reader {
+            terms.on(reader, Viewer::default()).map(drop).map_err(told)?;
+        }
+        Ok(Self { text: text.trim().to_owned(), terms })
     }
 
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.words.is_empty()
+    pub(super) const fn is_empty(&self) -> bool {
+        self.terms.is_empty()
     }
 
-    pub(super) fn matches<'a>(&self, reader: Reader<'a>, todo: &'a Todo, _seen: u64) -> bool {
-        self.words.iter().all(|word| match word.strip_prefix("is:") {
-            Some(status) => reader.shown(todo).name() == status,
-            None => todo.id.to_lowercase().contains(word) || todo.content.to_lowercase().contains(word),
-        })
+    /// The todos that match. If a todo that the filter names is gone, none does.
+    pub(super) fn on<'a>(&'a self, reader: Reader<'a>, seen_at: Option<i64>) -> impl Fn(&'a Todo) -> bool {
+        let filter = self.terms.on(reader, Viewer { owner: None, seen_at }).ok();
+        move |todo| filter.as_ref().is_some_and(|filter| filter.matches(todo))
     }
 }

@@ -3,8 +3,12 @@
 
 mod act;
 mod answer;
+mod command;
+mod complete;
 mod filter;
 mod graph;
+mod input;
+mod mouse;
 mod moving;
 mod overlay;
 mod pane;
@@ -15,10 +19,13 @@ mod select;
 use std::collections::{BTreeSet, HashMap};
 
 use crossterm::event::KeyEvent;
-use punch_core::view::{ClearDelay, HistoryRow, Plain};
+use punch_core::view::ClearDelay;
 use punch_core::{PhaseUid, Uid};
 
 pub use answer::{Asked, Shown};
+pub use graph::{GraphCell, GraphTree};
+pub use input::{Extra, Input, Notice, Problem, Timeline};
+pub use mouse::Press;
 pub use overlay::{Confirm, Menu, Overlay, Page, PromptKind};
 pub use pane::{InboxKey, Pane, RowKey};
 pub use place::{Layout, Place};
@@ -34,6 +41,10 @@ pub const WIDE: u16 = 110;
 pub const NARROW: (u16, u16) = (60, 18);
 /// Below this size there is one line.
 pub const TINY: (u16, u16) = (30, 8);
+/// How long a notice stays.
+const NOTICE_MS: i64 = 8_000;
+/// How often the worktree and the output of an agent that works are looked at again.
+const LIVE_MS: i64 = 5_000;
 
 /// One of the pictures of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,66 +113,6 @@ pub enum Panel {
     Detail,
 }
 
-/// Something that happens to the board.
-#[derive(Debug)]
-pub enum Input {
-    /// A key was pressed.
-    Key(KeyEvent),
-    /// Text was pasted.
-    Paste(String),
-    /// The mouse was pressed at a column and row.
-    Click(u16, u16),
-    /// The wheel turned over a column and row: rows down, or up if negative.
-    Wheel(u16, u16, i32),
-    /// The terminal has this many columns and rows.
-    Resize(u16, u16),
-    /// The data has changed.
-    Changed,
-    /// It is this time now.
-    Time(i64),
-    /// What the board shows was drawn at this time.
-    Drawn(i64),
-    /// A request was carried out.
-    Done(Result<String, Problem>),
-    /// What was asked for about a todo beyond the plan.
-    Detail(Uid, Box<Extra>),
-    /// A text to read.
-    Page(Page),
-    /// The run over time, as lines.
-    Timeline(Vec<String>),
-}
-
-/// Why a request failed, with what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub hint: String,
-}
-
-/// What the detail of a todo shows beyond the plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extra {
-    /// The last revisions in which something happened to it, newest first.
-    pub history: Vec<HistoryRow>,
-    /// Its worktree, with the size of the diff.
-    pub lane: Option<Plain>,
-    /// The revision of the plan for which this was read.
-    pub revision: u64,
-}
-
-/// A line above the keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
-    /// What it says, one or two lines.
-    pub text: String,
-    /// Something was refused or failed.
-    pub is_problem: bool,
-    /// When it was put up.
-    pub at: i64,
-}
-
 /// The board.
 #[derive(Debug)]
 pub struct Board {
@@ -185,21 +136,28 @@ pub struct Board {
     show_closed: bool,
     whole_graph: bool,
     graph_center: Option<Uid>,
+    graph_tree: Option<GraphTree>,
+    graph_top: usize,
     /// Todos on the critical path, as of the last look at the graph.
     critical: BTreeSet<Uid>,
     filter: filter::Filter,
     overlay: Option<Overlay>,
     notice: Option<Notice>,
     prefix: Option<String>,
+    /// Where the mouse was pressed and not released yet.
+    press: Option<Press>,
+    /// Commands that were typed, the newest last.
+    commands: Vec<String>,
     shown: Option<Shown>,
     extra: Option<(Uid, Box<Extra>)>,
-    asked: Option<(Uid, u64)>,
-    timeline: Vec<String>,
+    /// The todo, revision and moment for which more was asked for.
+    asked: Option<(Uid, u64, i64)>,
+    timeline: Timeline,
     /// The width, revision and minute for which the run over time was asked for.
     timeline_of: Option<(usize, u64, i64)>,
     /// When the next lease or timer ends.
     next_moment: Option<i64>,
-    /// The user has chosen a panel or a view, or the first one was chosen for them.
+    /// The user has taken the cursor.
     has_panel: bool,
     /// The newest revision that was shown.
     newest: u64,
@@ -229,15 +187,19 @@ impl Board {
             show_closed: false,
             whole_graph: false,
             graph_center: None,
+            graph_tree: None,
+            graph_top: 0,
             critical: BTreeSet::new(),
             filter: filter::Filter::default(),
             overlay: None,
             notice: None,
             prefix: None,
+            press: None,
+            commands: Vec::new(),
             shown: None,
             extra: None,
             asked: None,
-            timeline: Vec::new(),
+            timeline: Timeline::default(),
             timeline_of: None,
             next_moment: None,
             has_panel: false,
@@ -326,7 +288,7 @@ impl Board {
     }
 
     /// The run over time.
-    pub fn timeline(&self) -> &[String] {
+    pub const fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
@@ -350,10 +312,11 @@ impl Board {
         self.size.0 >= WIDE && self.size.1 >= NARROW.1
     }
 
-    /// When the picture changes by itself: the next full minute, or the end of a lease or timer.
+    /// When the picture changes by itself: the next full minute, the end of a lease or timer, or that of a notice.
     pub fn next_change(&self) -> i64 {
         let minute = (self.now / 60_000 + 1) * 60_000;
-        self.next_moment.map_or(minute, |at| at.min(minute))
+        let notice = self.notice.as_ref().filter(|notice| !notice.is_problem).map(|notice| notice.at + NOTICE_MS + 1);
+        [self.next_moment, notice].into_iter().flatten().fold(minute, i64::min)
     }
 
     /// Takes an input and returns what to do about it.
@@ -365,6 +328,11 @@ impl Board {
                 Vec::new()
             }
             Input::Click(column, row) => self.click(column, row),
+            Input::Drag(column, row) => {
+                self.drag(column, row);
+                Vec::new()
+            }
+            Input::Release(column, row) => self.release(column, row),
             Input::Wheel(column, row, by) => {
                 self.wheel(column, row, by);
                 Vec::new()
@@ -373,6 +341,10 @@ impl Board {
                 self.size = (columns, rows);
                 // Lines break elsewhere now: what was read has to be read again.
                 self.shown = None;
+                self.press = None;
+                if self.view == View::Graph {
+                    self.rebuild();
+                }
                 Vec::new()
             }
             Input::Changed => {
@@ -397,8 +369,8 @@ impl Board {
                 self.extra = Some((uid, extra));
                 Vec::new()
             }
-            Input::Timeline(lines) => {
-                self.timeline = lines;
+            Input::Timeline(timeline) => {
+                self.timeline = timeline;
                 Vec::new()
             }
             Input::Page(page) => {
@@ -414,6 +386,7 @@ impl Board {
 
     fn key(&mut self, key: &KeyEvent) -> Vec<Request> {
         let Some(name) = keys::name(key) else { return Vec::new() };
+        self.has_panel = true;
         if self.notice.as_ref().is_some_and(|notice| notice.is_problem) {
             self.notice = None;
         }
@@ -456,7 +429,6 @@ impl Board {
     }
 
     fn pass_time(&mut self, now: i64) {
-        const NOTICE_MS: i64 = 8_000;
         // Ages are shown in minutes; leases and timers end in between.
         let changes = now / 60_000 != self.now / 60_000 || self.next_moment.is_some_and(|at| at <= now);
         self.now = now;
@@ -468,14 +440,14 @@ impl Board {
         }
     }
 
-    /// The cursor begins where there is something.
+    /// Until the user takes the cursor, it is where there is something, and first of all where the user is needed.
     fn choose_first_panel(&mut self) {
-        if self.has_panel || self.data.plan.is_none() {
+        if self.has_panel || self.data.plan.is_none() || !self.data.is_complete {
             return;
         }
-        self.has_panel = true;
         let filled = self.view.panels().iter().find(|panel| !self.pane(**panel).rows.is_empty());
         self.panel = filled.copied().unwrap_or(self.panel);
+        self.panes.entry(self.panel).or_default().go(0);
     }
 
     /// Says what others changed where no panel shows it, and that a write of an agent failed.
@@ -498,24 +470,27 @@ impl Board {
         }
     }
 
-    /// Asks for what the detail shows beyond the plan, once for each todo and revision.
+    /// Asks for what the detail shows beyond the plan, once for each todo and revision, and now and then while an agent works.
     fn wanted_detail(&mut self) -> Option<Request> {
         if !(self.is_wide() || self.detail_open) {
             return None;
         }
         let uid = self.target()?;
         let revision = self.data.plan.as_ref()?.row.revision;
-        if self.asked == Some((uid, revision)) {
+        // What an agent writes changes without a revision.
+        let works = self.todo(uid).is_some_and(|todo| self.data.seat_of(&todo.id).is_some());
+        let wanted = (uid, revision, if works { self.now / LIVE_MS } else { 0 });
+        if self.asked == Some(wanted) {
             return None;
         }
-        self.asked = Some((uid, revision));
+        self.asked = Some(wanted);
         Some(Request::Detail(uid))
     }
 
     /// Asks for the run over time while it is shown, once for each width, revision and minute.
     fn wanted_timeline(&mut self) -> Option<Request> {
         let place = self.layout().rect(Panel::Seats)?;
-        let width = usize::from(place.inner.width);
+        let width = usize::from(place.inner.width.saturating_sub(1));
         let wanted = (width, self.data.plan.as_ref()?.row.revision, self.now / 60_000);
         if self.timeline_of == Some(wanted) {
             return None;
@@ -538,6 +513,9 @@ impl Board {
             let rows = usize::from(place.inner.height).max(1);
             if let Some(pane) = self.panes.get_mut(panel) {
                 pane.scroll(rows);
+            }
+            if *panel == Panel::Graph {
+                self.scroll_graph(rows);
             }
             if *panel == Panel::Detail {
                 let lines = crate::draw::detail_lines(self, usize::from(place.inner.width)).len();

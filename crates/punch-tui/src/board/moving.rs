@@ -10,6 +10,9 @@ impl Board {
             return;
         }
         self.detail_top = 0;
+        if self.panel == Panel::Graph && self.step_in_column(by) {
+            return;
+        }
         self.panes.entry(self.panel).or_default().step(by);
     }
 
@@ -48,13 +51,13 @@ impl Board {
             }
             Some(RowKey::Revision(revision)) if self.view == View::Log => return vec![Request::PlanAt(revision)],
             Some(RowKey::Revision(_)) => return self.mark_seen(),
-            Some(RowKey::Todo(uid)) if self.view == View::Graph && self.panel == Panel::Graph && !self.whole_graph => {
-                if self.graph_center != Some(uid) {
-                    self.graph_center = Some(uid);
-                    self.rebuild();
-                    self.panes.entry(Panel::Graph).or_default().go_to(&RowKey::Todo(uid));
-                    return Vec::new();
-                }
+            Some(RowKey::Todo(uid))
+                if self.panel == Panel::Graph && (self.whole_graph || self.graph_center != Some(uid)) =>
+            {
+                (self.whole_graph, self.graph_center) = (false, Some(uid));
+                self.rebuild();
+                self.panes.entry(Panel::Graph).or_default().go_to(&RowKey::Todo(uid));
+                return Vec::new();
             }
             Some(_) => {}
             None => return Vec::new(),
@@ -80,59 +83,6 @@ impl Board {
             self.show(View::Now);
         } else {
             self.notice = None;
-        }
-    }
-
-    pub(super) fn click(&mut self, column: u16, row: u16) -> Vec<Request> {
-        if self.overlay.is_some() {
-            return Vec::new();
-        }
-        let layout = self.layout();
-        let Some((panel, place)) = layout.at(column, row) else {
-            return self.click_footer(column, row, &layout);
-        };
-        let again = self.panel == panel;
-        self.panel = panel;
-        if panel == Panel::Detail || row < place.inner.y || row >= place.inner.bottom() {
-            return Vec::new();
-        }
-        let pane = self.panes.entry(panel).or_default();
-        let at = pane.top + usize::from(row - place.inner.y);
-        if at >= pane.rows.len() {
-            return Vec::new();
-        }
-        let opens = again && pane.at == at;
-        pane.go(at);
-        self.detail_top = 0;
-        if opens { self.open() } else { Vec::new() }
-    }
-
-    /// A click on the name of a view.
-    fn click_footer(&mut self, column: u16, row: u16, layout: &super::Layout) -> Vec<Request> {
-        if row + 1 == layout.footer.bottom() || layout.is_narrow {
-            let mut x = 1;
-            for view in View::ALL {
-                let width = view.name().len() as u16 + 2;
-                if (x..x + width).contains(&column) {
-                    self.show(view);
-                    break;
-                }
-                x += width + 2;
-            }
-        }
-        Vec::new()
-    }
-
-    pub(super) fn wheel(&mut self, column: u16, row: u16, by: i32) {
-        if self.overlay.is_some() {
-            return;
-        }
-        let Some((panel, _)) = self.layout().at(column, row) else { return };
-        let by = by as isize;
-        if panel == Panel::Detail {
-            self.detail_top = self.detail_top.saturating_add_signed(by);
-        } else {
-            self.panes.entry(panel).or_default().step(by);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What covers the board or takes its keys: a line to type, a menu, a question before something is destroyed, a text.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use punch_core::drive::Switch;
 use punch_core::text::neutral;
 use punch_core::{HoldKind, Uid};
 
@@ -118,6 +119,11 @@ impl Page {
         let lines = text.lines().map(|line| neutral(&line.replace('\t', "    ")).into_owned()).collect();
         Self { title: neutral(title).into_owned(), lines, top: 0 }
     }
+
+    /// Scrolls on a screen of this many rows.
+    pub fn scroll(&mut self, by: isize, rows: usize) {
+        self.top = self.top.saturating_add_signed(by).min(self.lines.len().saturating_sub(rows));
+    }
 }
 
 impl Board {
@@ -173,6 +179,23 @@ impl Board {
         self.overlay = Some(Overlay::Menu(Menu { title, entries, at: 0 }));
     }
 
+    /// The menu of what to do when the selected session wants to stop.
+    pub(super) fn keep_going_menu(&mut self) {
+        let Some(session) = self.session() else { return };
+        let entry = |key: &str, words: &str, to: Switch| {
+            let mark = if session.switch == to { " (now)" } else { "" };
+            let ask = Request::KeepGoing { session: session.id.clone(), to };
+            (key.to_owned(), format!("{words}{mark}"), Choice::Ask(vec![ask]))
+        };
+        let entries = vec![
+            entry("r", "Resume: send it back to work when it stops early", Switch::On),
+            entry("p", "Pause: let it stop until you resume it", Switch::Paused),
+            entry("o", "Off: let it stop whenever it wants to", Switch::Off),
+        ];
+        let title = format!("Session {} of {}", neutral(&session.id), session.agent);
+        self.overlay = Some(Overlay::Menu(Menu { title, entries, at: 0 }));
+    }
+
     pub(super) fn overlay_key(&mut self, name: &str, key: &KeyEvent) -> Vec<Request> {
         match self.overlay.take() {
             None => Vec::new(),
@@ -192,16 +215,26 @@ impl Board {
         }
     }
 
+    /// Runs the selected entry of the menu.
+    pub(super) fn run_entry(&mut self) -> Vec<Request> {
+        let Some(Overlay::Menu(menu)) = self.overlay.take() else { return Vec::new() };
+        menu.entries.get(menu.at).map(|(.., choice)| choice.clone()).map_or_else(Vec::new, |choice| self.take(choice))
+    }
+
+    fn take(&mut self, choice: Choice) -> Vec<Request> {
+        match choice {
+            Choice::Act(action) => self.run(action),
+            Choice::Ask(requests) => self.choose(requests),
+        }
+    }
+
     fn menu_key(&mut self, mut menu: Menu, name: &str) -> Vec<Request> {
         let last = menu.entries.len().saturating_sub(1);
         match name {
             "Esc" | "q" | "?" => return Vec::new(),
             "Enter" => {
-                return match menu.entries.get(menu.at).map(|(.., choice)| choice.clone()) {
-                    Some(Choice::Act(action)) => self.run(action),
-                    Some(Choice::Ask(requests)) => self.choose(requests),
-                    None => Vec::new(),
-                };
+                self.overlay = Some(Overlay::Menu(menu));
+                return self.run_entry();
             }
             "j" | "Down" => menu.at = (menu.at + 1).min(last),
             "k" | "Up" => menu.at = menu.at.saturating_sub(1),
@@ -212,9 +245,8 @@ impl Board {
             // In the menu of changes the keys of the entries work too.
             other => {
                 let found = menu.entries.iter().find(|(keys, ..)| keys.split(' ').any(|key| key == other));
-                if let Some((.., Choice::Act(action))) = found {
-                    let action = *action;
-                    return self.run(action);
+                if let Some(choice) = found.map(|(.., choice)| choice.clone()) {
+                    return self.take(choice);
                 }
             }
         }
@@ -222,33 +254,34 @@ impl Board {
         Vec::new()
     }
 
-    /// An answer from a menu: the menu covers nothing of the question on a wide screen, but it must have been read before.
+    /// What was chosen in a menu. An answer counts only if the question has been read before.
     fn choose(&mut self, requests: Vec<Request>) -> Vec<Request> {
-        let asked = match requests.as_slice() {
-            [Request::Answer { question, .. }] => Some(super::Asked::Question(*question)),
-            _ => None,
-        };
-        if asked.is_some() && asked == self.asked() && self.can_answer_now() {
+        let [Request::Answer { question, .. }] = requests.as_slice() else { return requests };
+        if self.asked() == Some(super::Asked::Question(*question)) && self.can_answer_now() {
             return requests;
         }
         self.refuse("read all of the question first");
         Vec::new()
     }
 
+    /// Rows of a text that fit on the screen.
+    pub(super) fn page_rows(&self) -> usize {
+        usize::from(self.size.1).saturating_sub(2).max(1)
+    }
+
     fn page_key(&mut self, mut page: Page, name: &str) {
-        let rows = usize::from(self.size.1).saturating_sub(4).max(1);
-        let last = page.lines.len().saturating_sub(rows);
-        match name {
+        let rows = self.page_rows();
+        let by = match name {
             "Esc" | "q" | "Enter" => return,
-            "j" | "Down" => page.top += 1,
-            "k" | "Up" => page.top = page.top.saturating_sub(1),
-            "PageDown" | "Space" | "Ctrl-d" => page.top += rows,
-            "PageUp" | "Ctrl-u" => page.top = page.top.saturating_sub(rows),
-            "g" | "Home" => page.top = 0,
-            "G" | "End" => page.top = last,
-            _ => {}
-        }
-        page.top = page.top.min(last);
+            "j" | "Down" => 1,
+            "k" | "Up" => -1,
+            "PageDown" | "Space" | "Ctrl-d" => rows.cast_signed(),
+            "PageUp" | "Ctrl-u" => -rows.cast_signed(),
+            "g" | "Home" => isize::MIN / 2,
+            "G" | "End" => isize::MAX / 2,
+            _ => 0,
+        };
+        page.scroll(by, rows);
         self.overlay = Some(Overlay::Page(page));
     }
 
@@ -264,6 +297,12 @@ impl Board {
                 return Vec::new();
             }
             "Enter" => return self.submit_prompt(prompt),
+            "Tab" => self.complete(&mut prompt),
+            "Up" | "Down" if prompt.kind == PromptKind::Command => {
+                let recalled = self.recall(&prompt.text, if name == "Up" { -1 } else { 1 });
+                prompt.text = recalled.unwrap_or_default().to_owned();
+                prompt.at = prompt.text.chars().count();
+            }
             "Backspace" if prompt.at > 0 => {
                 prompt.at -= 1;
                 prompt.text.remove(byte(&prompt.text, prompt.at));
@@ -292,8 +331,11 @@ impl Board {
                 }
             }
         }
-        if prompt.kind == PromptKind::Filter {
-            self.filter = filter::Filter::new(&prompt.text);
+        if prompt.kind == PromptKind::Filter
+            && let Ok(filter) = filter::Filter::new(&prompt.text, self.data.reader(self.now))
+        {
+            // A term that is not finished yet leaves what was found so far.
+            self.filter = filter;
             self.rebuild();
         }
         self.overlay = Some(Overlay::Prompt(prompt));
@@ -316,8 +358,16 @@ impl Board {
         }
         match prompt.kind {
             PromptKind::Filter => {
-                self.filter = filter::Filter::new(&text);
-                self.rebuild();
+                match filter::Filter::new(&text, self.data.reader(self.now)) {
+                    Ok(filter) => {
+                        self.filter = filter;
+                        self.rebuild();
+                    }
+                    Err(why) => {
+                        self.refuse(why);
+                        self.ask(PromptKind::Filter, &text);
+                    }
+                }
                 Vec::new()
             }
             PromptKind::Add(after) => self.add(&text, after),

@@ -1,8 +1,9 @@
 //! Where everything is on the screen: a pure function of the board, used to draw it and to find what the mouse points at.
 
+use punch_core::view::width::columns;
 use ratatui::layout::Rect;
 
-use super::{Board, NARROW, Panel, TINY, View};
+use super::{Board, Menu, NARROW, Panel, TINY, View};
 
 /// Where a panel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,22 +79,50 @@ impl Board {
         layout
     }
 
+    /// The middle of the screen, for something that covers the rest.
+    pub fn centered(&self, width: usize, height: usize) -> Rect {
+        let (wide, high) = self.size;
+        let width = u16::try_from(width).unwrap_or(u16::MAX).min(wide);
+        let height = u16::try_from(height).unwrap_or(u16::MAX).min(high);
+        Rect::new((wide - width) / 2, (high - height) / 2, width, height)
+    }
+
+    /// Where a menu is, and how many entries are above the first that is shown.
+    pub fn menu_place(&self, menu: &Menu) -> (Rect, usize) {
+        let keys = menu.entries.iter().map(|(keys, ..)| columns(keys)).max().unwrap_or(0);
+        let words = menu.entries.iter().map(|(_, words, _)| columns(words)).max().unwrap_or(0);
+        let wanted = (keys + words + 6).max(columns(&menu.title) + 4);
+        let area = self.centered(wanted, menu.entries.len() + 2);
+        let rows = usize::from(area.height.saturating_sub(2)).max(1);
+        (area, menu.at.saturating_sub(rows / 2).min(menu.entries.len().saturating_sub(rows)))
+    }
+
     /// What needs the user takes the whole width; below it the other panels, and the detail beside them.
     fn place_now(&self, layout: &mut Layout, body: Rect, left: Rect, right: Option<Rect>) {
         const PANELS: [Panel; 4] = [Panel::Inbox, Panel::Working, Panel::Next, Panel::Changes];
         let frame = if layout.is_narrow { 1 } else { 2 };
         let rows = |panel| u16::try_from(self.pane(panel).rows.len()).unwrap_or(u16::MAX).max(1);
-        let mut heights = [1u16; 4];
-        let mut free = body.height.saturating_sub(PANELS.len() as u16 * (frame + 1));
+        // On a small screen what is next and what changed stand beside their headings, unless they have the cursor.
+        let is_short = |panel| layout.is_narrow && matches!(panel, Panel::Next | Panel::Changes) && self.panel != panel;
+        let mut heights = PANELS.map(|panel| u16::from(!is_short(panel)));
+        let mut free = body.height.saturating_sub(PANELS.len() as u16 * frame + heights.iter().sum::<u16>());
         // What needs the user comes first, then who works; the list of changes gives way first.
         let most = [body.height * 2 / 5, body.height * 3 / 10, u16::MAX, u16::MAX];
         let wanted = [rows(PANELS[0]), rows(PANELS[1]), rows(PANELS[2]).min(8), rows(PANELS[3]).min(9)];
-        for at in 0..PANELS.len() {
-            let more = wanted[at].min(most[at].max(1)).saturating_sub(1).min(free);
-            heights[at] += more;
-            free -= more;
+        let mut order = [0, 1, 2, 3];
+        // The panel with the cursor comes before those that only inform.
+        if let Some(at) = PANELS.iter().position(|panel| *panel == self.panel).filter(|_| layout.is_narrow) {
+            order[..=at].rotate_right(1);
         }
-        heights[2] += free;
+        for at in order {
+            let more = wanted[at].min(most[at].max(1)).saturating_sub(heights[at]).min(free);
+            if !is_short(PANELS[at]) {
+                heights[at] += more;
+                free -= more;
+            }
+        }
+        let spare = [2, 3].into_iter().find(|at| !is_short(PANELS[*at])).unwrap_or(2);
+        heights[spare] += free;
         let mut y = body.y;
         for (panel, height) in PANELS.into_iter().zip(heights) {
             let area = if panel == Panel::Inbox { body } else { left };

@@ -1,6 +1,6 @@
 //! Which rows each panel has. Rows are keys; what they look like is drawn from the data.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use punch_core::reason::Reader;
 use punch_core::{PhaseUid, ShownStatus, Todo, Uid};
@@ -56,6 +56,9 @@ impl Board {
     fn working_rows(&self) -> Vec<RowKey> {
         let Some(reader) = self.reader() else { return Vec::new() };
         let mut running: Vec<&Todo> = reader.plan.running().filter(|todo| reader.shown(todo).is_running()).collect();
+        // A todo whose agent asks is on hold, and its agent still works on it.
+        let held = self.data.seats().filter_map(|seat| reader.plan.by_id(seat.todo.as_deref()?));
+        running.extend(held.filter(|todo| todo.status.is_open() && !reader.shown(todo).is_running()));
         let seat = |todo: &Todo| self.data.seat_of(&todo.id).map_or(u32::MAX, |seat| seat.seat);
         running.sort_by_key(|todo| (seat(todo), todo.started_at, todo.uid));
         running.into_iter().map(|todo| RowKey::Todo(todo.uid)).collect()
@@ -63,10 +66,13 @@ impl Board {
 
     fn next_rows(&self) -> Vec<RowKey> {
         let Some(reader) = self.reader() else { return Vec::new() };
+        let matches = self.filter.on(reader, self.data.seen_at);
+        let with_seat = self.data.seats().filter_map(|seat| reader.plan.by_id(seat.todo.as_deref()?));
+        let worked_on: BTreeSet<Uid> = with_seat.map(|todo| todo.uid).collect();
         let mut open: Vec<(u8, u8, i64, Uid)> = Vec::new();
         for todo in reader.plan.all().filter(|todo| todo.is_live() && todo.status.is_open()) {
             let status = reader.shown(todo);
-            if status.is_running() || !status.is_open() || !self.filter.matches(reader, todo, self.data.seen) {
+            if status.is_running() || !status.is_open() || worked_on.contains(&todo.uid) || !matches(todo) {
                 continue;
             }
             open.push((rank(status), todo.effective_priority(), todo.position, todo.uid));
@@ -87,11 +93,10 @@ impl Board {
         sections.extend(plan.row.phases.iter().map(|phase| (Some(phase.uid), Vec::new())));
         let places: HashMap<Option<PhaseUid>, usize> =
             sections.iter().enumerate().map(|(at, (phase, _))| (*phase, at)).collect();
-        for todo in plan.live() {
-            if self.filter.matches(reader, todo, self.data.seen) {
-                let at = places.get(&todo.phase).copied().unwrap_or(0);
-                sections[at].1.push(todo);
-            }
+        let matches = self.filter.on(reader, self.data.seen_at);
+        for todo in plan.live().into_iter().filter(|todo| matches(todo)) {
+            let at = places.get(&todo.phase).copied().unwrap_or(0);
+            sections[at].1.push(todo);
         }
         sections.retain(|(phase, todos)| !todos.is_empty() || (phase.is_some() && self.filter.is_empty()));
         let alone = sections.len() == 1;
@@ -139,9 +144,15 @@ impl Board {
     }
 
     fn seat_rows(&self) -> Vec<RowKey> {
-        let seats = self.data.run.iter().flat_map(|run| &run.seats).map(|seat| RowKey::Seat(seat.seat));
+        let seats = self.data.seats().map(|seat| RowKey::Seat(seat.seat));
         let sessions = self.data.sessions.iter().map(|session| RowKey::Session(session.id.clone()));
         seats.chain(sessions).collect()
+    }
+
+    /// What is worked on, or else what is next.
+    fn first_todo(&self) -> Option<Uid> {
+        let rows = [Panel::Working, Panel::Next].into_iter().flat_map(|panel| &self.pane(panel).rows);
+        rows.into_iter().find_map(|row| if let RowKey::Todo(uid) = row { Some(*uid) } else { None })
     }
 
     /// The view that a row of a panel belongs to has just been chosen.
@@ -152,10 +163,10 @@ impl Board {
         self.detail_top = 0;
         self.panel = view.panels()[0];
         if view == View::Graph {
-            self.graph_center = target.or(self.graph_center);
+            self.graph_center = target.or(self.graph_center).or_else(|| self.first_todo());
         }
         self.rebuild();
-        if let Some(uid) = target {
+        if let Some(uid) = target.or(self.graph_center.filter(|_| view == View::Graph)) {
             self.panes.entry(self.panel).or_default().go_to(&RowKey::Todo(uid));
         }
     }

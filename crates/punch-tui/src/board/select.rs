@@ -67,7 +67,11 @@ impl Board {
     /// The question that is selected: that of the item, or of the todo.
     pub fn question(&self) -> Option<&Question> {
         match self.selected_item() {
-            Some(item) => self.data.question(item.question?),
+            // A todo whose agent asks is on hold for the user, too: that item stands for the same question.
+            Some(item) => match item.question {
+                Some(question) => self.data.question(question),
+                None => self.data.question_of(self.target()?),
+            },
             None => self.data.question_of(self.target()?),
         }
     }

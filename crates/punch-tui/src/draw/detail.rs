@@ -3,12 +3,13 @@
 
 use punch_core::reason::Reader;
 use punch_core::text::neutral;
-use punch_core::view::{Plain, Role, TodoDetail};
+use punch_core::view::{Plain, Role, TodoDetail, todo_detail};
 use punch_core::{Dep, Todo, Uid, Verify};
+use punch_engine::dollars;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::line::{age, wrap};
+use super::line::{age, fit, tokens, wrap};
 use crate::board::{Board, RowKey};
 use crate::keys::{self, Action};
 
@@ -125,8 +126,8 @@ impl Lines<'_> {
         self.blank();
         let status = reader.shown(todo);
         let mut head = vec![format!("{} {}", look.status(status), status.word())];
-        if todo.attempts > 0 {
-            head.push(format!("attempt {}", todo.attempts));
+        if todo.attempts > 0 && status.is_running() {
+            head.push(format!("attempt {}", todo.attempts + 1));
         }
         if let Some(until) = todo.lease_until.filter(|until| *until > board.now() && status.is_running()) {
             head.push(format!("lease {}", age(until - board.now())));
@@ -136,21 +137,47 @@ impl Lines<'_> {
         }
         self.put(&head.join(look.pick(" · ", " - ")), look.status_style(status));
         self.edges(reader, todo);
-        if let Some(lane) = board.extra(uid).and_then(|extra| extra.lane.as_ref()) {
-            self.field("worktree", lane.as_str());
-        }
         for field in TodoDetail::of(reader, todo).fields {
             if !matches!(field.name, "needs" | "blocks") {
                 self.field(field.name, field.value.as_str());
             }
         }
-        let Some(extra) = board.extra(uid).filter(|extra| !extra.history.is_empty()) else { return };
+        for field in todo_detail::history(reader, todo) {
+            self.field(field.name, field.value.as_str());
+        }
+        self.spent(todo);
+        let Some(extra) = board.extra(uid) else { return };
+        if let Some(lane) = &extra.lane {
+            self.blank();
+            self.field("worktree", lane.as_str());
+            self.keys(&[(Action::Diff, "diff"), (Action::Worktree, "path")]);
+        }
+        if !extra.output.is_empty() {
+            self.blank();
+            self.put("Output of its agent", look.bold());
+            for line in &extra.output {
+                self.lines.push(Line::from(Span::styled(fit(&format!("  {line}"), self.width, look), look.dim())));
+            }
+            self.keys(&[(Action::AgentLog, "all of it")]);
+        }
+        if extra.history.is_empty() {
+            return;
+        }
         self.blank();
         self.put("History", look.bold());
         for row in &extra.history {
             let when = age(board.now() - row.at);
             self.indented(1, &format!("{when:>5}  r{} {} by {}", row.revision, row.changes, row.by), look.dim());
         }
+    }
+
+    /// What the agent that works on it has used so far.
+    fn spent(&mut self, todo: &Todo) {
+        let Some(seat) = self.board.data().seat_of(&todo.id) else { return };
+        let line = Plain::text(&seat.line);
+        let doing = if line.as_str().is_empty() { String::new() } else { format!(": {line}") };
+        self.field("seat", &format!("{} ({}){doing}", seat.seat, Plain::clipped(&seat.agent, 20)));
+        self.field("spent", &format!("{} tokens, {}", tokens(seat.tokens), dollars(seat.cost)));
     }
 
     /// What it needs with how far each is, and what waits for it. Blockers that are done say so.
@@ -220,8 +247,13 @@ impl Lines<'_> {
                 self.field("agent", session.agent.as_str());
                 self.field("session", Plain::text(&session.id).as_str());
                 self.field("continuations", &format!("{} of {}", session.continuation, session.of));
-                self.field("continuing", session.switch);
-                self.field("last decision", session.decision.as_str());
+                self.field("continuing", session.switch_word());
+                if let Some(at) = session.decided_at {
+                    let when = age(board.now() - at);
+                    self.field("last decision", &format!("{} ({when})", session.decision));
+                }
+                self.blank();
+                self.keys(&[(Action::KeepGoing, "pause, resume, off")]);
             }
             _ => self.put("Nothing is selected.", look.dim()),
         }

@@ -9,19 +9,22 @@ use ratatui::text::{Line, Span};
 use super::line::{age, columns, fit, tokens};
 use crate::board::{Board, NARROW};
 
-/// Columns of the bar of progress.
+/// Columns of the bar of progress, and on a screen that has little room.
 const BAR: usize = 10;
+const SHORT_BAR: usize = 5;
+/// From this width on everything is written out.
+const ROOMY: usize = 100;
 
 pub(super) fn header(board: &Board, width: usize) -> Line<'static> {
     let (look, data) = (board.look(), board.data());
     let (state, style) = state(board);
     let room = width.saturating_sub(columns(&state) + 2);
-    let is_narrow = width < usize::from(NARROW.0);
+    let (is_narrow, is_roomy) = (width < usize::from(NARROW.0), width >= ROOMY);
     let mut parts: Vec<String> = Vec::new();
     if let Some(plan) = &data.plan {
         let progress = Progress::of_counts(&plan.row.counts);
         parts.push(format!("{} r{}", data.name, plan.row.revision));
-        let bar = bar(progress, look.pick("█", "#"), look.pick("░", "."));
+        let bar = bar(progress, if is_roomy { BAR } else { SHORT_BAR }, look.pick("█", "#"), look.pick("░", "."));
         let Progress { completed, total } = progress;
         parts.push(match is_narrow {
             true => format!("{completed}/{total}"),
@@ -31,16 +34,33 @@ pub(super) fn header(board: &Board, width: usize) -> Line<'static> {
         parts.push("no plan yet".to_owned());
     }
     if let Some(run) = data.run.as_ref().filter(|run| run.is_running) {
-        let paused = if run.wanted == Wanted::Pause { " paused" } else { "" };
-        parts.push(format!("run {}{paused}", run.number));
-        parts.push(match run.seats.len() {
-            1 => "1 seat".to_owned(),
-            more => format!("{more} seats"),
-        });
-        let of = |used: String, limit: Option<String>| limit.map_or(used.clone(), |limit| format!("{used} of {limit}"));
+        let wanted = match run.wanted {
+            Wanted::Go => "",
+            Wanted::Pause => "paused",
+            Wanted::Stop => "stopping",
+        };
+        match (is_roomy, wanted) {
+            (true, wanted) => parts.push(format!("run {} {wanted}", run.number).trim_end().to_owned()),
+            (false, "") => {}
+            (false, wanted) => parts.push(wanted.to_owned()),
+        }
+        if !is_narrow {
+            parts.push(match run.seats.len() {
+                1 => "1 seat".to_owned(),
+                more => format!("{more} seats"),
+            });
+        }
+        let gap = if is_roomy { " of " } else { "/" };
+        let of = |used: String, limit: Option<String>| match limit {
+            Some(limit) => format!("{used}{gap}{limit}"),
+            None => used,
+        };
         parts.push(of(dollars(run.spent.cost), run.limits.cost.map(dollars)));
-        parts.push(format!("{} tokens", of(tokens(run.spent.tokens), run.limits.tokens.map(tokens))));
-        parts.push(age(board.now() - run.started_at));
+        if is_roomy {
+            parts.push(format!("{} tokens", of(tokens(run.spent.tokens), run.limits.tokens.map(tokens))));
+        }
+        let limit = run.limits.time.map(|ms| age(i64::try_from(ms).unwrap_or(i64::MAX)));
+        parts.push(of(age(board.now() - run.started_at), limit));
     }
     let dot = look.pick(" · ", " - ");
     // Parts that do not fit are left out from the end.
@@ -71,9 +91,9 @@ fn state(board: &Board) -> (String, Style) {
     (format!("live {}", look.pick("●", "*")), look.good())
 }
 
-fn bar(progress: Progress, full: &str, rest: &str) -> String {
-    let done = (progress.percent() as usize * BAR / 100).min(BAR);
-    format!("{}{}", full.repeat(done), rest.repeat(BAR - done))
+fn bar(progress: Progress, columns: usize, full: &str, rest: &str) -> String {
+    let done = (progress.percent() as usize * columns / 100).min(columns);
+    format!("{}{}", full.repeat(done), rest.repeat(columns - done))
 }
 
 /// The plan on one line, for a screen that has no room for more.

@@ -2,6 +2,7 @@
 
 mod detail;
 mod footer;
+mod graph;
 mod header;
 mod line;
 mod overlay;
@@ -9,9 +10,8 @@ mod panel;
 mod rows;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Paragraph};
+use ratatui::widgets::{Block, Paragraph};
 
 pub(crate) use detail::{asked_lines, detail_lines};
 pub use header::one_line;
@@ -45,7 +45,7 @@ fn draw_panel(board: &Board, frame: &mut Frame<'_>, layout: &Layout, panel: Pane
     let title = title(board, panel);
     let width = usize::from(place.inner.width);
     if layout.is_narrow {
-        frame.render_widget(Paragraph::new(narrow_title(board, panel, &title, width, has_cursor)), place.outer);
+        frame.render_widget(Paragraph::new(narrow_title(board, panel, &title, place, has_cursor)), place.outer);
     } else {
         let style = if has_cursor { board.look().bold() } else { board.look().dim() };
         let mut block = Block::bordered().border_set(board.look().border()).border_style(style).title(Line::from(
@@ -58,6 +58,9 @@ fn draw_panel(board: &Board, frame: &mut Frame<'_>, layout: &Layout, panel: Pane
     }
     let rows = usize::from(place.inner.height);
     let lines: Vec<Line<'static>> = match panel {
+        Panel::Graph if board.graph_tree().is_some() => {
+            board.graph_tree().map(|tree| graph::lines(board, tree, width, rows, has_cursor)).unwrap_or_default()
+        }
         Panel::Detail => detail_lines(board, width).into_iter().skip(board.detail_top()).take(rows).collect(),
         _ => rows::lines(board, panel, width, rows, has_cursor),
     };
@@ -80,8 +83,13 @@ fn title(board: &Board, panel: Panel) -> String {
             more => format!("Since you looked: {more} changes"),
         },
         Panel::List => format!("List{}", filtered(board)),
-        Panel::Graph if board.is_whole_graph() => format!("Graph by level{}", filtered(board)),
-        Panel::Graph => "Graph around the selected todo".to_owned(),
+        Panel::Graph => match board.graph_tree() {
+            Some(tree) if graph::has_critical(board, tree) => {
+                format!("Graph ({} critical path)", board.look().pick("━", "="))
+            }
+            None if board.is_whole_graph() => format!("Graph of the whole plan{}", filtered(board)),
+            _ => "Graph".to_owned(),
+        },
         Panel::Log => "Log".to_owned(),
         Panel::Seats => match &board.data().run {
             Some(run) => format!("Run {}", run.number),
@@ -129,18 +137,27 @@ fn hint(board: &Board, panel: Panel) -> Option<String> {
         Panel::Changes => keys(&[(Action::Open, "mark all as seen")]),
         Panel::Log => keys(&[(Action::Open, "plan as it was"), (Action::Undo, "undo this")]),
         Panel::List => keys(&[(Action::Expand, "expand"), (Action::ShowClosed, "closed")]),
-        Panel::Graph => keys(&[(Action::WholeGraph, "whole plan")]),
-        Panel::Seats => keys(&[(Action::Pause, "pause"), (Action::Stop, "stop")]),
+        Panel::Graph if board.is_whole_graph() => {
+            keys(&[(Action::Open, "center"), (Action::WholeGraph, "around one todo")])
+        }
+        Panel::Graph => keys(&[(Action::Open, "center"), (Action::WholeGraph, "whole plan")]),
+        Panel::Seats if board.session().is_some() => keys(&[(Action::KeepGoing, "pause, resume, off")]),
+        Panel::Seats if board.data().run.as_ref().is_some_and(|run| run.is_running) => {
+            keys(&[(Action::Pause, "pause"), (Action::Stop, "stop")])
+        }
+        Panel::Seats => None,
         Panel::Working | Panel::Next | Panel::Detail => None,
     }
 }
 
-/// The heading of a panel without a border. What does not fit below it stands beside it.
-fn narrow_title(board: &Board, panel: Panel, title: &str, width: usize, has_cursor: bool) -> Line<'static> {
-    let rows = board.pane(panel).rows.len();
+/// The heading of a panel without a border. A panel without rows below it has its first row beside it.
+fn narrow_title(board: &Board, panel: Panel, title: &str, place: Place, has_cursor: bool) -> Line<'static> {
+    let (rows, width) = (board.pane(panel).rows.len(), usize::from(place.inner.width));
+    let is_short = place.inner.height == 0;
     let word = match panel {
         Panel::Inbox => format!("NEEDS YOU {rows}"),
         Panel::Working => format!("WORKING {rows}"),
+        Panel::Next if is_short && rows > 0 => "NEXT".to_owned(),
         Panel::Next => {
             let open = board.data().plan.as_ref().map_or(0, |plan| plan.row.counts.open());
             format!("NEXT, {open} open{}", filtered(board))
@@ -153,14 +170,11 @@ fn narrow_title(board: &Board, panel: Panel, title: &str, width: usize, has_curs
         Panel::List | Panel::Graph | Panel::Log | Panel::Seats | Panel::Detail => title.to_owned(),
     };
     let style = if has_cursor { board.look().selected() } else { board.look().bold() };
-    Line::from(Span::styled(line::fit(&word, width, board.look()), style))
-}
-
-/// Clears an area in the middle of the screen for something that covers the rest.
-fn covering(frame: &mut Frame<'_>, width: u16, height: u16) -> Rect {
-    let area = frame.area();
-    let (width, height) = (width.min(area.width), height.min(area.height));
-    let rect = Rect::new((area.width - width) / 2, (area.height - height) / 2, width, height);
-    frame.render_widget(Clear, rect);
-    rect
+    let word = line::fit(&word, width, board.look());
+    let room = width.saturating_sub(line::columns(&word));
+    let mut spans = vec![Span::styled(word, style)];
+    if panel == Panel::Next && is_short {
+        spans.extend(rows::lines(board, panel, room, 1, false).into_iter().flat_map(|line| line.spans));
+    }
+    Line::from(spans)
 }

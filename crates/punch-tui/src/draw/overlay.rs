@@ -3,9 +3,8 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Paragraph};
+use ratatui::widgets::{Block, Clear, Paragraph};
 
-use super::covering;
 use super::line::{Row, columns, fit, wrap};
 use crate::board::{Board, Confirm, Menu, Overlay, Page};
 
@@ -30,13 +29,11 @@ fn inner(area: Rect) -> Rect {
 fn draw_menu(board: &Board, frame: &mut Frame<'_>, menu: &Menu) {
     let look = board.look();
     let keys = menu.entries.iter().map(|(keys, ..)| columns(keys)).max().unwrap_or(0);
-    let words = menu.entries.iter().map(|(_, words, _)| columns(words)).max().unwrap_or(0);
-    let wanted = (keys + words + 6).max(columns(&menu.title) + 4);
-    let area = covering(frame, u16::try_from(wanted).unwrap_or(u16::MAX), menu.entries.len() as u16 + 2);
+    let (area, top) = board.menu_place(menu);
+    frame.render_widget(Clear, area);
     frame.render_widget(block(board, &menu.title, area.width), area);
     let place = inner(area);
     let rows = usize::from(place.height).max(1);
-    let top = menu.at.saturating_sub(rows / 2).min(menu.entries.len().saturating_sub(rows));
     let line = |(at, (key, words, _)): (usize, &(String, String, _))| {
         let mut row = Row::new(look, usize::from(place.width));
         let selected = at == menu.at;
@@ -64,17 +61,24 @@ fn draw_confirm(board: &Board, frame: &mut Frame<'_>, confirm: &Confirm) {
         Span::styled("Esc", look.key()),
         Span::raw(" no"),
     ]));
-    let area = covering(frame, width, lines.len() as u16 + 2);
+    let area = board.centered(usize::from(width), lines.len() + 2);
+    frame.render_widget(Clear, area);
     frame.render_widget(block(board, "Sure?", area.width), area);
     frame.render_widget(Paragraph::new(lines), inner(area));
 }
 
 fn draw_page(board: &Board, frame: &mut Frame<'_>, page: &Page) {
-    let area = covering(frame, u16::MAX, u16::MAX);
-    frame.render_widget(block(board, &page.title, area.width), area);
+    let area = board.centered(usize::MAX, usize::MAX);
+    frame.render_widget(Clear, area);
     let place = inner(area);
-    let width = usize::from(place.width);
-    let rows = usize::from(place.height);
+    let (width, rows) = (usize::from(place.width), usize::from(place.height));
+    let mut block = block(board, &page.title, area.width);
+    if page.lines.len() > rows {
+        let last = page.lines.len().min(page.top + rows);
+        let shown = format!(" {}-{last} of {} ", page.top + 1, page.lines.len());
+        block = block.title_bottom(Line::from(Span::styled(shown, board.look().dim())).right_aligned());
+    }
+    frame.render_widget(block, area);
     let lines: Vec<Line<'static>> =
         page.lines.iter().skip(page.top).take(rows).map(|line| Line::from(fit(line, width, board.look()))).collect();
     frame.render_widget(Paragraph::new(lines), place);

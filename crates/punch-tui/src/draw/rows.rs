@@ -1,11 +1,13 @@
 //! The rows of each panel.
 
 use punch_core::ShownStatus;
+use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
 use punch_core::reason::Reader;
 use punch_core::view::{HistoryRow, Plain, Progress, Role, TodoRow};
 use punch_core::{Todo, Uid};
 use punch_engine::{SeatStage, SeatStatus, dollars};
+use punch_store::Wanted;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
@@ -14,6 +16,8 @@ use crate::board::{Board, Panel, RowKey};
 
 /// Columns of ids.
 const ID: usize = 8;
+/// Columns of the bars of what a run has spent.
+const BAR: usize = 20;
 
 /// The rows of a panel that are on screen.
 pub(super) fn lines(board: &Board, panel: Panel, width: usize, height: usize, has_cursor: bool) -> Vec<Line<'static>> {
@@ -57,34 +61,48 @@ fn run_lines(board: &Board, width: usize, height: usize, has_cursor: bool) -> Ve
         out.push(Line::default());
         out.extend(spending(board, run).iter().map(|text| plain(text, look.style(Role::Text))));
     }
-    out.push(Line::default());
-    out.extend(board.timeline().iter().map(|text| match text.starts_with(' ') {
-        true => plain(text, look.style(Role::Text)),
-        false => plain(text, look.dim()),
-    }));
+    let timeline = board.timeline();
+    for (heading, lines) in [("Planned", &timeline.planned), ("So far", &timeline.actual)] {
+        if !lines.is_empty() {
+            out.push(Line::default());
+            out.push(plain(heading, look.bold()));
+            out.extend(lines.iter().map(|text| plain(text, look.style(Role::Text))));
+        }
+    }
     out.truncate(height);
     out
 }
 
 /// What the run has used of its limits.
 fn spending(board: &Board, run: &crate::data::RunState) -> Vec<String> {
-    let of = |limit: Option<String>| limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+    let look = board.look();
     let until = run.ended_at.unwrap_or_else(|| board.now());
     let guess = if run.spent.estimated > 0 { " (partly estimated)" } else { "" };
     let state = match (run.is_running, run.outcome) {
-        (true, _) => "works".to_owned(),
+        (true, _) => match run.wanted {
+            Wanted::Go => "works".to_owned(),
+            Wanted::Pause => "finishes what it works on, then waits".to_owned(),
+            Wanted::Stop => "stops".to_owned(),
+        },
         (false, Some(outcome)) => format!("ended: {outcome}"),
         (false, None) => "was cut short".to_owned(),
     };
+    let line = |name: &str, used: u64, limit: Option<u64>, words: &dyn Fn(u64) -> String| match limit {
+        None => format!("{name:<7} {}", words(used)),
+        Some(limit) => {
+            let percent = used.saturating_mul(100) / limit.max(1);
+            let full = usize::try_from(percent).unwrap_or(100).min(100) * BAR / 100;
+            let bar = format!("{}{}", look.pick("█", "#").repeat(full), look.pick("░", ".").repeat(BAR - full));
+            format!("{name:<7} {bar} {} of {} ({percent}%)", words(used), words(limit))
+        }
+    };
+    let span = |ms: u64| age(i64::try_from(ms).unwrap_or(i64::MAX));
+    let time = u64::try_from(until - run.started_at).unwrap_or(0);
     vec![
         format!("run {} {state}", run.number),
-        format!("cost {}{}", dollars(run.spent.cost), of(run.limits.cost.map(dollars))),
-        format!("tokens {}{}{guess}", tokens(run.spent.tokens), of(run.limits.tokens.map(tokens))),
-        format!(
-            "time {}{}",
-            age(until - run.started_at),
-            of(run.limits.time.map(|ms| age(i64::try_from(ms).unwrap_or(i64::MAX))))
-        ),
+        line("cost", run.spent.cost, run.limits.cost, &dollars),
+        line("tokens", run.spent.tokens, run.limits.tokens, &tokens) + guess,
+        line("time", time, run.limits.time, &span),
     ]
 }
 
@@ -166,13 +184,10 @@ fn row(board: &Board, panel: Panel, key: &RowKey, width: usize, ids: usize, sele
             Some(entry) => revision_row(board, entry, width),
             None => Line::default(),
         },
-        RowKey::Seat(n) => {
-            let seats = board.data().run.iter().flat_map(|run| &run.seats);
-            match seats.into_iter().find(|seat| seat.seat == *n) {
-                Some(seat) => seat_row(board, seat, width),
-                None => Line::default(),
-            }
-        }
+        RowKey::Seat(n) => match board.data().seats().find(|seat| seat.seat == *n) {
+            Some(seat) => seat_row(board, seat, width),
+            None => Line::default(),
+        },
         RowKey::Session(id) => session_row(board, id, width),
         RowKey::Text(text) => plain(text.clone(), look.bold()),
     }
@@ -183,7 +198,8 @@ fn inbox_row(board: &Board, item: &InboxItem, width: usize, ids: usize, selected
     let old = age(board.now() - item.since);
     let narrow = width < 60;
     let right = match (item.blocks, narrow) {
-        (0, _) => format!("{old:>5}"),
+        (0, true) => format!("{old:>5}"),
+        (0, false) => format!("{old:>6}"),
         (blocks, true) => format!("{old:>5} b{blocks}"),
         (blocks, false) => format!("{old:>6}  blocks {blocks:<4}"),
     };
@@ -356,7 +372,7 @@ fn session_row(board: &Board, id: &str, width: usize) -> Line<'static> {
     row.put(" ", look.dim()).column(session.agent.as_str(), 10, look.style(Role::Text));
     row.column(Plain::clipped(&session.id, 12).as_str(), 13, look.style(Role::Id));
     row.put(&format!("continuation {}/{}  ", session.continuation, session.of), look.style(Role::Text));
-    let style = if session.switch == "on" { look.good() } else { look.warning() };
-    row.put(&format!("{}  ", session.switch), style).put(session.decision.as_str(), look.dim());
+    let style = if session.switch == Switch::On { look.good() } else { look.warning() };
+    row.put(&format!("{}  ", session.switch_word()), style).put(session.decision.as_str(), look.dim());
     row.line()
 }

@@ -1,7 +1,11 @@
 //! Tests of the board as a value: sequences of inputs, and pictures.
 
 mod answers;
+mod graph;
 mod keys;
 mod model;
+mod mouse;
 mod pictures;
+mod prompts;
+mod recovery;
 mod scene;

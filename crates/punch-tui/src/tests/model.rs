@@ -13,8 +13,13 @@ use super::scene::{Scene, add, id, look, typical};
 /// One step out of three numbers: mostly keys, now and then the mouse, another size, time, or a change by an agent.
 fn step(scene: &mut Scene, (kind, a, b): (u8, u8, u8)) -> Vec<Request> {
     let (x, y) = (u16::from(a), u16::from(b));
-    match kind % 16 {
+    match kind % 18 {
         0 => scene.board.apply(Input::Click(x, y)),
+        16 => {
+            scene.board.apply(Input::Drag(x, y));
+            scene.board.apply(Input::Release(x, y))
+        }
+        17 => scene.board.apply(Input::Release(x, y)),
         1 => scene.board.apply(Input::Wheel(x, y, if a.is_multiple_of(2) { 3 } else { -3 })),
         2 => scene.board.apply(Input::Resize(x, y / 4)),
         3 => {
@@ -27,7 +32,7 @@ fn step(scene: &mut Scene, (kind, a, b): (u8, u8, u8)) -> Vec<Request> {
             Vec::new()
         }
         6 => {
-            scene.type_text(["x", "語", "T-3", "is:ready"][usize::from(a) % 4]);
+            scene.type_text(["x", "語", "T-3", "is:ready", "\"", "under:T-35 "][usize::from(a) % 6]);
             Vec::new()
         }
         _ => {
@@ -60,7 +65,7 @@ fn change(scene: &mut Scene, a: u8, b: u8) {
 fn is_sound(scene: &Scene) {
     let board = &scene.board;
     assert!(board.view().panels().contains(&board.panel()));
-    for panel in [Panel::Inbox, Panel::Working, Panel::Next, Panel::Changes, Panel::List, Panel::Graph, Panel::Log] {
+    for panel in View::ALL.iter().flat_map(|view| view.panels()).copied() {
         let pane = board.pane(panel);
         assert!(pane.at < pane.rows.len().max(1), "{panel:?} {} of {}", pane.at, pane.rows.len());
         assert!(pane.top <= pane.at, "{panel:?}");
@@ -95,7 +100,7 @@ proptest! {
             for request in step(&mut scene, one) {
                 match request {
                     // These leave the board.
-                    Request::Foreground(_) | Request::Verb(_) | Request::Suspend | Request::Quit => {}
+                    Request::Foreground(_) | Request::NewAgent(_) | Request::Verb(_) | Request::Suspend | Request::Quit => {}
                     Request::Answer { question, .. } => prop_assert_eq!(question, 7),
                     request => {
                         scene.carry_out(request);
@@ -204,7 +209,7 @@ fn several_marked_todos_are_given_to_one_agent() {
     scene.press("b");
     scene.type_text("claude");
     let requests = scene.press("Enter");
-    let [Request::Foreground(words)] = requests.as_slice() else { panic!("{requests:?}") };
+    let [Request::NewAgent(words)] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!(words.first().map(String::as_str), Some("assign"));
     assert_eq!(words.len(), 5, "{words:?}");
     assert_eq!(words[3..], ["--to", "claude"]);
@@ -214,9 +219,7 @@ fn several_marked_todos_are_given_to_one_agent() {
 fn destructive_actions_say_what_they_will_do() {
     let mut scene = typical(look(), (120, 40));
     scene.press("2");
-    while scene.board.target().and_then(|uid| scene.board.todo(uid)).is_none_or(|todo| todo.id != "T-31") {
-        scene.press("j");
-    }
+    scene.select("T-31");
     assert_eq!(scene.press("c"), []);
     let picture = scene.picture();
     assert!(picture.contains("Cancel T-31?"), "{picture}");
@@ -230,9 +233,7 @@ fn destructive_actions_say_what_they_will_do() {
 fn a_refused_action_says_why_in_place() {
     let mut scene = typical(look(), (120, 40));
     scene.press("2");
-    while scene.board.target().and_then(|uid| scene.board.todo(uid)).is_none_or(|todo| todo.id != "T-34") {
-        scene.press("j");
-    }
+    scene.select("T-34");
     scene.act("s");
     let picture = scene.picture();
     assert!(scene.board.notice().is_some_and(|notice| notice.is_problem), "{picture}");

@@ -30,8 +30,24 @@ fn the_first_view_of_every_plan_in_every_size() {
     for (name, look) in looks() {
         insta::assert_snapshot!(format!("now_typical_{name}"), pictures(typical, look, false));
         for todos in [0, 1, 200, 10_000] {
-            let picture = pictures(|look, size| large(look, size, todos), look, false);
-            insta::assert_snapshot!(format!("now_{todos}_{name}"), picture);
+            let make = |look, size| large(look, size, todos);
+            insta::assert_snapshot!(format!("now_{todos}_{name}"), pictures(make, look, false));
+            insta::assert_snapshot!(format!("now_{todos}_{name}_styled"), pictures(make, look, true));
+        }
+    }
+}
+
+#[test]
+fn the_list_and_the_graph_of_large_plans() {
+    let (name, look) = looks()[0];
+    for todos in [200, 10_000] {
+        for (view, keys) in [("list", &["2"][..]), ("graph", &["3"]), ("whole_graph", &["3", "t"])] {
+            let make = |look, size| {
+                let mut scene = large(look, size, todos);
+                keys.iter().for_each(|key| drop(scene.press(key)));
+                scene
+            };
+            insta::assert_snapshot!(format!("{view}_{todos}_{name}"), pictures(make, look, false));
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use punch_core::drive::Switch;
 use punch_core::view::{ClearDelay, Glyphs};
 use punch_core::{Actor, Add, Edit, Evidence, Hold, HoldKind, Keep, Op, Ref, Uid, Verify};
 use punch_engine::config::{Config, Inputs};
@@ -41,23 +42,8 @@ impl Scene {
         let clock = Arc::clone(&time);
         let engine = Engine::new(Box::new(store), Box::new(move || clock.load(Ordering::Relaxed)));
         let opened = Mutex::new(Some(Opened { engine, plan, name: "main".to_owned() }));
-        let setup = Arc::new(Setup {
-            open: Box::new(move || Ok(opened.lock().unwrap().take())),
-            create: Box::new(|| Err("the plan is there".to_owned())),
-            lane: Box::new(|_, _| None),
-            agent_log: Box::new(|_, _| None),
-            settings: Config::load(&Inputs::default()).unwrap().settings,
-            ignored: Vec::new(),
-            plan_flag: None,
-            tree: WorkTree { root: "/nowhere".into(), git: None, consents: None },
-            actor: Actor::user(),
-            marks: Vec::new(),
-            own_mark: None,
-            program: "punch".into(),
-            arguments: Vec::new(),
-            look,
-            delay: ClearDelay::default(),
-        });
+        let open: crate::setup::Open = Box::new(move || Ok(opened.lock().unwrap().take()));
+        let setup = Arc::new(Setup { open, ..setup(look) });
         let board = Board::new(look, ClearDelay::default(), size, START);
         let mut scene = Self { board, feed: Feed::new(Arc::clone(&setup)), setup, time };
         scene.refresh();
@@ -142,6 +128,30 @@ impl Scene {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal.draw(|frame| draw(&self.board, frame)).unwrap();
         terminal.backend().buffer().clone()
+    }
+}
+
+/// What a board needs, without a store.
+pub fn setup(look: Look) -> Setup {
+    Setup {
+        open: Box::new(|| Ok(None)),
+        create: Box::new(|| Err("the plan is there".to_owned())),
+        lane: Box::new(|_, _| None),
+        agent_log: Box::new(|_, _| None),
+        new_window: None,
+        verbs: Vec::new(),
+        agents: Vec::new(),
+        settings: Config::load(&Inputs::default()).unwrap().settings,
+        ignored: Vec::new(),
+        plan_flag: None,
+        tree: WorkTree { root: "/nowhere".into(), git: None, consents: None },
+        actor: Actor::user(),
+        marks: Vec::new(),
+        own_mark: None,
+        program: "punch".into(),
+        arguments: Vec::new(),
+        look,
+        delay: ClearDelay::default(),
     }
 }
 
@@ -276,13 +286,41 @@ pub fn typical(look: Look, size: (u16, u16)) -> Scene {
         agent: punch_core::view::Plain::text("codex"),
         continuation: 2,
         of: 10,
-        switch: "on",
-        decision: punch_core::view::Plain::text("sent back to work"),
+        switch: Switch::On,
+        decision: punch_core::view::Plain::text("sent back to work (2 of 10): something is open"),
+        decided_at: Some(now - 3 * MINUTE),
     }];
     data.inbox.insert(0, asked_item(now - 4 * MINUTE));
+    data.verbs = ["add", "hold", "hook", "list", "show"].map(str::to_owned).to_vec();
+    data.agents = ["claude", "codex", "print"].map(str::to_owned).to_vec();
     scene.board.apply(Input::Changed);
     scene.press("Home");
     scene
+}
+
+impl Scene {
+    /// Selects a todo in the panel with the cursor.
+    pub fn select(&mut self, id: &str) {
+        self.press("Home");
+        for _ in 0..1_000 {
+            if self.board.target().and_then(|uid| self.board.todo(uid)).is_some_and(|todo| todo.id == id) {
+                return;
+            }
+            self.press("j");
+        }
+        panic!("{id} is not here:\n{}", self.picture());
+    }
+
+    /// The place of a text on the screen: column and row.
+    pub fn place_of(&self, text: &str) -> (u16, u16) {
+        let picture = self.picture();
+        for (row, line) in picture.lines().enumerate() {
+            if let Some(at) = line.find(text) {
+                return (punch_core::view::width::columns(&line[..at]) as u16, row as u16);
+            }
+        }
+        panic!("no {text}:\n{picture}");
+    }
 }
 
 fn asked_item(since: i64) -> punch_core::inbox::InboxItem {

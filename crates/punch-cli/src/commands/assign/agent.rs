@@ -27,6 +27,11 @@ pub fn recipients() -> impl TypedValueParser<Value = Recipient> {
         .map(|name| Recipient(starters().find(|(agent, _)| agent.name == name)))
 }
 
+/// The names of everyone that todos can be given to.
+pub fn names() -> Vec<String> {
+    starters().map(|(agent, _)| agent.name).chain([PRINT]).map(str::to_owned).collect()
+}
+
 /// The agents that can be started on a prompt.
 fn starters() -> impl Iterator<Item = (&'static Adapter, AssignCommand)> {
     AGENTS.into_iter().filter_map(|agent| Some((agent, agent.assign?)))

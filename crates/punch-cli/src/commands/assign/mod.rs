@@ -16,6 +16,8 @@ use crate::project::{Open, Project};
 use crate::reply::{self, Body, Reply};
 use crate::{environment, output};
 use agent::{Recipient, recipients};
+
+pub use agent::names as agents;
 use keep_going::keep_going;
 
 const EXAMPLES: &str = "\

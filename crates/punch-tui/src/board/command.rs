@@ -1,0 +1,83 @@
+//! Commands of punch that are typed into the board.
+
+use super::Board;
+use crate::request::Request;
+
+/// Verbs that need the terminal for themselves.
+const FOREGROUND: [&str; 3] = ["edit", "run", "demo"];
+/// Verbs that make no sense inside the board.
+const REFUSED: [&str; 4] = ["watch", "mcp", "hook", "serve"];
+/// Commands that are remembered.
+const REMEMBERED: usize = 100;
+
+impl Board {
+    pub(super) fn command(&mut self, line: &str) -> Vec<Request> {
+        let words = match words(line) {
+            Ok(words) => words,
+            Err(why) => {
+                self.refuse(why);
+                return Vec::new();
+            }
+        };
+        self.commands.retain(|typed| typed != line);
+        self.commands.push(line.to_owned());
+        if self.commands.len() > REMEMBERED {
+            self.commands.remove(0);
+        }
+        let words: Vec<String> = words.into_iter().skip_while(|word| word == "punch").collect();
+        match words.first().map(String::as_str) {
+            None => Vec::new(),
+            Some(verb) if REFUSED.contains(&verb) => {
+                self.refuse(format!("`punch {verb}` cannot run inside the board"));
+                Vec::new()
+            }
+            Some("assign") => vec![Request::NewAgent(words)],
+            Some(verb) if FOREGROUND.contains(&verb) => vec![Request::Foreground(words)],
+            Some(_) => vec![Request::Verb(words)],
+        }
+    }
+
+    /// The command before or after a typed one in the order in which they were typed.
+    pub(super) fn recall(&self, typed: &str, by: isize) -> Option<&str> {
+        let at = self.commands.iter().position(|command| command == typed).unwrap_or(self.commands.len());
+        self.commands.get(at.checked_add_signed(by)?).map(String::as_str)
+    }
+}
+
+/// Splits a command line as a shell does: quotes and backslashes, and nothing else.
+fn words(line: &str) -> Result<Vec<String>, String> {
+    let (mut out, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some('\''), c) => word.get_or_insert_default().push(c),
+            (_, '\\') => word.get_or_insert_default().extend(rest.next()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => out.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote is not closed".to_owned());
+    }
+    out.extend(word);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn a_command_line_is_split_as_a_shell_does() {
+        assert_eq!(
+            words(r#"add  'Write it' --label "a b" c\ d ''"#).unwrap(),
+            ["add", "Write it", "--label", "a b", "c d", ""]
+        );
+        assert!(words("add 'x").is_err());
+    }
+}

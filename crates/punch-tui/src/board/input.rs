@@ -1,0 +1,82 @@
+//! What happens to the board, and what it is told about requests.
+
+use crossterm::event::KeyEvent;
+use punch_core::Uid;
+use punch_core::view::{HistoryRow, Plain};
+
+use super::Page;
+
+/// Something that happens to the board.
+#[derive(Debug)]
+pub enum Input {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// Text was pasted.
+    Paste(String),
+    /// The mouse was pressed at a column and row.
+    Click(u16, u16),
+    /// The mouse was moved to a column and row while it was pressed.
+    Drag(u16, u16),
+    /// The mouse was released at a column and row.
+    Release(u16, u16),
+    /// The wheel turned over a column and row: rows down, or up if negative.
+    Wheel(u16, u16, i32),
+    /// The terminal has this many columns and rows.
+    Resize(u16, u16),
+    /// The data has changed.
+    Changed,
+    /// It is this time now.
+    Time(i64),
+    /// What the board shows was drawn at this time.
+    Drawn(i64),
+    /// A request was carried out.
+    Done(Result<String, Problem>),
+    /// What was asked for about a todo beyond the plan.
+    Detail(Uid, Box<Extra>),
+    /// A text to read.
+    Page(Page),
+    /// The run over time.
+    Timeline(Timeline),
+}
+
+/// The run over time, as lines of text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timeline {
+    /// What is planned for what is open.
+    pub planned: Vec<String>,
+    /// What the seats have worked on so far.
+    pub actual: Vec<String>,
+}
+
+/// Why a request failed, with what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// What the detail of a todo shows beyond the plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// The last revisions in which something happened to it, newest first.
+    pub history: Vec<HistoryRow>,
+    /// Its worktree, with the size of the diff.
+    pub lane: Option<Plain>,
+    /// The last lines that its agent printed.
+    pub output: Vec<Plain>,
+    /// The revision of the plan for which this was read.
+    pub revision: u64,
+}
+
+/// A line above the keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What it says, one or two lines.
+    pub text: String,
+    /// Something was refused or failed.
+    pub is_problem: bool,
+    /// When it was put up.
+    pub at: i64,
+}

@@ -1,0 +1,127 @@
+//! Typed lines: the filter, commands, completion.
+
+use crate::board::{Overlay, PromptKind};
+use crate::request::Request;
+
+use super::scene::{Scene, look, typical};
+
+fn typed(scene: &Scene) -> &str {
+    match scene.board.overlay() {
+        Some(Overlay::Prompt(prompt)) => &prompt.text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_filter_is_the_language_of_lists() {
+    let mut scene = typical(look(), (120, 40));
+    scene.press("2");
+    for (filter, shown, hidden) in [
+        ("is:ready", "T-38", "T-34"),
+        ("is:working -schema", "T-33", "T-31"),
+        ("needs:T-31", "T-34", "T-38"),
+        ("by:run:3/1.2", "T-33", "T-36"),
+        ("p:1", "T-38", "T-39"),
+    ] {
+        scene.press("/");
+        scene.press("Ctrl-u");
+        scene.type_text(filter);
+        scene.press("Enter");
+        let picture = scene.picture();
+        let rows: String = picture.lines().map(|line| line.chars().take(40).collect::<String>() + "\n").collect();
+        assert!(rows.contains(shown) && !rows.contains(&format!(" {hidden} ")), "{filter}:\n{picture}");
+    }
+}
+
+#[test]
+fn a_filter_that_is_not_understood_is_refused_where_it_was_typed() {
+    let mut scene = typical(look(), (120, 40));
+    scene.press("2");
+    for wrong in ["is:redy", "nedes:T-1", "needs:T-999"] {
+        scene.press("/");
+        scene.press("Ctrl-u");
+        scene.type_text(wrong);
+        scene.press("Enter");
+        assert!(scene.board.notice().is_some_and(|notice| notice.is_problem), "{wrong}");
+        assert_eq!(typed(&scene), wrong, "it can be corrected");
+        scene.press("Esc");
+    }
+    assert!(scene.board.filter_text().is_empty());
+}
+
+#[test]
+fn tab_completes_commands_todos_agents_and_terms() {
+    let mut scene = typical(look(), (120, 40));
+    scene.press(":");
+    scene.type_text("s");
+    scene.press("Tab");
+    assert_eq!(typed(&scene), "show ");
+    scene.type_text("T-5");
+    scene.press("Tab");
+    assert_eq!(typed(&scene), "show T-50 ");
+    scene.press("Esc");
+    scene.press(":");
+    scene.type_text("h");
+    scene.press("Tab");
+    assert_eq!(typed(&scene), "ho");
+    scene.press("Tab");
+    assert!(scene.board.notice().is_some_and(|notice| notice.text == "hold  hook"));
+    scene.press("Esc");
+    scene.press("/");
+    scene.type_text("is:re");
+    scene.press("Tab");
+    assert_eq!(typed(&scene), "is:ready ");
+    scene.press("Esc");
+    scene.press("2");
+    scene.select("T-38");
+    scene.press("b");
+    scene.type_text("co");
+    scene.press("Tab");
+    assert_eq!(typed(&scene), "codex ");
+}
+
+#[test]
+fn commands_are_remembered() {
+    let mut scene = typical(look(), (120, 40));
+    for command in ["list", "show T-8"] {
+        scene.press(":");
+        scene.type_text(command);
+        assert_eq!(scene.press("Enter").len(), 1);
+    }
+    scene.press(":");
+    scene.press("Up");
+    assert_eq!(typed(&scene), "show T-8");
+    scene.press("Up");
+    assert_eq!(typed(&scene), "list");
+    scene.press("Up");
+    assert_eq!(typed(&scene), "");
+    assert!(matches!(scene.board.overlay(), Some(Overlay::Prompt(prompt)) if prompt.kind == PromptKind::Command));
+}
+
+#[test]
+fn commands_that_start_an_agent_get_a_window_and_the_board_does_not_start_itself() {
+    let mut scene = typical(look(), (120, 40));
+    let mut run = |line: &str| {
+        scene.press(":");
+        scene.type_text(line);
+        scene.press("Enter")
+    };
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(run("assign T-38 --to claude"), [Request::NewAgent(words("assign T-38 --to claude"))]);
+    assert_eq!(run("edit T-38"), [Request::Foreground(words("edit T-38"))]);
+    assert_eq!(run("show T-38"), [Request::Verb(words("show T-38"))]);
+    assert_eq!(run("watch"), []);
+}
+
+#[test]
+fn what_happens_when_a_session_wants_to_stop_is_chosen_from_a_menu() {
+    let mut scene = typical(look(), (120, 40));
+    scene.press("5");
+    scene.press("G");
+    assert!(scene.picture().contains("sent back to work (2 of 10)"), "{}", scene.picture());
+    scene.press("P");
+    assert!(scene.picture().contains("Resume: send it back to work"), "{}", scene.picture());
+    let requests = scene.press("p");
+    let to = punch_core::drive::Switch::Paused;
+    assert_eq!(requests, [Request::KeepGoing { session: "1a2b3c4d5e6f".into(), to }]);
+}
