@@ -112,9 +112,8 @@ fn following_fields(world: &World) -> Value {
 fn every_event_of_a_run_is_printed_in_another_process() {
     let stage = Stage::new();
     stage.add(&["work on", "refuse it"]);
-    let following = Following::start(&stage.world, &["--json", "--limit", "0"]);
-    // A change that is printed: from here on nothing is missed.
-    stage.world.ok(&["note", "T-1", "begin"]);
+    let following = Following::start(&stage.world, &["--json", "--limit", "1"]);
+    // From here on nothing is missed.
     assert_eq!(following.json()["kind"], "revision");
     let run = finished(stage.command(&["--json"]).output().unwrap());
     let event = |line: &str| serde_json::from_str::<Value>(line).ok().filter(|event| event["event"].is_string());
@@ -139,7 +138,7 @@ fn the_end_of_a_run_is_a_line() {
     let following = Following::start(&stage.world, &["--limit", "1"]);
     assert!(following.line().contains("T-1 added"));
     assert_eq!(finished(stage.command(&[]).output().unwrap()).exit, Some(0));
-    while !following.line().ends_with("run 1 has ended: done, 1 completed") {}
+    while !following.line().contains("run 1 has ended: done, 1 completed") {}
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use punch_engine::{Answer, AnswerOutcome, Engine, NotTheUser};
 use punch_store::{OpenMode, PlanId, QuestionFilter, QuestionState, SqliteStore};
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Stage;
 use super::talks::talker;
@@ -98,7 +98,7 @@ fn a_question_is_answered_from_another_terminal() {
         // The agent waits, and the plan is as before: one thing needs the user, and the todo is still being worked on.
         let items = stage.world.json(&["inbox"])["items"].clone();
         assert_eq!((items.as_array().unwrap().len(), &items[0]["kind"]), (1, &json!("question")), "{items}");
-        assert_eq!((stage.status("T-1").as_str(), &stage.todo("T-1")["hold"]), ("in_progress", &Value::Null));
+        assert_eq!((stage.status("T-1").as_str(), stage.todo("T-1").get("hold")), ("in_progress", None));
         assert_eq!(answered(&stage, "other", "no such option"), "NotOffered");
         assert_eq!(answered(&stage, "user", answer), "accepted");
         completes(&stage, run, given);
@@ -151,7 +151,7 @@ fn an_answer_that_is_given_after_the_runner_was_killed_reaches_the_agent_of_the_
     run.kill().unwrap();
     run.wait().unwrap();
     stage.all_gone();
-    assert_eq!((stage.status("T-1").as_str(), &stage.todo("T-1")["hold"]), ("in_progress", &Value::Null));
+    assert_eq!((stage.status("T-1").as_str(), stage.todo("T-1").get("hold")), ("in_progress", None));
     assert_eq!(answered(&stage, "meanwhile", "allow"), "accepted");
     let run = talker(&stage, &["--permission", "ask"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     completes(&stage, run, "\"allow\"");
@@ -213,7 +213,8 @@ fn a_todo_that_the_user_cancels_while_its_agent_asks_ends_the_agent_and_its_ques
     assert_eq!(run.exit, Some(0), "{}", run.render());
     assert_eq!((stage.status("T-1").as_str(), stage.status("T-2").as_str()), ("cancelled", "completed"));
     assert_eq!(answered(&stage, "late", "allow"), "too late");
-    assert_eq!((stage.trace("answers").len(), stage.alive().len()), (0, 0));
+    // An agent that is ended while it waits may leave an empty line.
+    assert!(stage.trace("answers").iter().all(String::is_empty) && stage.alive().is_empty());
 }
 
 #[test]
