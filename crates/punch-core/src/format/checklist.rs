@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::Format;
 use super::build::Build;
+use super::input_object::StatusWord;
 use super::outline::{self, Outline};
-use crate::{Document, Parsed, Record, Refusal, Remark, State, Status, text};
+use crate::{Document, Parsed, Record, Refusal, Remark, Status, text};
 
 /// Reads a list.
 pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
@@ -15,9 +16,9 @@ pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
     let phases = phases(&outline, 1, &mut build);
     for entry in &outline.entries {
         let at = format!("line {}", entry.line);
-        let status = match entry.marker.map(status) {
-            None => Status::Pending,
-            Some(Ok(status)) => status,
+        let standing = match entry.marker.map(standing) {
+            None => StatusWord::stored(Status::Pending),
+            Some(Ok(standing)) => standing,
             Some(Err(what)) => {
                 build.error(&at, &what);
                 continue;
@@ -25,7 +26,8 @@ pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
         };
         let record = Record {
             content: entry.text.to_owned(),
-            status: State::Stored(status),
+            status: standing.state,
+            hold: standing.hold,
             phase_index: entry.phase.and_then(|at| phases[at]),
             description: entry.description.clone(),
             notes: entry.notes.iter().map(|text| Remark { text: text.clone(), at: None, by: None }).collect(),
@@ -51,16 +53,22 @@ pub(super) fn phases(outline: &Outline<'_>, level: usize, build: &mut Build) -> 
     out
 }
 
-/// The status that the character in a box stands for.
+/// The status that the character in a box stands for. Deferred work is pending; whoever keeps holds reads [`standing`].
 pub(crate) fn status(marker: &str) -> Result<Status, String> {
-    Ok(match marker {
+    standing(marker).map(|standing| standing.state.stored())
+}
+
+fn standing(marker: &str) -> Result<StatusWord, String> {
+    Ok(StatusWord::stored(match marker {
         " " => Status::Pending,
         ">" | "/" => Status::InProgress,
         "x" | "X" | "✓" | "✔" => Status::Completed,
-        "-" | "~" => Status::Cancelled,
+        "-" => Status::Cancelled,
+        // Unfinished work must not read as closed.
+        "~" => return Ok(StatusWord::deferred()),
         "!" => Status::Failed,
-        _ => return Err(format!("unknown marker `[{}]`; use [ ], [>], [x], [-] or [!]", text::neutral(marker))),
-    })
+        _ => return Err(format!("unknown marker `[{}]`; use [ ], [>], [x], [-], [~] or [!]", text::neutral(marker))),
+    }))
 }
 
 /// The character in the box of a todo with this status.
@@ -76,6 +84,7 @@ pub(crate) const fn marker(status: Status) -> &'static str {
 
 /// Writes headings and boxes. A dependency is written by nesting where list order allows it.
 pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String {
+    StatusWord::carry_deferred(document, lost);
     let places = document.places_of_ids();
     let mut edges: HashSet<(usize, usize)> = document.edges.iter().copied().collect();
     for (at, record) in document.records.iter().enumerate() {
@@ -92,7 +101,8 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
                 nest.pop();
             }
             realised += usize::from(!nest.is_empty());
-            let head = format!("- [{}] {}", marker(record.status.stored()), line(&record.content, lost));
+            let mark = if StatusWord::is_deferred(record) { "~" } else { marker(record.status.stored()) };
+            let head = format!("- [{mark}] {}", line(&record.content, lost));
             out.push_str(&indented(&item(&head, record, lost), 2 * nest.len()));
             nest.push(at);
         }

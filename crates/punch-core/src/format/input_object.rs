@@ -1,10 +1,12 @@
 //! One object of the input: fields are taken out of it by name, wrong ones are remembered, the rest is what nobody
 //! knows.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::dialect::input::kind;
-use crate::{Hold, HoldKind, State, Status, text};
+use crate::{Document, Hold, HoldKind, Record, State, Status, text};
 
 /// One object of the input, from which fields are taken by name.
 pub(super) struct InputObject {
@@ -146,6 +148,9 @@ impl InputObject {
     }
 }
 
+/// The word for work that was put off, and the reason of its hold.
+const DEFERRED: &str = "deferred";
+
 /// A status, and the hold that stands for a word that is none here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StatusWord {
@@ -154,10 +159,32 @@ pub(super) struct StatusWord {
 }
 
 impl StatusWord {
+    /// A status without a hold.
+    pub(super) const fn stored(status: Status) -> Self {
+        Self { state: State::Stored(status), hold: None }
+    }
+
+    /// Work that was put off: pending, and on hold until the user releases it.
+    pub(super) fn deferred() -> Self {
+        Self { state: State::default(), hold: Some(hold(HoldKind::Other, DEFERRED)) }
+    }
+
+    /// Returns true if a record stands for work that was put off.
+    pub(super) fn is_deferred(record: &Record) -> bool {
+        record.status.stored() == Status::Pending && record.hold.as_ref().is_some_and(|hold| hold.reason == DEFERRED)
+    }
+
+    /// Takes holds off the losses of a format whose marks carry deferred work, if no todo is on hold for another reason.
+    pub(super) fn carry_deferred(document: &Document, lost: &mut BTreeSet<String>) {
+        if document.records.iter().filter(|record| record.hold.is_some()).all(Self::is_deferred) {
+            lost.remove("hold");
+        }
+    }
+
     /// The words of all formats; case, `-` and `_` do not matter.
     fn of(word: &str) -> Option<Self> {
         let word = word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
-        let stored = |status| Some(Self { state: State::Stored(status), hold: None });
+        let stored = |status| Some(Self::stored(status));
         let held = |kind, reason: &str| Some(Self { state: State::default(), hold: Some(hold(kind, reason)) });
         match word.strip_prefix("todo_status_").unwrap_or(&word) {
             "pending" | "open" | "todo" | "unspecified" | "not_started" => stored(Status::Pending),
@@ -167,7 +194,7 @@ impl StatusWord {
             "failed" => stored(Status::Failed),
             "blocked" => Some(Self { state: State::Blocked, hold: None }),
             "review" => held(HoldKind::Human, "review"),
-            "deferred" => held(HoldKind::Other, "deferred"),
+            DEFERRED => Some(Self::deferred()),
             _ => None,
         }
     }

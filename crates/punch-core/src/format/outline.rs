@@ -329,12 +329,9 @@ fn item(shown: &str) -> Option<OutlineLine<'_>> {
         text_at: place(text, text),
     };
     let Some(inside) = text.strip_prefix('[') else { return Some(plain) };
-    let (marker, after) = match (inside.strip_prefix(']'), inside.chars().next()) {
-        (Some(after), _) => (" ", Some(after)),
-        (None, Some(c)) => (&inside[..c.len_utf8()], inside[c.len_utf8()..].strip_prefix(']')),
-        (None, None) => ("", None),
+    let Some((marker, after)) = inside.split_once(']').and_then(|(marker, after)| Some((mark(marker)?, after))) else {
+        return Some(plain);
     };
-    let Some(after) = after else { return Some(plain) };
     let marker_at = shown.len() - inside.len()..shown.len() - after.len() - 1;
     let starred = after.starts_with("* ");
     let after = if starred { &after[1..] } else { after };
@@ -344,6 +341,18 @@ fn item(shown: &str) -> Option<OutlineLine<'_>> {
         Some(OutlineLine { marker: Some(marker), marker_at, starred, text, text_at, ..plain })
     } else {
         Some(plain)
+    }
+}
+
+/// What stands in a box: one character. White space around the mark of a box, as in `[ x]`, is a slip of the hand.
+pub(crate) fn mark(inside: &str) -> Option<&str> {
+    let trimmed = inside.trim_matches([' ', '\t']);
+    let mut chars = inside.chars();
+    match (chars.next(), chars.next()) {
+        (None, _) => Some(" "),
+        (Some(_), None) => Some(inside),
+        _ if trimmed.is_empty() => Some(" "),
+        _ => ["x", "X", "-", "~", "/", ">", "!", "✓", "✔"].contains(&trimmed).then_some(trimmed),
     }
 }
 

@@ -14,7 +14,7 @@ pub fn read(text: &str) -> Vec<(Option<String>, String)> {
         let item = unmarked(line);
         match item.get(..3) {
             Some("[x]" | "[X]" | "[-]") => {}
-            Some("[ ]" | "[]" | "[>]" | "[.]" | "[!]") => push(&mut out, phase.as_ref(), &item[3..]),
+            Some("[ ]" | "[]" | "[>]" | "[.]" | "[!]" | "[~]") => push(&mut out, phase.as_ref(), &item[3..]),
             _ => push(&mut out, phase.as_ref(), item),
         }
     }

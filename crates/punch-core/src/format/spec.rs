@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 
 use super::build::Build;
 use super::checklist::{heading, indented, item, line, phases, sections};
+use super::input_object::StatusWord;
 use super::outline::{self, Outline};
 use super::{Format, extra};
-use crate::{Document, Parsed, Record, Refusal, Remark, State, Status, text};
+use crate::{Document, Parsed, Record, Refusal, Remark, Status, text};
 
 /// Reads tasks.
 pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
@@ -20,9 +21,9 @@ pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
     let phases = phases(&outline, 2, &mut build);
     for entry in &outline.entries {
         let at = format!("line {}", entry.line);
-        let status = status(entry.marker.unwrap_or(" ")).unwrap_or_else(|what| {
+        let standing = standing(entry.marker.unwrap_or(" ")).unwrap_or_else(|what| {
             build.error(&at, &what);
-            Status::Pending
+            StatusWord::stored(Status::Pending)
         });
         let (label, content) = label(entry.text);
         let (tags, content) =
@@ -31,7 +32,8 @@ pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
         let mut record = Record {
             id: label.map(str::to_owned),
             content: content.to_owned(),
-            status: State::Stored(status),
+            status: standing.state,
+            hold: standing.hold,
             phase_index: entry.phase.and_then(|at| phases[at]),
             description: entry.description.clone(),
             notes: entry.notes.iter().map(|text| Remark { text: text.clone(), at: None, by: None }).collect(),
@@ -78,15 +80,15 @@ fn parts(outline: &Outline<'_>, document: &mut Document) {
     }
 }
 
-fn status(marker: &str) -> Result<Status, String> {
-    Ok(match marker {
+fn standing(marker: &str) -> Result<StatusWord, String> {
+    Ok(StatusWord::stored(match marker {
         " " => Status::Pending,
         "-" | ">" | "/" => Status::InProgress,
         "x" | "X" => Status::Completed,
-        "~" => Status::Cancelled,
+        "~" => return Ok(StatusWord::deferred()),
         "!" => Status::Failed,
         _ => return Err(format!("unknown marker `[{}]`; use [ ], [-], [x], [~] or [!]", text::neutral(marker))),
-    })
+    }))
 }
 
 /// `T001 rest`, `1. rest` or `1.2 rest`.
@@ -140,6 +142,7 @@ fn dependencies(text: &str) -> (&str, Vec<String>) {
 
 /// Writes tasks under `##` headings. Ids that fit are kept, otherwise all become `T001`, `T002`, ….
 pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String {
+    StatusWord::carry_deferred(document, lost);
     let own = |fits: fn(&str) -> bool| document.records.iter().all(|r| r.id.as_deref().is_some_and(fits));
     let kiro = !document.records.is_empty() && own(is_number);
     let keep = kiro || own(is_task);
@@ -184,10 +187,15 @@ fn is_part(id: &str, of: &str) -> bool {
 
 fn head(record: &Record, id: &str, waits: &[String], lost: &mut BTreeSet<String>) -> String {
     let marker = match record.status.stored() {
+        Status::Pending if StatusWord::is_deferred(record) => "~",
         Status::Pending => " ",
         Status::InProgress => "-",
         Status::Completed => "x",
-        Status::Cancelled => "~",
+        Status::Cancelled => {
+            // The format has no mark for it, and `[-]` is work in progress there.
+            lost.insert("the status `cancelled`, written as deferred".to_owned());
+            "~"
+        }
         Status::Failed => "!",
     };
     let kept = |key: &str| extra::get(record, Format::Spec.name(), key);

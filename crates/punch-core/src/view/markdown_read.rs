@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::markdown_item::MarkdownTodo;
 use super::markdown_text::{Line, split_comment, stamp, status};
-use crate::{Document, Parsed, Record, Refusal, record, text};
+use crate::{Document, HoldKind, Parsed, Record, Refusal, record, text};
 
 /// How many errors and skipped lines are named.
 const NAMED: usize = 20;
@@ -91,9 +91,13 @@ impl Reader {
     }
 
     fn item(&mut self, number: usize, indent: usize, marker: &str, line: &str) -> Result<MarkdownTodo, String> {
-        let status = status(marker)
-            .ok_or_else(|| format!("unknown marker `[{}]`; use [ ], [>], [x], [-] or [!]", text::neutral(marker)))?;
-        let (visible, rest) = split_comment(line)?;
+        let status = status(marker).ok_or_else(|| {
+            format!("unknown marker `[{}]`; use [ ], [>], [x], [-], [~] or [!]", text::neutral(marker))
+        })?;
+        let (visible, mut rest) = split_comment(line)?;
+        if marker == "~" && !rest.contains_key("hold") {
+            rest.insert("hold".to_owned(), json!({"kind": HoldKind::Other.name(), "reason": "deferred"}));
+        }
         if visible.is_empty() {
             return Err("the todo has no text".to_owned());
         }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::format::outline;
 use crate::{ShownStatus, Status, text};
 
 /// What starts the comment. Inside, JSON without `<` and `>` ends it safely.
@@ -56,23 +57,24 @@ impl<'a> Line<'a> {
     }
 }
 
-/// `- [m] text`, also with `*`, `+` or a number in front. The marker is one character.
+/// `- [m] text`, also with `*`, `+` or a number in front.
 fn item(text: &str) -> Option<(&str, &str)> {
     let digits = text.bytes().take(9).take_while(u8::is_ascii_digit).count();
     let rest = if digits > 0 { text[digits..].strip_prefix(['.', ')']) } else { text.strip_prefix(['-', '*', '+']) }?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim_start_matches([' ', '\t']).strip_prefix('[')?;
-    let (marker, rest) = rest.split_at(rest.chars().next()?.len_utf8());
-    let rest = rest.strip_prefix(']')?;
+    let (marker, rest) = rest.split_once(']')?;
+    let marker = outline::mark(marker).filter(|_| !marker.is_empty())?;
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then_some((marker, rest))
 }
 
 /// The status of a marker.
 pub(super) fn status(marker: &str) -> Option<Status> {
     Some(match marker {
-        " " => Status::Pending,
+        // Work that was put off gets a hold where it is read.
+        " " | "~" => Status::Pending,
         ">" | "/" => Status::InProgress,
-        "x" | "X" => Status::Completed,
-        "-" | "~" => Status::Cancelled,
+        "x" | "X" | "✓" | "✔" => Status::Completed,
+        "-" => Status::Cancelled,
         "!" => Status::Failed,
         _ => return None,
     })

@@ -127,7 +127,7 @@ fn people_write_todos_by_hand() {
     - pending "loose" phase="-" description="-" notes=
     - in_progress "running" phase="Phase one" description="more about it\n\nand more" notes="a note"@None,"another\nof two lines"@None
     - completed "done" phase="Phase one" description="-" notes=
-    - cancelled "dropped" phase="Phase one" description="-" notes=
+    - pending "dropped" phase="Phase one" description="-" notes=
     - failed "failed" phase="Phase one" description="-" notes=
     - pending "nested" phase="Phase one" description=" its text" notes=
     - pending "end" phase="Phase one" description="-" notes=
@@ -205,7 +205,7 @@ fn errors_are_collected_with_their_lines() {
          - [ ] d <!-- punch {\"id\":\"T-1\"} -->\n- [ ] e <!-- punch {\"id\":\"T-1\"} -->\n- [ ] f <!-- punch [] --> g\n\
          - [ ] h <!-- punch {\"notes\":3} -->\n- [ ] i <!-- punch {\"place\":-1} -->\n"
     ), @"
-    line 1: unknown marker `[?]`; use [ ], [>], [x], [-] or [!]
+    line 1: unknown marker `[?]`; use [ ], [>], [x], [-], [~] or [!]
     line 2: the punch comment is not JSON: EOF while parsing an object at line 1 column 12
     line 3: the todo has no text
     line 4: the heading has no text
@@ -216,7 +216,10 @@ fn errors_are_collected_with_their_lines() {
     line 10: place must be a whole number, not negative
     ");
     let many = refused(&"- [?] a\n".repeat(50));
-    assert!(many.ends_with("line 20: unknown marker `[?]`; use [ ], [>], [x], [-] or [!]\n30 more errors"), "{many}");
+    assert!(
+        many.ends_with("line 20: unknown marker `[?]`; use [ ], [>], [x], [-], [~] or [!]\n30 more errors"),
+        "{many}"
+    );
 }
 
 /// A reader that takes the square of the size would need hours here, so finishing is the assertion.

@@ -166,3 +166,25 @@ fn answered(input: &str) {
         }
     }
 }
+
+#[test]
+fn deferred_work_is_on_hold_and_slips_of_the_hand_are_read() {
+    let text = "- [~] T001 later\n- [ x] T002 done\n- [x ] T003 done too\n- [] T004 open\n- [  ] T005 open too\n- [see](x.md) T006\n";
+    for format in [Format::Checklist, Format::Spec] {
+        let read = format.read(text).unwrap().document;
+        let state: Vec<(State, bool)> = read.records.iter().map(|r| (r.status, r.hold.is_some())).collect();
+        let (open, done) = (State::Stored(Status::Pending), State::Stored(Status::Completed));
+        let wanted = [(open, true), (done, false), (done, false), (open, false), (open, false)];
+        assert_eq!(state, wanted, "{}", format.name());
+        assert!(read.records[0].hold.as_ref().is_some_and(|hold| hold.reason == "deferred"), "{}", format.name());
+        // What was put off stays so in a file that is written again.
+        let written = format.write(&read).unwrap();
+        assert!(written.text.contains("- [~] "), "{}", written.text);
+        assert_eq!(format.read(&written.text).unwrap().document.records[0].hold, read.records[0].hold);
+    }
+    let cancelled = Document {
+        records: vec![Record { content: "x".into(), status: State::Stored(Status::Cancelled), ..Record::default() }],
+        ..Document::default()
+    };
+    assert_eq!(Format::Checklist.write(&cancelled).unwrap().text, "- [-] x\n");
+}
