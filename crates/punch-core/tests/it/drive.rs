@@ -3,6 +3,7 @@
 mod blocks;
 mod gates;
 mod loops;
+mod museum;
 mod texts;
 
 use punch_core::drive::{Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Scene, decide};
