@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::headless::Headless;
 use crate::hook::{ContextReading, HookReport};
 use crate::settings::{Connection, Level, PluginSource, Roots, Syntax, Target};
+use crate::usage_limit::LimitText;
 
 /// One agent: a program such as Claude Code.
 pub struct Adapter {
@@ -35,6 +36,8 @@ pub struct Adapter {
     pub environment: Environment,
     /// How `punch assign` starts it on a prompt.
     pub assign: Option<AssignCommand>,
+    /// The texts with which it reports that its usage limit is reached.
+    pub usage_limits: &'static [LimitText],
     /// How `punch run` drives it.
     pub headless: Option<fn() -> Box<dyn Headless>>,
 }

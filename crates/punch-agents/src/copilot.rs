@@ -13,6 +13,7 @@ use crate::adapter::{
 use crate::claude_form::{self, AnswerForm, PATIENCE};
 use crate::hook::HookReport;
 use crate::settings::{Connection, Entry, Level, Roots, Syntax, Target, path};
+use crate::usage_limit::LimitText;
 
 const HOME: &str = "COPILOT_HOME";
 const SESSION: &str = "COPILOT_AGENT_SESSION_ID";
@@ -92,6 +93,10 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         private: &[SESSION, PROJECT],
     },
     assign: Some(AssignCommand { before_prompt: &["-p"], resume_flag: None }),
+    usage_limits: &[
+        LimitText::seen("you have no quota", "https://github.com/github/copilot-cli/issues/730"),
+        LimitText::seen("exceeded your copilot token usage", "https://github.com/github/copilot-cli/issues/793"),
+    ],
     headless: None,
 };
 

@@ -9,6 +9,7 @@ use crate::adapter::{
 use crate::claude_form;
 use crate::hook::{HookReport, marked, put};
 use crate::settings::{Connection, Entry, Level, Syntax, Target, path};
+use crate::usage_limit::LimitText;
 
 const MEANINGS: [(&str, Meaning); 10] = [
     ("sessionStart", Meaning::SessionStart),
@@ -60,6 +61,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         private: &["CURSOR_PROJECT_DIR"],
     },
     assign: Some(AssignCommand { before_prompt: &["-p"], resume_flag: None }),
+    usage_limits: &[LimitText::untried("hit your usage limit")],
     headless: None,
 };
 

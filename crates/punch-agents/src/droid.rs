@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::adapter::{Adapter, AssignCommand, Environment, HookForm, SettingsForm, TodoTool, ToolNames};
 use crate::claude_form::{self, AnswerForm};
 use crate::settings::{Connection, Entry, Level, Syntax, Target, path};
+use crate::usage_limit::LimitText;
 
 const PROJECT: &str = "FACTORY_PROJECT_DIR";
 
@@ -60,6 +61,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         private: &[PROJECT, "DROID_PROJECT_DIR"],
     },
     assign: Some(AssignCommand { before_prompt: &["exec"], resume_flag: None }),
+    usage_limits: &[LimitText::untried("usage limit reached")],
     headless: None,
 };
 

@@ -13,6 +13,7 @@ use crate::hook::field::{number, string};
 use crate::hook::{ContextReading, HookReport};
 use crate::marketplace::{ABOUT, TELL, TODO, VERSION, below, call, hooks, pretty};
 use crate::settings::{Connection, Entry, Level, PluginSource, Roots, Syntax, Target, path};
+use crate::usage_limit::LimitText;
 
 const MEANINGS: [(&str, Meaning); 8] = [
     ("SessionStart", Meaning::SessionStart),
@@ -72,6 +73,13 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         private: &["GEMINI_PROJECT_DIR"],
     },
     assign: Some(AssignCommand { before_prompt: &["-p"], resume_flag: None }),
+    usage_limits: &[
+        LimitText::seen(
+            "exhausted your capacity on this model",
+            "https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/utils/googleQuotaErrors.ts",
+        ),
+        LimitText::seen("exhausted your daily quota", "https://github.com/google-gemini/gemini-cli/issues/15576"),
+    ],
     headless: None,
 };
 

@@ -19,11 +19,13 @@ mod opencode;
 mod qwen;
 pub mod settings;
 pub mod transcript;
+mod usage_limit;
 
 pub use adapter::{
     Adapter, AssignCommand, Environment, Fields, FindEarlierTurn, FolderTrust, HookForm, HookTrust, Listing, Meaning,
     Naming, Plugin, PluginEvidence, SettingsForm, TodoCall, TodoTool, ToolNames,
 };
+pub use usage_limit::{LimitText, Reset, UsageLimit};
 
 /// Every agent, in the order in which they are listed.
 pub static AGENTS: [&Adapter; 8] = [

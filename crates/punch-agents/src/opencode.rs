@@ -9,6 +9,7 @@ use crate::adapter::{
 use crate::claude_form;
 use crate::hook::{HookReport, marked, put};
 use crate::settings::{Connection, Content, Entry, Level, Syntax, Target, path};
+use crate::usage_limit::LimitText;
 
 /// The plugin, what it begins with, and how it finds our program.
 const PLUGIN: &str = include_str!("../../../plugins/opencode/punch.js");
@@ -59,6 +60,10 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     },
     environment: Environment { marks: &["OPENCODE"], session: None, project: None, private: &[] },
     assign: Some(AssignCommand { before_prompt: &["run"], resume_flag: Some("--session") }),
+    usage_limits: &[
+        LimitText::seen("free usage exceeded", "https://github.com/anomalyco/opencode/issues/50093"),
+        LimitText::seen("the usage limit has been reached", "https://github.com/anomalyco/opencode/issues/47239"),
+    ],
     headless: None,
 };
 

@@ -8,6 +8,7 @@ use crate::gemini;
 use crate::hook::field::{number, string};
 use crate::hook::{ContextReading, HookReport};
 use crate::settings::{Level, Syntax};
+use crate::usage_limit::LimitText;
 
 pub(crate) static ADAPTER: Adapter = Adapter {
     name: "qwen",
@@ -65,6 +66,10 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         private: &["QWEN_PROJECT_DIR"],
     },
     assign: Some(AssignCommand { before_prompt: &["-p"], resume_flag: None }),
+    usage_limits: &[LimitText::seen(
+        "free allocated quota exceeded",
+        "https://github.com/QwenLM/qwen-code/issues/1742",
+    )],
     headless: None,
 };
 

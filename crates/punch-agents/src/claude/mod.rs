@@ -16,6 +16,7 @@ use crate::hook::field::{number, string, truth};
 use crate::hook::{ContextReading, HookReport};
 use crate::marketplace::{self, MARKETPLACE};
 use crate::settings::{Connection, Content, Entry, Level, PluginSource, Roots, Syntax, Target, path};
+use crate::usage_limit::LimitText;
 
 const HOME: &str = "CLAUDE_CONFIG_DIR";
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
@@ -98,6 +99,13 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         private: &[SESSION, "CLAUDECODE", "CLAUDE_PROJECT_DIR"],
     },
     assign: Some(AssignCommand { before_prompt: &["-p"], resume_flag: None }),
+    usage_limits: &[
+        LimitText::seen("usage limit reached", "https://github.com/anthropics/claude-code/issues/2087"),
+        LimitText::seen("hit your limit", "https://github.com/anthropics/claude-code/issues/54698"),
+        LimitText::seen("hit your session limit", "https://github.com/anthropics/claude-code/issues/74079"),
+        LimitText::untried("hit your weekly limit"),
+        LimitText::seen("out of extra usage", "https://github.com/gastownhall/gastown/issues/1066"),
+    ],
     headless: Some(|| Box::new(stream::Print)),
 };
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::headless::json::{Lines, count_of, detail, entries, entry, failed, line, micros, name, str_of, whole};
 use crate::headless::{AgentOutput, Contexts, Event, Finish, Headless, HeadlessStart, Listen, Permission, Spending};
+use crate::usage_limit::{Reset, UsageLimit};
 
 /// Messages that are remembered, so that each is counted once: one comes as several lines, one after the other.
 const MESSAGES: usize = 64;
@@ -55,6 +56,8 @@ struct Stream {
     /// Dollars since the beginning of the conversation, in millionths; unknown before the first result of a
     /// resumed one, whose sum includes what it had cost before.
     cost: Option<u64>,
+    /// The last word on the usage limit in this turn: if rejected, the time of the reset in seconds since the epoch.
+    rejected: Option<Option<i64>>,
     /// What it wants to do, by request.
     asked: BTreeMap<String, Value>,
     lines: Lines,
@@ -128,13 +131,33 @@ impl Stream {
             cost_micros: cost,
             turns,
         };
-        let finish = match (str_of(said, "subtype"), said["is_error"].as_bool().unwrap_or_default()) {
-            ("success", false) => Finish::Natural,
+        let limit = self.usage_limit(said);
+        let finish = match (limit, str_of(said, "subtype"), said["is_error"].as_bool().unwrap_or_default()) {
+            (Some(limit), ..) if !self.cancelled => Finish::UsageLimit(limit),
+            (_, "success", false) => Finish::Natural,
             _ if std::mem::take(&mut self.cancelled) => Finish::Cancelled,
-            ("error_max_turns" | "error_max_budget_usd", _) => Finish::Limit,
-            (kind, _) => failed(str_of(said, "result"), said["errors"][0].as_str().unwrap_or(kind)),
+            (_, "error_max_turns" | "error_max_budget_usd", _) => Finish::Limit,
+            (_, kind, _) => failed(str_of(said, "result"), said["errors"][0].as_str().unwrap_or(kind)),
         };
         vec![Event::Usage(rest), Event::TurnEnded { finish }]
+    }
+
+    /// Returns the usage limit that ended a turn. A turn that did not fail counts only if it was rejected or its whole
+    /// answer is the message: an agent may write about usage limits.
+    fn usage_limit(&mut self, said: &Value) -> Option<UsageLimit> {
+        let rejected = self.rejected.take();
+        let failed = said["is_error"].as_bool().unwrap_or_default();
+        let result = str_of(said, "result");
+        let message = if result.is_empty() { said["errors"][0].as_str().unwrap_or_default() } else { result };
+        let found = UsageLimit::in_text(message, super::ADAPTER.usage_limits);
+        let whole = result.starts_with("Claude AI usage limit reached|");
+        let limit = match found {
+            Some(limit) if failed || whole || rejected.is_some() => limit,
+            None if failed && rejected.is_some() => UsageLimit::of(message),
+            _ => return None,
+        };
+        let at = rejected.flatten().map(|seconds| Reset::At(seconds.saturating_mul(1_000)));
+        Some(UsageLimit { reset: at.unwrap_or(limit.reset), ..limit })
     }
 
     fn request(&mut self, said: &Value) -> AgentOutput {
@@ -170,6 +193,11 @@ impl Listen for Stream {
             }
             "assistant" => self.assistant(&said),
             "result" => self.result(&said),
+            "rate_limit_event" => {
+                let about = &said["rate_limit_info"];
+                self.rejected = (str_of(about, "status") == "rejected").then(|| about["resetsAt"].as_i64());
+                Vec::new()
+            }
             "control_request" => return self.request(&said),
             "control_cancel_request" => {
                 self.asked.remove(str_of(&said, "request_id"));

@@ -16,6 +16,7 @@ use crate::hook::field::{number, string};
 use crate::hook::{ContextReading, HookReport};
 use crate::marketplace;
 use crate::settings::{Connection, Content, Level, Roots, Syntax, Target};
+use crate::usage_limit::LimitText;
 
 const HOME: &str = "CODEX_HOME";
 
@@ -109,6 +110,20 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         private: &[],
     },
     assign: Some(AssignCommand { before_prompt: &["exec"], resume_flag: None }),
+    usage_limits: &[
+        LimitText::seen(
+            "hit your usage limit",
+            "https://github.com/openai/codex/blob/5d61c5e/codex-rs/protocol/src/error_tests.rs",
+        ),
+        LimitText::seen(
+            "your workspace is out of credits",
+            "https://github.com/openai/codex/blob/5d61c5e/codex-rs/protocol/src/error_tests.rs",
+        ),
+        LimitText::seen(
+            "you hit your spend cap",
+            "https://github.com/openai/codex/blob/5d61c5e/codex-rs/protocol/src/error_tests.rs",
+        ),
+    ],
     headless: Some(|| Box::new(stream::Exec::default())),
 };
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::headless::json::{Lines, count_of, entries, entry, failed, line, name, str_of};
+use crate::headless::json::{Lines, count_of, entries, entry, failed_or_limited, line, name, str_of};
 use crate::headless::{AgentOutput, Event, Finish, Headless, HeadlessStart, Listen, Spending};
 
 /// Conversations whose sums are remembered.
@@ -118,12 +118,12 @@ impl Listen for Stream {
             "thread.started" => self.started(&said),
             "turn.completed" => self.completed(&said["usage"]),
             "turn.failed" => {
-                self.finish = Some(failed(str_of(&said["error"], "message"), "the turn failed"));
+                self.finish = Some(finish(str_of(&said["error"], "message"), "the turn failed"));
                 Vec::new()
             }
             // It may try again; what counts is how the turn ends.
             "error" => {
-                self.finish.get_or_insert_with(|| failed(str_of(&said, "message"), "an error"));
+                self.finish.get_or_insert_with(|| finish(str_of(&said, "message"), "an error"));
                 Vec::new()
             }
             kind @ ("item.started" | "item.updated" | "item.completed") => item(kind, &said["item"]),
@@ -149,6 +149,10 @@ impl Listen for Stream {
     fn converses(&self) -> bool {
         false
     }
+}
+
+fn finish(said: &str, otherwise: &str) -> Finish {
+    failed_or_limited(said, otherwise, super::ADAPTER.usage_limits)
 }
 
 fn item(kind: &str, item: &Value) -> Vec<Event> {

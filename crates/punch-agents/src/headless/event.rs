@@ -1,5 +1,7 @@
 //! What agents report, in words that no host has. Text is clipped where it comes in: nothing here grows.
 
+use crate::usage_limit::UsageLimit;
+
 /// Something an agent did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -40,6 +42,8 @@ pub enum Finish {
     Natural,
     /// At a limit of the host: turns, tokens, cost.
     Limit,
+    /// At the usage limit of the user's plan: the agent does no more work until the limit is reset.
+    UsageLimit(UsageLimit),
     /// It was cancelled.
     Cancelled,
     /// By an error: of the model, the network, the host. One line.

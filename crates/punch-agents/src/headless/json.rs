@@ -6,6 +6,7 @@ use punch_core::text;
 use serde_json::Value;
 
 use super::{Finish, PlanEntry};
+use crate::usage_limit::{LimitText, UsageLimit};
 
 /// Characters of a line for people.
 const SHOWN: usize = 300;
@@ -77,6 +78,11 @@ pub fn entries(list: &Value, read: impl Fn(&Value) -> PlanEntry) -> Vec<PlanEntr
 pub fn failed(said: &str, otherwise: &str) -> Finish {
     let said = line(said);
     Finish::Failed(if said.is_empty() { line(otherwise) } else { said })
+}
+
+/// A failure in one line, or the usage limit that one of these texts reports.
+pub fn failed_or_limited(said: &str, otherwise: &str, texts: &[LimitText]) -> Finish {
+    UsageLimit::in_text(said, texts).map_or_else(|| failed(said, otherwise), Finish::UsageLimit)
 }
 
 /// The lines of an agent, counted: whether any of them was understood tells a wrong program from one that crashed.

@@ -213,3 +213,39 @@ proptest! {
         stream.hear(&format!("{}{put}{}", &line[..at], line.get(at + 1..).unwrap_or_default()));
     }
 }
+
+/// Shaped as in https://github.com/desplega-ai/agent-swarm/pull/508; not seen from a real session yet.
+const REJECTED: &str = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1755772800,"rateLimitType":"five_hour"}}"#;
+const ALLOWED: &str = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"allowed","resetsAt":1755772800}}"#;
+
+#[test]
+fn a_usage_limit_ends_a_turn_with_its_reset_time() {
+    let result = |is_error: bool, text: &str| {
+        json!({"type": "result", "subtype": "success", "is_error": is_error, "result": text}).to_string()
+    };
+    let banner = "Claude AI usage limit reached|1749924000";
+    let session = "You've hit your session limit · resets 8:20pm (Asia/Singapore)";
+    let at = |seconds: i64| Some(Reset::At(seconds * 1_000));
+    for (event, is_error, text, wanted) in [
+        (Some(REJECTED), false, banner, at(1_755_772_800)),
+        (Some(REJECTED), true, session, at(1_755_772_800)),
+        (Some(REJECTED), true, "API Error: 429", at(1_755_772_800)),
+        (None, true, banner, at(1_749_924_000)),
+        (None, false, banner, at(1_749_924_000)),
+        (Some(ALLOWED), true, session, Some(Reset::Unknown)),
+        // An agent may write about limits, and a rejected request may be followed by a paid one.
+        (None, false, "The page now shows `usage limit reached`.", None),
+        (Some(REJECTED), false, "all done", None),
+        (None, true, "API Error: 500", None),
+    ] {
+        let mut stream = Stream::new(false);
+        stream.prompt("go");
+        let lines: Vec<String> = event.map(str::to_owned).into_iter().chain([result(is_error, text)]).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let reset = heard(&mut stream, &lines).into_iter().find_map(|event| match event {
+            Event::TurnEnded { finish: Finish::UsageLimit(limit) } => Some(limit.reset),
+            _ => None,
+        });
+        assert_eq!(reset, wanted, "{event:?} {text}");
+    }
+}

@@ -111,3 +111,17 @@ proptest! {
         stream.gone(Some(0));
     }
 }
+
+#[test]
+fn a_usage_limit_is_not_a_failure() {
+    use crate::usage_limit::{Reset, UsageLimit};
+    let message = "You've hit your usage limit. Try again in 2 hours.";
+    let mut stream = Stream::new(Sums::default(), false);
+    let lines = [
+        json!({"type": "error", "message": message}).to_string(),
+        json!({"type": "turn.failed", "error": {"message": message}}).to_string(),
+    ];
+    heard(&mut stream, &[THREAD, &lines[0], &lines[1]]);
+    let limit = UsageLimit { message: message.into(), reset: Reset::After(std::time::Duration::from_secs(7_200)) };
+    assert_eq!(stream.gone(Some(1)), Some(Finish::UsageLimit(limit)));
+}
