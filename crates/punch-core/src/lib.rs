@@ -39,7 +39,7 @@ pub mod view;
 mod words;
 
 pub use actor::{Actor, ActorKind, WorkerId};
-pub use apply::{ATTEMPTS, Context, Fate, Outcome, Stop, UndoWalk, Undone, apply};
+pub use apply::{Context, Fate, Outcome, Stop, UndoWalk, Undone, apply};
 pub use checkpoint::{Lists, Work};
 pub use dialect::Dialect;
 pub use error_table::Shown;
@@ -51,8 +51,8 @@ pub use label::{Label, LabelEdit};
 pub use op::{Add, Carried, Edit, Keep, ListPosition, Op, PhaseRef, Ref};
 pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use policy::{
-    CancelledDep, DepOnRunning, InProgressLimit, MissingDep, MissingEvidence, OnCycle, OnRemove, Policy, StartGate,
-    VerifyMode,
+    ATTEMPTS, Attempts, CancelledDep, DepOnRunning, InProgressLimit, MissingDep, MissingEvidence, OnCycle, OnRemove,
+    Policy, StartGate, VerifyMode,
 };
 pub use record::{Document, Marks, Parsed, Record, Records, Remark, State};
 pub use refusal::{Refusal, Warning};

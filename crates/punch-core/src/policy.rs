@@ -142,4 +142,20 @@ pub struct Policy {
     /// Rule 34. A property of the caller's dialect; never stored with a plan.
     #[serde(skip_serializing_if = "MissingEvidence::is_default")]
     pub missing_evidence: MissingEvidence,
+    /// How often a todo is tried. Only a run sets it; never stored with a plan.
+    #[serde(skip)]
+    pub attempts: Attempts,
+}
+
+/// How often a todo is tried outside of runs: one retry, then failed.
+pub const ATTEMPTS: u32 = 2;
+
+/// How often a todo is tried before it counts as failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempts(pub u32);
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self(ATTEMPTS)
+    }
 }

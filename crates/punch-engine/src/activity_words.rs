@@ -1,6 +1,7 @@
 //! Activities of a plan and events of runs in words, one line each, for the user.
 
 use punch_core::text;
+use punch_core::time::utc;
 
 use crate::{ActivityKind, ActivityRecord, RunEvent};
 
@@ -84,6 +85,13 @@ fn run_event(event: &RunEvent) -> Option<String> {
         RunEvent::Held { todo, why, .. } => format!("{todo} is waiting for you: {why}"),
         RunEvent::Asks { agent, todo, what } => format!("[{agent}] asks about {todo}: {what}"),
         RunEvent::Released { todo, why, .. } => format!("{todo} was returned to the queue: {why}"),
+        RunEvent::Limited { agent, name, why, until } => {
+            let then = until.map_or_else(
+                || "the run does not wait that long (`run.limit_wait`)".to_owned(),
+                |at| format!("sleeps until {}", utc(at)),
+            );
+            format!("[{agent}] {name} reached its usage limit ({why}): {then}")
+        }
         RunEvent::Waiting { what } => what.clone(),
         RunEvent::Output { .. } | RunEvent::Ended { .. } => return None,
     })

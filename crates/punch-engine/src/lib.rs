@@ -88,5 +88,6 @@ pub use summary::plan_summary;
 pub use usage::{TodoUsage, UsageReport, Used};
 pub use user_changes::InformedSession;
 pub use verify::{
-    Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree, words as command_line,
+    Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree, run_command,
+    words as command_line,
 };

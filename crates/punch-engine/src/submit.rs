@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use punch_core::{
-    Actor, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Status, Stop, Uid, apply,
+    Actor, Attempts, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Status, Stop, Uid, apply,
 };
 use punch_store::{Ahead, Durability, PlanId, StoreError, Tx};
 
@@ -26,6 +26,8 @@ pub struct Request<'a> {
     pub actor: Actor,
     /// The dialect's preset over the plan's own policy.
     pub preset: fn(Policy) -> Policy,
+    /// How often a todo is tried, for a request of a run.
+    pub attempts: Option<u32>,
     /// Settings whose policies go over the plan's own.
     pub settings: Option<&'a Settings>,
     /// Fail unless the plan is at this revision.
@@ -51,6 +53,7 @@ impl<'a> Request<'a> {
         Self {
             actor,
             preset: |policy| policy,
+            attempts: None,
             settings: None,
             if_revision: None,
             durability: Durability::Full,
@@ -223,7 +226,9 @@ pub(crate) fn apply_to_slice(
         return Err(Refusal::Conflict { expected, current: row.revision }.into());
     }
     let base = request.settings.map_or(row.policy, |settings| settings.policy_over(row.policy));
-    let ctx = Context { now, actor: request.actor.clone(), policy: (request.preset)(base), lease: request.lease() };
+    let policy = (request.preset)(base);
+    let policy = Policy { attempts: request.attempts.map_or(policy.attempts, Attempts), ..policy };
+    let ctx = Context { now, actor: request.actor.clone(), policy, lease: request.lease() };
     // The stored counters depend on this one policy, so a setting that differs becomes the plan's own first.
     let adopt = (base.cancelled_dep != row.policy.cancelled_dep)
         .then_some(Op::SetPolicy(Policy { cancelled_dep: base.cancelled_dep, ..row.policy }));

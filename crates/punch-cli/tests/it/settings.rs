@@ -110,6 +110,50 @@ const SETTINGS: &[(&str, &str, &str, Probe)] = &[
     ("run.todo_time", "1s", "9s", Asked(todo_limit)),
     ("run.todo_turns", "1", "9", Asked(todo_limit)),
     (
+        "run.limit_wait",
+        "1h",
+        "12h",
+        Elsewhere(
+            "crates/punch-run/src/runner/seat/usage_limit/tests.rs",
+            "a_seat_waits_for_a_usage_limit_only_as_long_as_the_settings_say",
+        ),
+    ),
+    (
+        "run.limit_pause",
+        "15m",
+        "1h",
+        Elsewhere(
+            "crates/punch-run/src/runner/seat/usage_limit/tests.rs",
+            "a_seat_waits_for_a_usage_limit_only_as_long_as_the_settings_say",
+        ),
+    ),
+    (
+        "run.attempts",
+        "1",
+        "3",
+        Elsewhere("crates/punch-cli/tests/it/run/works.rs", "a_todo_is_tried_as_often_as_the_settings_say"),
+    ),
+    (
+        "run.setup",
+        "true",
+        "false",
+        Elsewhere("crates/punch-cli/tests/it/run/setup.rs", "a_failing_setup_fails_no_todo"),
+    ),
+    (
+        "run.copy",
+        ".env",
+        "other",
+        Elsewhere("crates/punch-cli/tests/it/run/setup.rs", "a_lane_is_prepared_before_its_agent_starts"),
+    ),
+    (
+        "notify.command",
+        "true",
+        "false",
+        Elsewhere("crates/punch-cli/tests/it/run/notify.rs", "the_user_is_notified_of_the_inbox_and_of_the_end"),
+    ),
+    ("run.limit_exit", "75", "0", Asked(limit_signs)),
+    ("run.limit_text", "later", "tomorrow", Asked(limit_signs)),
+    (
         "run.idle",
         "10s",
         "20s",
@@ -214,6 +258,10 @@ fn run_limit(settings: &Settings) -> String {
 
 fn todo_limit(settings: &Settings) -> String {
     format!("{:?}", Options::of(settings, Vec::new()).todo_limits.reached(&spent(), Duration::from_secs(5)))
+}
+
+fn limit_signs(settings: &Settings) -> String {
+    format!("{:?}", punch_run::agent::LimitSigns::of(settings))
 }
 
 fn permission(settings: &Settings) -> String {

@@ -21,7 +21,6 @@ use crate::{Actor, Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, W
 pub use claims::{is_protected, leased, spare};
 pub use derive::{derive, fold};
 use draft::Draft;
-pub use transition::ATTEMPTS;
 pub use undo_walk::{Fate, UndoWalk};
 
 /// Who asks, when, under which policy.

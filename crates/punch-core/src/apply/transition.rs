@@ -8,9 +8,6 @@ use crate::{
     StartGate, Status, Todo, Uid, VerifyMode, Warning,
 };
 
-/// One retry, then failed.
-pub const ATTEMPTS: u32 = 2;
-
 pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
     demote_running(draft)?;
     // With the gate judged at the end, these must have nothing unmet then.
@@ -338,9 +335,10 @@ fn cascade(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Counts a failed attempt: the first one is retried, the second one ends the todo. A failure without a text leaves the
+/// Counts a failed attempt: the todo is tried again until its attempts are used up. A failure without a text leaves the
 /// text of the last one.
 fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
+    let most = draft.ctx.policy.attempts.0;
     let todo = draft.get(uid)?;
     let (status, attempts) = (todo.status, todo.attempts + 1);
     let record = |t: &mut Todo| {
@@ -354,7 +352,7 @@ fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
             return Err(Refusal::Transition { id: todo.id.clone(), op: "fail", status }.into());
         }
         Status::Pending if !todo.is_ready(draft.clock) => return Err(not_ready(draft, uid)?.into()),
-        Status::Pending if attempts < ATTEMPTS => {
+        Status::Pending if attempts < most => {
             return Ok(draft.edit(uid, Kind::Failed, |t| {
                 t.attempts = attempts;
                 t.flags.resume = true;
@@ -368,7 +366,7 @@ fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
         t.attempts = attempts;
         record(t);
     })?;
-    if attempts >= ATTEMPTS {
+    if attempts >= most {
         return close(draft, uid, Status::Failed, Kind::Failed);
     }
     set_status(draft, uid, Status::Pending, Kind::Failed, |t| {

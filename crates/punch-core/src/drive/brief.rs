@@ -96,10 +96,14 @@ pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting, workplace: Workplace) 
 }
 
 /// The message to an agent whose work did not pass, in the same conversation.
-pub fn again(todo: &Todo, failure: &str) -> String {
+pub fn again(todo: &Todo, failure: &str, attempts_left: u32) -> String {
     let mut out = format!("The to-do {} is not done. What went wrong:\n", quote(&todo.id, ID));
     section(&mut out, "failure", Some(failure), FAILURE);
-    out.push_str("Fix it and report it as completed again. One more failure marks it failed.\n");
+    out.push_str("Fix it and report it as completed again. ");
+    let _ = match attempts_left {
+        0 | 1 => writeln!(out, "One more failure marks it failed."),
+        left => writeln!(out, "{left} attempts are left."),
+    };
     out
 }
 
@@ -240,6 +244,8 @@ mod tests {
         assert!(text.len() <= 40_000, "{}", text.len());
         assert_eq!(text.matches("</todo>").count(), 1, "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}') && !text.contains("<script"));
-        assert!(again(&todo(1, "x"), &long).len() < 4_000);
+        assert!(again(&todo(1, "x"), &long, 2).len() < 4_000);
+        assert!(again(&todo(1, "x"), "f", 1).ends_with("One more failure marks it failed.\n"));
+        assert!(again(&todo(1, "x"), "f", 2).ends_with("2 attempts are left.\n"));
     }
 }

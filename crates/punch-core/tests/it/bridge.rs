@@ -2,9 +2,9 @@
 
 use punch_core::dialect::extended;
 use punch_core::{
-    Actor, Add, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind, InProgressLimit, Keep,
-    ListPosition, MissingDep, MissingEvidence, OnCycle, OnRemove, Op, Outcome, PhaseRef, Plan, Policy, Ref, Refusal,
-    StartGate, Status, Stop, Todo, Uid, Verify, VerifyMode, Work, apply,
+    Actor, Add, Attempts, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind,
+    InProgressLimit, Keep, ListPosition, MissingDep, MissingEvidence, OnCycle, OnRemove, Op, Outcome, PhaseRef, Plan,
+    Policy, Ref, Refusal, StartGate, Status, Stop, Todo, Uid, Verify, VerifyMode, Work, apply,
 };
 use punch_testkit::ask::{self, Ask, Batch, Fields, Name, New, Spot};
 use punch_testkit::model::{Edge, ModelTodo, Row, State};
@@ -33,6 +33,7 @@ pub fn policy(rules: &Rules) -> Policy {
             Proof::Command => VerifyMode::Command,
         },
         missing_evidence: if rules.words { MissingEvidence::Refuse } else { MissingEvidence::Mark },
+        attempts: Attempts::default(),
     }
 }
 

@@ -57,6 +57,7 @@ const NATIVE: Policy = Policy {
     dep_on_running: punch_core::DepOnRunning::Keep,
     verify: VerifyMode::Claim,
     missing_evidence: MissingEvidence::Mark,
+    attempts: punch_core::Attempts(punch_core::ATTEMPTS),
 };
 
 #[test]

@@ -142,6 +142,8 @@ settings! {
     run_agents: u32 = "run.agents", "1", (1, 64), None, USER;
     /// The agent `punch run` starts: `claude`, `codex`, `exec:COMMAND` or `acp:COMMAND`.
     run_agent: Option<String> = "run.agent", "", (1, 2_000), None, COMMAND;
+    /// How often a run tries a todo before the todo counts as failed. Usage limits, agents that do not start and todos that were taken away do not count.
+    run_attempts: u32 = "run.attempts", "3", (1, 100), None, USER;
     /// Dollars a run may cost; `0` for no limit.
     run_max_cost: f64 = "run.max_cost", "0", (0, 1_000_000), None, USER;
     /// Tokens a run may use; `0` for no limit.
@@ -164,6 +166,14 @@ settings! {
     run_grace: Duration = "run.grace", "5s", (0, DAY), None, USER;
     /// Pause after a failed turn. It doubles with every further failure in a row, up to 5m.
     run_backoff: Duration = "run.backoff", "2s", (0, 5 * 60 * SECOND), None, USER;
+    /// How long a run waits for an agent whose usage limit is reached. If the limit is reset later than that, the agent gets no more todos, and without other agents the run ends. `0s` never waits.
+    run_limit_wait: Duration = "run.limit_wait", "12h", (0, 30 * DAY), None, USER;
+    /// Pause before an agent is tried again that reached its usage limit without naming the time of the reset.
+    run_limit_pause: Duration = "run.limit_pause", "15m", (SECOND, 7 * DAY), None, USER;
+    /// Exit code with which an `exec:` agent reports that its usage limit is reached; `0` for none.
+    run_limit_exit: u32 = "run.limit_exit", "75", (0, 255), None, USER;
+    /// Text that an `exec:` agent prints before it fails if its usage limit is reached. The messages of known agents count too.
+    run_limit_text: Option<String> = "run.limit_text", "", (1, 200), None, USER;
     /// Tokens that the context of an agent holds. A conversation gets further todos only up to 70 % of it.
     run_context: u64 = "run.context", "200000", (1_000, 100_000_000), None, USER;
     /// How to answer permission requests of agents in a run: `ask` asks you and waits for the answer; `allow` allows everything; `deny` refuses everything.
@@ -176,6 +186,12 @@ settings! {
     run_remote_answers: bool = "run.remote_answers", "false", ANY, None, COMMAND;
     /// Give every todo of a run its own git worktree.
     run_worktrees: bool = "run.worktrees", "false", ANY, None, USER;
+    /// Command that prepares the worktree of a todo before its agent starts, such as `npm ci`. It runs in the worktree; if it fails, no attempt is counted.
+    run_setup: Option<String> = "run.setup", "", (1, 2_000), None, COMMAND;
+    /// Files ignored by git that are copied into the worktree of a todo: globs separated by commas, such as `.env, config/*.local`. Links are not copied.
+    run_copy: Option<String> = "run.copy", "", (1, 2_000), None, COMMAND;
+    /// Command to run when something enters the inbox during a run and when a run ends. It gets the text on standard input, such as `mail -s punch me`.
+    notify_command: Option<String> = "notify.command", "", (1, 2_000), None, COMMAND;
     /// Remind agents of the todo list from time to time.
     reminders_enabled: bool = "reminders.enabled", "true", ANY, None, ANYONE;
     /// Tokens that all reminders of one session may use together.
@@ -222,6 +238,7 @@ impl Settings {
             dep_on_running: over(base.dep_on_running, &self.policy_dep_on_running),
             verify: over(base.verify, &self.policy_verify),
             missing_evidence: base.missing_evidence,
+            attempts: base.attempts,
         }
     }
 }
@@ -255,6 +272,7 @@ mod tests {
             dep_on_running: set.policy_dep_on_running.value,
             verify: set.policy_verify.value,
             missing_evidence: punch_core::MissingEvidence::Mark,
+            attempts: punch_core::Attempts::default(),
         };
         assert_eq!(everything, Policy::default());
     }

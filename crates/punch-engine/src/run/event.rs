@@ -112,6 +112,17 @@ pub enum RunEvent {
         /// The reason.
         why: String,
     },
+    /// The usage limit of an agent is reached. It gets no todo until the limit is reset; no attempt is counted.
+    Limited {
+        /// The seat of the agent.
+        agent: usize,
+        /// The program, such as `claude`.
+        name: String,
+        /// What the agent reported.
+        why: String,
+        /// When the seat is used again; `None` if the run does not wait that long.
+        until: Option<i64>,
+    },
     /// No todo can be started now, but one will become ready without the user.
     Waiting {
         /// What the run waits for.
@@ -144,6 +155,7 @@ impl RunEvent {
         | Self::Failed { agent, .. }
         | Self::Held { agent, .. }
         | Self::Asks { agent, .. }
+        | Self::Limited { agent, .. }
         | Self::Released { agent, .. }) = self
         else {
             return None;

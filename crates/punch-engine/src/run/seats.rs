@@ -21,6 +21,8 @@ pub enum SeatStage {
     Idle,
     /// Pauses after a failed start or turn.
     Resting,
+    /// Waits until the usage limit of its agent is reset.
+    Limited,
     /// Starts an agent.
     Starting,
     /// Its agent works.
@@ -43,6 +45,7 @@ impl SeatStage {
         match self {
             Self::Idle => "idle",
             Self::Resting => "resting",
+            Self::Limited => "limited",
             Self::Starting => "starting",
             Self::Working => "working",
             Self::Asking => "asking",
@@ -68,6 +71,8 @@ pub struct SeatStatus {
     pub agent: String,
     /// Since when it does that.
     pub since: i64,
+    /// When the usage limit of its agent is reset, while it waits for that.
+    pub until: Option<i64>,
     /// When its agent last printed or reported something.
     pub last_sign: Option<i64>,
     /// The last line that its agent printed.
@@ -83,7 +88,7 @@ pub struct SeatStatus {
 impl SeatStatus {
     /// Returns true if both stand in the same place: everything but signs of life and usage is equal.
     pub fn is_same_place(&self, other: &Self) -> bool {
-        (self.stage, &self.todo, &self.agent) == (other.stage, &other.todo, &other.agent)
+        (self.stage, &self.todo, &self.agent, self.until) == (other.stage, &other.todo, &other.agent, other.until)
     }
 }
 

@@ -44,6 +44,9 @@ pub struct SeatRow {
     pub todo: Option<Plain>,
     /// Since when it does that.
     pub since: i64,
+    /// When the usage limit of its agent is reset, while it waits for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<i64>,
     /// When its agent last printed or reported something.
     pub last_sign: Option<i64>,
     /// Tokens that its todo took in this run so far.
@@ -118,6 +121,7 @@ impl From<&SeatStatus> for SeatRow {
             stage: seat.stage,
             todo: seat.todo.as_deref().map(Plain::id),
             since: seat.since,
+            until: seat.until,
             last_sign: seat.last_sign,
             tokens: seat.tokens,
             cost: seat.cost,
@@ -136,6 +140,7 @@ impl SeatRow {
             line = line.with(Role::Text, ", ").id(todo);
         }
         let mut parts = vec![format!("for {}", whole(self.since))];
+        parts.extend(self.until.map(|at| format!("until {}", utc(at))));
         parts.extend(self.last_sign.map(|at| format!("last sign of life {} ago", whole(at))));
         parts.extend((self.tokens > 0).then(|| format!("{} tokens", self.tokens)));
         parts.extend((self.cost > 0).then(|| dollars(self.cost)));

@@ -18,7 +18,7 @@ pub use error::VerifyError;
 pub use output::TAIL;
 pub use prove::{Proof, Proofs};
 pub use recheck::Rechecked;
-pub use run::{End, Ran};
+pub use run::{End, Ran, run as run_command};
 
 use crate::git::GitFolders;
 use crate::locate;
@@ -49,6 +49,7 @@ impl WorkTree {
             consents: self.consents.clone(),
             stopped,
             without: &[],
+            environment: &[],
         }
     }
 }
@@ -67,6 +68,8 @@ pub struct Checker<'a> {
     pub stopped: &'a (dyn Fn() -> bool + Sync),
     /// Variables that checks do not inherit.
     pub without: &'a [&'a str],
+    /// Variables that checks get.
+    pub environment: &'a [(String, String)],
 }
 
 impl Checker<'_> {
@@ -106,7 +109,7 @@ impl Checker<'_> {
 
     /// Runs a command, whatever it is for. The caller answers for the consent.
     fn run(&self, command: &Verify) -> std::io::Result<Ran> {
-        run::run(command, &self.root, self.limit, self.stopped, self.without)
+        run::run(command, &self.root, self.limit, self.stopped, self.without, self.environment)
     }
 
     /// The commit that the worktree stands on.

@@ -39,13 +39,14 @@ pub struct Ran {
     pub hash: String,
 }
 
-/// Runs a command in a folder. An error means that it did not start.
-pub(super) fn run(
+/// Runs a command in a folder, with more variables and without some. An error means that it did not start.
+pub fn run(
     command: &Verify,
     folder: &Path,
     limit: Duration,
     stopped: &(dyn Fn() -> bool + Sync),
     without: &[&str],
+    environment: &[(String, String)],
 ) -> io::Result<Ran> {
     // Programs look their folder up by name: one that is gone would not fail everywhere.
     if !folder.is_dir() {
@@ -57,6 +58,7 @@ pub(super) fn run(
     for name in without {
         program.env_remove(name);
     }
+    program.envs(environment.iter().map(|(name, value)| (name, value)));
     let mut child = GuardedChild::start(&mut program)?;
     // It holds our ends for writing: with them the output would never end.
     drop(program);

@@ -62,13 +62,15 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         "keep_going.no_progress" | "keep_going.absolute_max" | "keep_going.max_minutes" | "reminders.tokens" => {
             [("4", "4"), ("1", "1"), ("2", "2"), ("5", "5")]
         }
-        "run.agents" | "run.max_tokens" | "run.max_turns" | "run.todo_tokens" | "run.todo_turns" => {
-            [("4", "4"), ("1", "1"), ("2", "2"), ("5", "5")]
-        }
+        "run.agents" | "run.attempts" | "run.limit_exit" | "run.max_tokens" | "run.max_turns" | "run.todo_tokens"
+        | "run.todo_turns" => [("4", "4"), ("1", "1"), ("2", "2"), ("5", "5")],
         "run.context" => [("1024", "1024"), ("2048", "2048"), ("4096", "4096"), ("8192", "8192")],
-        "run.agent" | "run.allow" => [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")],
+        "run.agent" | "run.allow" | "run.limit_text" | "run.setup" | "run.copy" | "notify.command" => {
+            [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")]
+        }
         "run.max_cost" | "run.todo_cost" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
-        "run.max_time" | "run.todo_time" | "run.idle" | "run.grace" | "run.backoff" | "run.ask_wait" => {
+        "run.max_time" | "run.todo_time" | "run.idle" | "run.grace" | "run.backoff" | "run.ask_wait"
+        | "run.limit_wait" | "run.limit_pause" => {
             [("1s", "\"1s\""), ("2s", "\"2s\""), ("3s", "\"3s\""), ("4s", "\"4s\"")]
         }
         "run.permission" => [("deny", "\"deny\""), ("allow", "\"allow\""), ("ask", "\"ask\""), ("deny", "\"deny\"")],

@@ -1,13 +1,15 @@
 //! `exec:CMD`: any program. It gets the prompt on its standard input and says with its exit code whether it is done.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::{ChildStdin, Stdio};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use punch_agents::UsageLimit;
 use punch_core::text;
+use punch_engine::config::Settings;
 use punch_engine::process::{GuardedChild, shell};
 
 use super::{Agent, Assignment, Event, Finish, Lines, Out, Running, Sink};
@@ -15,16 +17,68 @@ use super::{Agent, Assignment, Event, Finish, Lines, Out, Running, Sink};
 /// Bytes of a line that are shown to people.
 const SHOWN: usize = 400;
 
+/// After its end, what it printed is awaited for so long: a process that cannot be ended may hold the pipe.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// A program as an agent.
 #[derive(Clone, Debug)]
 pub(super) struct Exec {
     command: String,
+    limits: LimitSigns,
+}
+
+/// How a program of the user reports that its usage limit is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LimitSigns {
+    /// The exit code that means it; `None` for none.
+    pub exit_code: Option<i32>,
+    /// A part of a printed line that means it when the program fails, in lower case. The texts of known agents count too.
+    pub text: Option<String>,
+}
+
+impl LimitSigns {
+    /// Returns the signs that the settings name.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            exit_code: i32::try_from(settings.run_limit_exit.value).ok().filter(|code| *code > 0),
+            text: settings.run_limit_text.value.as_ref().map(|text| text.to_lowercase()),
+        }
+    }
+
+    /// Returns the limit that a printed line reports.
+    fn in_line(&self, line: &str) -> Option<UsageLimit> {
+        match &self.text {
+            Some(text) if line.to_lowercase().contains(text) => Some(UsageLimit::of(line)),
+            _ => UsageLimit::of_any_agent(line),
+        }
+    }
+
+    /// Returns how a turn ended, given the exit code, the last line and the limit that was printed last.
+    fn finish(&self, code: Option<i32>, printed: Printed) -> Finish {
+        match (code, printed.limit) {
+            (Some(0), _) => Finish::Natural,
+            (Some(_), Some(limit)) => Finish::UsageLimit(limit),
+            (Some(code), None) if self.exit_code == Some(code) => {
+                let last = Some(printed.last).filter(|line| !line.is_empty());
+                Finish::UsageLimit(UsageLimit::of(&last.unwrap_or_else(|| format!("exit code {code}"))))
+            }
+            (Some(code), None) => Finish::Failed(format!("exit code {code}")),
+            (None, _) => Finish::Failed("it does not end".to_owned()),
+        }
+    }
+}
+
+/// What a program printed, as far as its end depends on it.
+#[derive(Debug, Default)]
+struct Printed {
+    last: String,
+    limit: Option<UsageLimit>,
 }
 
 impl Exec {
     /// Runs a line of the shell.
-    pub fn new(command: &str) -> Self {
-        Self { command: command.to_owned() }
+    pub fn new(command: &str, limits: LimitSigns) -> Self {
+        Self { command: command.to_owned(), limits }
     }
 }
 
@@ -32,12 +86,17 @@ impl Agent for Exec {
     fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
         let mut command = shell(&self.command);
         assignment.prepare(&mut command);
-        begin(command, &assignment.prompt, &assignment.log, sink)
+        begin(command, assignment, sink, self.limits.clone())
     }
 }
 
-fn begin(mut command: std::process::Command, prompt: &str, log: &Path, sink: Sink) -> io::Result<Box<dyn Running>> {
-    let out = Out::open(log)?;
+fn begin(
+    mut command: std::process::Command,
+    assignment: &Assignment,
+    sink: Sink,
+    limits: LimitSigns,
+) -> io::Result<Box<dyn Running>> {
+    let out = Out::open(&assignment.log)?;
     let (reader, writer) = io::pipe()?;
     command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
     let mut kept = GuardedChild::start(&mut command)?;
@@ -46,14 +105,19 @@ fn begin(mut command: std::process::Command, prompt: &str, log: &Path, sink: Sin
     let input = kept.stdin();
     let wait = kept.waiter();
     let running = Arc::new(Mutex::new(kept));
-    feed(input, prompt.to_owned())?;
+    feed(input, assignment.prompt.clone())?;
     let (shown, printed) = (sink.clone(), out.clone());
+    let (read, all_read) = channel::<Printed>();
+    let signs = limits.clone();
     thread::Builder::new().name("agent-output".into()).spawn(move || {
-        for line in Lines::new(reader, out).limited(SHOWN) {
-            if !line.trim().is_empty() {
-                shown.report(Event::Text(text::neutral(&line).into_owned()));
-            }
+        let mut printed = Printed::default();
+        for line in Lines::new(reader, out).limited(SHOWN).filter(|line| !line.trim().is_empty()) {
+            printed.limit = signs.in_line(&line).or(printed.limit);
+            shown.report(Event::Text(text::neutral(&line).into_owned()));
+            printed.last = line;
         }
+        // Without a receiver its end was already reported.
+        let _ = read.send(printed);
     })?;
     let ended = running.clone();
     thread::Builder::new().name("agent".into()).spawn(move || {
@@ -64,11 +128,7 @@ fn begin(mut command: std::process::Command, prompt: &str, log: &Path, sink: Sin
         }
         // Whatever it left behind goes with it: nothing would read or end that later.
         let code = held().end();
-        let finish = match code {
-            Some(0) => Finish::Natural,
-            Some(code) => Finish::Failed(format!("exit code {code}")),
-            None => Finish::Failed("it does not end".to_owned()),
-        };
+        let finish = limits.finish(code, all_read.recv_timeout(GRACE).unwrap_or_default());
         sink.report(Event::TurnEnded { finish });
         sink.report(Event::Exited { code });
     })?;
@@ -129,5 +189,34 @@ impl Running for Started {
 impl Drop for Started {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use punch_agents::Reset;
+
+    use super::*;
+
+    #[test]
+    fn a_program_reports_its_usage_limit_by_exit_code_or_by_what_it_prints() {
+        let signs = LimitSigns { exit_code: Some(75), text: Some("come back later".into()) };
+        let finish = |code: i32, lines: &[&str]| {
+            let limit = lines.iter().rev().find_map(|line| signs.in_line(line));
+            let last = lines.last().copied().unwrap_or_default().to_owned();
+            signs.finish(Some(code), Printed { last, limit })
+        };
+        let limited = |message: &str, reset| Finish::UsageLimit(UsageLimit { message: message.into(), reset });
+        let hour = Reset::After(Duration::from_secs(3_600));
+        assert_eq!(finish(75, &["busy, try again in 1 hour"]), limited("busy, try again in 1 hour", hour));
+        assert_eq!(finish(75, &[]), limited("exit code 75", Reset::Unknown));
+        assert_eq!(finish(1, &["Come back later", "bye"]), limited("Come back later", Reset::Unknown));
+        let known = "Claude AI usage limit reached|1749924000";
+        assert_eq!(finish(1, &[known]), limited(known, Reset::At(1_749_924_000_000)));
+        // What counts first is that the program is done.
+        assert_eq!(finish(0, &[known]), Finish::Natural);
+        assert_eq!(finish(1, &["no network"]), Finish::Failed("exit code 1".into()));
     }
 }

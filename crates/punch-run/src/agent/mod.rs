@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
+pub use exec::LimitSigns;
 pub use punch_agents::headless::{Event, Finish, Permission, PlanEntry, Spending};
 pub use sink::{Report, Sink, reports};
 pub use spec::{Kind, Spec, SpecError};
@@ -83,10 +84,10 @@ pub trait Running: Send {
     fn pid(&self) -> u32;
 }
 
-/// The agent that a spec names.
-pub fn agent(spec: &Spec) -> Result<Box<dyn Agent>, SpecError> {
+/// The agent that a spec names. `limits` are the signs of a program that has no adapter.
+pub fn agent(spec: &Spec, limits: &LimitSigns) -> Result<Box<dyn Agent>, SpecError> {
     match spec.kind {
-        Kind::Exec => Ok(Box::new(exec::Exec::new(&spec.command))),
+        Kind::Exec => Ok(Box::new(exec::Exec::new(&spec.command, limits.clone()))),
         Kind::Acp => Ok(Box::new(acp::Acp::new(&spec.command))),
         Kind::Headless(program) => match headless::HeadlessAgent::new(program, &spec.command) {
             Some(agent) => Ok(Box::new(agent)),

@@ -11,10 +11,12 @@ use punch_engine::{Begin, Ended, EngineError, Request, RunControls, RunHolder, R
 use serde_json::json;
 
 use super::journal::Journal;
+use super::notify::InboxWatch;
 use super::plan_cache::PlanCache;
+use super::prepare::Setup;
 use super::seat::{Rules, Seat, SeatEvent};
 use super::{Message, Runner, World};
-use crate::agent::{self, Kind, Spec};
+use crate::agent::{self, Kind, LimitSigns, Spec};
 use crate::error::{MissingApprovals, RunError};
 use crate::folder::{self, Folder};
 use crate::interrupt::Interrupt;
@@ -66,7 +68,8 @@ pub(super) struct Begun<'e> {
 
 /// Takes the lease and begins or resumes the run.
 pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journal<'_>) -> Result<Begun<'e>, RunError> {
-    options.specs.iter().try_for_each(|spec| agent::agent(spec).map(drop))?;
+    let limits = LimitSigns::of(world.settings);
+    options.specs.iter().try_for_each(|spec| agent::agent(spec, &limits).map(drop))?;
     options.permissions.rules()?;
     let lease = PlanLease::take(world)?;
     // The holder of the lease is the only runner. Agents of dead runners that are still alive would keep working on
@@ -147,17 +150,24 @@ pub(super) fn runner<'s, 'e>(
     let run = begun.record.clone();
     let ledger = world.engine.ledger(world.plan, run.id)?;
     let before = Duration::from_millis(run.body.wall);
-    let agents = options.specs.iter().map(agent::agent).collect::<Result<Vec<_>, _>>()?;
+    let limits = LimitSigns::of(world.settings);
+    let agents = options.specs.iter().map(|spec| agent::agent(spec, &limits)).collect::<Result<Vec<_>, _>>()?;
+    let setup = Setup::of(world.settings);
     let runner = Runner {
         folder: Folder::make(&world.store, world.plan, run.id)?,
         meter: Meter::new(options.limits, options.todo_limits, &ledger, before),
-        rules: Rules::of(
-            world.settings,
-            run.id,
-            lanes.is_some(),
-            world.engine.calibration()?,
-            options.permissions.rules()?,
-        ),
+        rules: Rules {
+            prepares: lanes.is_some() && !setup.is_empty(),
+            ..Rules::of(
+                world.settings,
+                run.id,
+                lanes.is_some(),
+                world.engine.calibration()?,
+                options.permissions.rules()?,
+            )
+        },
+        setup,
+        ports: HashMap::new(),
         seats: (0..options.seats.max(1)).filter_map(|n| seat(n, &options.specs)).collect(),
         processes: HashMap::new(),
         agents,
@@ -179,6 +189,7 @@ pub(super) fn runner<'s, 'e>(
         controls: RunControls::default(),
         paused: false,
         published: HashMap::new(),
+        inbox: InboxWatch::default(),
         renewed: Instant::now(),
     };
     Ok((runner, receive))

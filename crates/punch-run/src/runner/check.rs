@@ -16,7 +16,7 @@ const ROUNDS: usize = 5;
 impl Runner<'_, '_> {
     /// Begins the check of a todo; its verdict comes as a message. A todo that was worked on in a lane cannot be judged
     /// without it.
-    pub(super) fn check(&self, todo: Todo, owner: String, lane: Option<Lane>) {
+    pub(super) fn check(&self, todo: Todo, owner: String, lane: Option<Lane>, environment: Vec<(String, String)>) {
         let (store, send, lanes, run) = (self.store_retry(), self.send.clone(), self.lanes, self.run.id);
         let lane = match lanes {
             Some(lanes) if lane.is_none() => lanes.open(&todo.id).map(Some),
@@ -25,7 +25,7 @@ impl Runner<'_, '_> {
         self.scope.spawn(move || {
             let uid = todo.uid;
             let verdict = match lane {
-                Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane) }.run(),
+                Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane), environment }.run(),
                 Err(error) => Ok(Verdict::Hold(format!("its worktree cannot be had: {error}"))),
             };
             // The receiver is gone if the run has ended: the todo stays reported.
@@ -40,6 +40,8 @@ struct Check<'e> {
     todo: Todo,
     owner: String,
     lane: Option<(&'e Lanes, Lane)>,
+    /// Variables of the lane.
+    environment: Vec<(String, String)>,
 }
 
 impl Check<'_> {
@@ -101,7 +103,8 @@ impl Check<'_> {
         let stopped = || self.store.interrupt.is_asked();
         // Nothing may lead the command's git out of the lane.
         let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
-        let checker = Checker { without, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
+        let environment = &self.environment;
+        let checker = Checker { without, environment, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
         let plan = world.plan;
         let mut proofs = Proofs::default();
         if todo.verify.is_some() {

@@ -25,6 +25,7 @@ impl Runner<'_, '_> {
             let seat = &mut self.seats[at];
             let conditions = Conditions {
                 now: Instant::now(),
+                wall: self.world.engine.now(),
                 stopping: self.stop.is_some(),
                 urgent: self.interrupt.is_urgent(),
                 run_limit: self.meter.stops_run(),
@@ -55,6 +56,7 @@ impl Runner<'_, '_> {
     fn perform(&mut self, at: usize, effect: Effect) -> Result<Option<SeatEvent>, RunError> {
         match effect {
             Effect::Claim { uid, worker } => return self.claim(uid, worker).map(Some),
+            Effect::Prepare { start, todo } => return Ok(self.prepare(start, todo)),
             Effect::Launch { worker, todo, resume } => {
                 self.begin_turn(at, &todo)?;
                 let launched = self.launch(at, worker, &todo, resume).unwrap_or_else(SeatEvent::NotLaunched);
@@ -93,7 +95,10 @@ impl Runner<'_, '_> {
                 let op = Op::Done { target: Ref::Uid(todo.uid), evidence, fence: Some(todo.fence) };
                 self.submit_if_allowed(&request, op)?;
             }
-            Effect::Check { todo, owner, lane } => self.check(todo, owner, lane),
+            Effect::Check { todo, owner, lane } => {
+                let environment = self.lane_environment(todo.uid);
+                self.check(todo, owner, lane, environment);
+            }
             Effect::Completed(todo) => {
                 self.completed += 1;
                 let (agent, spent) = (self.seats[at].number, self.meter.of(todo.uid));
@@ -114,6 +119,14 @@ impl Runner<'_, '_> {
                     && let Err(error) = lanes.close(&lane, "Work that was not taken in\n")
                 {
                     self.remark(format!("a worktree stays: {error}"));
+                }
+            }
+            Effect::ShareLimit(sleep) => {
+                let spec = self.seats[at].spec;
+                for other in (0..self.seats.len()).filter(|other| *other != at) {
+                    if self.seats[other].number > 0 && self.seats[other].spec == spec {
+                        self.dispatch(other, SeatEvent::AgentLimited(sleep.clone()))?;
+                    }
                 }
             }
             Effect::Checkpoint(notes) => self.checkpoint(notes),
@@ -198,7 +211,8 @@ impl Runner<'_, '_> {
     /// Records that an attempt failed. Returns the todo as it is then, if the claim still held.
     fn fail(&self, at: usize, todo: &Todo, owner: &str, why: &str) -> Result<Option<Todo>, RunError> {
         let (settings, tree) = (Some(self.world.settings), Some(self.world.root.as_path()));
-        let request = Request { settings, tree, ..Request::of(self.actor(Some(owner))) };
+        let attempts = Some(self.rules.attempts);
+        let request = Request { settings, tree, attempts, ..Request::of(self.actor(Some(owner))) };
         let (uid, fence) = (todo.uid, todo.fence);
         let first = Footprint { todos: [uid].into(), ..Footprint::default() };
         let error = punch_core::text::clip(why, 4_000).into_owned();

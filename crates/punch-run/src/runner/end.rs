@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use punch_core::drive::roots;
 use punch_core::reason::is_optional;
 use punch_core::schedule::{budget, estimate};
+use punch_core::time::utc;
 use punch_core::{Plan, Status, Todo, Uid};
 use punch_engine::{CheckpointReason, Code, Ended, RunOutcome, Saving, WorkTree};
 
@@ -41,13 +42,26 @@ impl Runner<'_, '_> {
         let broken = self.seats.iter().all(Seat::is_broken);
         // A todo waits for a resting seat, or could not be started just now and is tried again.
         if !broken && self.best(&HashSet::new())?.is_some() {
-            return Ok(false);
+            self.stop = self.usage_limit_of_all().map(Stop::Budget);
+            return Ok(self.stop.is_some());
         }
         if broken || !self.may_wait()? {
             return Ok(true);
         }
         self.report_waiting("nothing can start now; the run waits for a timer or another worker");
         Ok(false)
+    }
+
+    /// Returns the usage limit that keeps the last agents from working, in words, if the run does not wait for its reset.
+    fn usage_limit_of_all(&self) -> Option<String> {
+        if !self.seats.iter().all(Seat::is_out) {
+            return None;
+        }
+        let mut limited = self.seats.iter().filter_map(|seat| Some((seat, seat.sleep.as_ref()?)));
+        let (seat, sleep) = limited.next()?;
+        let reset = sleep.reset.map(|at| format!("; it is reset at {}", utc(at))).unwrap_or_default();
+        let (name, message) = (line(&seat.name), &sleep.message);
+        Some(line(&format!("{name} reached its usage limit{reset} ({message}). `punch run` resumes this run")))
     }
 
     /// Returns true if the user paused the run, or every seat that could work.
@@ -105,6 +119,7 @@ impl Runner<'_, '_> {
         let ended = Ended { outcome, because: because.clone() };
         let (completed, spent) = (self.completed, self.meter.sum());
         self.report(&RunEvent::Ended { outcome, because: because.clone(), completed, failed, spent });
+        self.notify(ended_message(&self.world.plan_name, self.run.id, &ended, completed));
         self.publish();
         self.persist(|engine| engine.end_run(self.world.plan, self.run.id, &ended))?;
         Ok(Finished { run: self.run.id, outcome, because, completed, spent })
@@ -135,6 +150,13 @@ impl Runner<'_, '_> {
             self.remark(format!("no checkpoint: {}", error.message()));
         }
     }
+}
+
+/// Returns the text for the user who is not at the terminal.
+fn ended_message(plan: &str, run: u64, ended: &Ended, completed: u64) -> String {
+    let todos = if completed == 1 { "1 todo" } else { &format!("{completed} todos") };
+    let head = format!("plan {plan}: run {run} ended ({}), {todos} completed\n", ended.outcome.name());
+    ended.because.iter().fold(head, |text, why| text + why + "\n")
 }
 
 /// Returns what failed and what blocks the open todos, one line each; nothing if everything is done.

@@ -16,6 +16,7 @@ impl Runner<'_, '_> {
         self.apply_stop_requests()?;
         self.check_questions()?;
         self.tick()?;
+        self.notify_of_inbox()?;
         self.publish();
         Ok(())
     }
@@ -56,6 +57,7 @@ impl Runner<'_, '_> {
             return Ok(());
         }
         self.compared = stamp;
+        self.inbox.plan_changed();
         self.apply_controls()?;
         for at in 0..self.seats.len() {
             let Some(uid) = self.seats[at].state.job_in_work().map(|job| job.todo.uid) else { continue };

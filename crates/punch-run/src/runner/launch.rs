@@ -37,12 +37,13 @@ impl Runner<'_, '_> {
         let session = self.folder.session(&name);
         // In a lane, nothing may lead the agent's git to the user's index or branch.
         let git = GIT_ELSEWHERE.iter().filter(|_| lane.is_some()).map(|name| (*name).to_owned());
-        let mut environment = vec![
+        let mut environment = self.lane_environment(todo.uid);
+        environment.extend([
             variable("PUNCH_PLAN", &self.world.plan_name),
             variable("PUNCH_OWNER", &worker.owner),
             variable("PUNCH_ASSIGNED", worker.key.session_id()),
             variable("PUNCH_SESSION_FILE", &text(&session)),
-        ];
+        ]);
         environment.extend(self.world.store_variables.iter().cloned());
         if self.seats[at].exit_reports_done {
             // Such a process has one todo. A prompt quotes the id, and cuts a long one.

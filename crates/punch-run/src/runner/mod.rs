@@ -10,7 +10,9 @@ mod end;
 mod housekeeping;
 mod journal;
 mod launch;
+mod notify;
 mod plan_cache;
+mod prepare;
 mod publish;
 mod questions;
 mod seat;
@@ -36,7 +38,9 @@ use crate::observer::{RunEvent, RunObserver};
 use crate::options::Options;
 use crate::worktree::Lanes;
 use journal::Journal;
+use notify::InboxWatch;
 use plan_cache::PlanCache;
+use prepare::Setup;
 use publish::Published;
 use questions::PendingQuestion;
 use seat::{Rules, Seat, SeatEvent, SeatState, Verdict};
@@ -96,6 +100,8 @@ enum Message {
     Agent(Report),
     /// The check of a todo is over.
     Checked(Uid, Result<Verdict, EngineError>),
+    /// The lane for this start of an agent is prepared; the error says why not.
+    Prepared(u64, Result<(), String>),
 }
 
 /// Why the run starts nothing more.
@@ -119,6 +125,9 @@ struct Runner<'s, 'e> {
     folder: Folder,
     meter: Meter,
     rules: Rules,
+    setup: Setup,
+    /// The port that belongs to the lane of each todo.
+    ports: HashMap<Uid, u16>,
     agents: Vec<Box<dyn Agent>>,
     /// The seats of agents, then one for each check of a todo that was reported before.
     seats: Vec<Seat>,
@@ -143,6 +152,8 @@ struct Runner<'s, 'e> {
     paused: bool,
     /// Where the seats stood when that was last stored, by number.
     published: HashMap<usize, Published>,
+    /// What has entered the inbox, for notifications.
+    inbox: InboxWatch,
     /// When the lease of the plan was last renewed.
     renewed: Instant,
 }
@@ -199,6 +210,12 @@ impl<'s, 'e> Runner<'s, 'e> {
         self.waiting = false;
         match message {
             Message::Agent(report) => self.agent_reported(report),
+            Message::Prepared(start, prepared) => {
+                let waits =
+                    |seat: &Seat| matches!(&seat.state, SeatState::Preparing { worker, .. } if worker.start == start);
+                let Some(at) = self.seats.iter().position(waits) else { return Ok(()) };
+                self.dispatch(at, SeatEvent::Prepared(prepared))
+            }
             Message::Checked(uid, verdict) => {
                 let of = |seat: &Seat| matches!(&seat.state, SeatState::Checking { job, .. } if job.todo.uid == uid);
                 let verdict = verdict?;

@@ -75,6 +75,7 @@ impl Runner<'_, '_> {
             todo: job.map(|job| crate::observer::line(&job.todo.id)),
             agent: seat.name.clone(),
             since: now,
+            until: seat.sleep.as_ref().filter(|_| seat.state.is_idle()).and_then(|sleep| sleep.until),
             last_sign,
             line: if conversation.is_some() { self.journal.last_line(seat.number) } else { String::new() },
             tokens: spent.tokens.saturating_add(turn.map_or(0, |turn| turn.tokens())),
@@ -97,9 +98,10 @@ pub(super) const fn stage(seat: &Seat, run_paused: bool) -> SeatStage {
     match &seat.state {
         SeatState::Idle { .. } | SeatState::Resting { .. } if seat.is_stopped() => SeatStage::Stopped,
         SeatState::Idle { .. } | SeatState::Resting { .. } if seat.paused || run_paused => SeatStage::Paused,
+        SeatState::Idle { .. } | SeatState::Resting { .. } if seat.sleep.is_some() => SeatStage::Limited,
         SeatState::Idle { .. } => SeatStage::Idle,
         SeatState::Resting { .. } => SeatStage::Resting,
-        SeatState::Claiming { .. } | SeatState::Starting { .. } => SeatStage::Starting,
+        SeatState::Claiming { .. } | SeatState::Preparing { .. } | SeatState::Starting { .. } => SeatStage::Starting,
         SeatState::Working { .. }
         | SeatState::Continuing { .. }
         | SeatState::Judging { .. }

@@ -6,6 +6,7 @@ mod agent_events;
 mod event;
 mod interruptions;
 mod step;
+mod usage_limit;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -50,6 +51,10 @@ pub(super) struct Seat {
     pub stop_requested: bool,
     /// The user paused the seat: it finishes its todo and gets no other.
     pub paused: bool,
+    /// The usage limit of the agent is reached: the seat gets no todo until then.
+    pub sleep: Option<Sleep>,
+    /// When the usage limit was reached first, in milliseconds since the epoch, if no turn succeeded since.
+    pub limited_since: Option<i64>,
     /// What the seat is doing.
     pub state: SeatState,
 }
@@ -64,6 +69,9 @@ pub(super) enum SeatState {
     Resting { until: Instant, conversation: Option<Conversation> },
     /// Transient: a todo is being claimed.
     Claiming { conversation: Option<Conversation>, uid: Uid },
+    /// The lane of the todo is being prepared for a worker. `inspecting` is set, and the state transient, while the todo
+    /// is looked at again afterwards.
+    Preparing { worker: Worker, job: Job, inspecting: bool },
     /// Transient: the agent is being prompted (in its open conversation) or launched.
     Starting { conversation: Option<Conversation>, job: Job },
     /// The agent is in a turn.
@@ -72,8 +80,9 @@ pub(super) enum SeatState {
     Asking { conversation: Conversation, job: Job, questions: VecDeque<Permission> },
     /// Transient: the turn ended, and the plan decides what comes next. `can_check` is true if the todo has a check.
     Judging { conversation: Conversation, job: Job, can_check: bool },
-    /// Transient: the agent exited; if it did not report its todo as done, the attempt failed because of `why`.
-    AgentGone { job: Job, why: String },
+    /// Transient: the agent is gone. If it did not report its todo as done, the attempt failed because of `failure`, or
+    /// does not count if that is `None`, because the agent reached its usage limit.
+    AgentGone { job: Job, failure: Option<String> },
     /// Transient: the agent gets a further prompt about its todo, in a new process if needed.
     Continuing { conversation: Conversation, job: Job, text: String },
     /// Transient: a failed attempt is being recorded, then the todo claimed again for a retry in the same conversation.
@@ -82,6 +91,18 @@ pub(super) enum SeatState {
     Checking { conversation: Option<Conversation>, job: Job },
     /// The agent was asked to end and has not exited yet.
     Ending { conversation: Conversation, reason: EndReason },
+}
+
+/// How long a seat sleeps because the usage limit of its agent is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sleep {
+    /// When the seat wakes up, in milliseconds since the epoch; `None` if the run does not wait that long. A time of the
+    /// wall clock, because other clocks stand still while the computer sleeps.
+    pub until: Option<i64>,
+    /// When the limit is reset, if the agent named a time.
+    pub reset: Option<i64>,
+    /// What the agent reported.
+    pub message: String,
 }
 
 /// Why an agent was asked to end.
@@ -164,18 +185,29 @@ impl Seat {
             start_error: String::new(),
             stop_requested: false,
             paused: false,
+            sleep: None,
+            limited_since: None,
             state: SeatState::Idle { conversation: None },
         }
     }
 
     /// Returns true if the seat can be given a todo now.
     pub const fn is_free(&self) -> bool {
-        matches!(self.state, SeatState::Idle { .. }) && self.number > 0 && !self.paused && !self.is_stopped()
+        matches!(self.state, SeatState::Idle { .. })
+            && self.number > 0
+            && !self.paused
+            && self.sleep.is_none()
+            && !self.is_stopped()
     }
 
     /// Returns true if the seat gets no more todos: it was told to stop, or its agent failed to start too often.
     pub const fn is_stopped(&self) -> bool {
         self.stop_requested || self.is_broken()
+    }
+
+    /// Returns true if the seat gets no more todos in this run, because it was stopped or its usage limit is reset too late.
+    pub fn is_out(&self) -> bool {
+        self.is_stopped() || self.sleep.as_ref().is_some_and(|sleep| sleep.until.is_none())
     }
 
     /// Returns true if the agent failed to start too often.
@@ -202,7 +234,7 @@ macro_rules! parts {
                 (Some(conversation), Some(job))
             }
             SeatState::Ending { conversation, reason: EndReason::TodoLost(_) } => (Some(conversation), None),
-            SeatState::AgentGone { job, .. } => (None, Some(job)),
+            SeatState::AgentGone { job, .. } | SeatState::Preparing { job, .. } => (None, Some(job)),
         }
     };
 }

@@ -42,6 +42,10 @@ punch_core::errors! {
             }),
             ("check what is in that folder, then delete `{path}/.git` and run `git worktree repair` in the repository, \
               or delete the whole folder");
+        /// A file cannot be copied into the worktree of a lane.
+        Copy { path: PathBuf, cause: String }: "lane_copy",
+            ("cannot copy `{path}` into the worktree: {cause}"),
+            ("change `run.copy`, or remove what is in the way");
         /// A git command failed.
         Git { what: String, said: String }: "git_failed",
             ("git could not {what}: {said}"),

@@ -1,6 +1,7 @@
 //! Lanes: every todo of a run is worked on in a git worktree and on a branch of its own, and the work is merged on
 //! the result branch of the run (decision 0016). Nothing here touches the user's worktree, index or branches.
 
+mod copy;
 mod error;
 mod git;
 mod lane;

@@ -262,6 +262,7 @@ pub fn typical(look: Look, size: (u16, u16)) -> Scene {
         todo: Some(todo.to_owned()),
         agent: agent.to_owned(),
         since: now - 12 * MINUTE,
+        until: None,
         last_sign: Some(now - quiet),
         line: "Running the tests".to_owned(),
         tokens,

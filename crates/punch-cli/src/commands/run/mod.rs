@@ -27,7 +27,7 @@ pub const LONG_ABOUT: &str = "\
 Run agents until the plan is done.
 
 The schedule decides which agent works on which todo, each under a lease. A todo that an agent reports as done is checked \
-before it counts; one that fails is retried once, and the agent learns what failed. If a run was killed, interrupted or \
+before it counts; one that fails is retried, and the agent learns what failed. If a run was killed, interrupted or \
 stopped by a limit, the next `punch run` resumes it and keeps counting its cost.";
 
 const EXAMPLES: &str = "\

@@ -10,13 +10,16 @@ mod guards;
 mod killed;
 mod limits;
 mod misbehaves;
+mod notify;
 #[cfg(unix)]
 mod questions;
 mod repository;
+mod setup;
 mod talks;
 #[cfg(unix)]
 pub mod terminal;
 mod trees;
+mod usage_limits;
 mod works;
 
 use std::fs;
@@ -73,7 +76,11 @@ impl Stage {
     /// Gives a command what the scripted agent needs.
     pub fn prepared(&self, mut command: Command) -> Command {
         command.env("TRACES", &self.traces).env("PUNCH", PUNCH);
-        command.env("PUNCH_RUN_BACKOFF", "10ms").env("PUNCH_RUN_GRACE", "300ms").env("PUNCH_RUN_IDLE", "60s");
+        command
+            .env("PUNCH_RUN_ATTEMPTS", "2")
+            .env("PUNCH_RUN_BACKOFF", "10ms")
+            .env("PUNCH_RUN_GRACE", "300ms")
+            .env("PUNCH_RUN_IDLE", "60s");
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -146,3 +146,20 @@ fn a_program_finds_the_exact_id_of_its_todo_in_its_environment() {
     stage.world.ok(&["run", "--agent", "exec:printf %s \"$PUNCH_TODO\" > id"]);
     assert_eq!(std::fs::read_to_string(stage.world.project.join("id")).unwrap(), long);
 }
+
+#[test]
+fn a_todo_is_tried_as_often_as_the_settings_say() {
+    for (attempts, value) in [(1, Some("1")), (3, None), (4, Some("4"))] {
+        let stage = Stage::new();
+        stage.add(&["refuse it"]);
+        let mut command = stage.command(&[]);
+        match value {
+            Some(value) => command.env("PUNCH_RUN_ATTEMPTS", value),
+            None => command.env_remove("PUNCH_RUN_ATTEMPTS"),
+        };
+        let run = crate::world::finished(command.output().unwrap());
+        assert_eq!(run.exit, Some(1), "{}", run.render());
+        assert_eq!(stage.trace("begun").len(), attempts, "{}", run.render());
+        assert_eq!((stage.status("T-1"), &stage.todo("T-1")["attempts"]), ("failed".into(), &attempts.into()));
+    }
+}

@@ -64,7 +64,15 @@ impl World {
     }
 
     pub fn checker<'a>(&self, limit: Duration, stopped: &'a (dyn Fn() -> bool + Sync)) -> Checker<'a> {
-        Checker { root: self.root.clone(), git: None, limit, consents: Some(self.consents()), stopped, without: &[] }
+        Checker {
+            root: self.root.clone(),
+            git: None,
+            limit,
+            consents: Some(self.consents()),
+            stopped,
+            without: &[],
+            environment: &[],
+        }
     }
 
     /// `done` with a check that may take a minute.

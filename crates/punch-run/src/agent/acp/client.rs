@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::spent::Meter;
 use super::update::Words;
 use crate::agent::{Assignment, Event, Finish, Permission};
+use punch_agents::UsageLimit;
 use punch_agents::headless::json::{Lines, detail, failed, name, str_of, whole};
 use punch_agents::headless::{AgentOutput, Listen};
 
@@ -123,7 +124,7 @@ impl Client {
                 let finish = if error["code"] == LOGIN {
                     failed(&format!("{hint} ({text})"), hint)
                 } else {
-                    failed(&text, hint)
+                    UsageLimit::of_any_agent(&text).map_or_else(|| failed(&text, hint), Finish::UsageLimit)
                 };
                 let mut events = self.meter.turn_over(&Value::Null);
                 events.push(Event::TurnEnded { finish });

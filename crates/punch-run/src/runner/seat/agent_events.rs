@@ -15,7 +15,8 @@ use crate::agent::{Event, Finish, Permission, PlanEntry, Spending};
 use crate::observer::{RunEvent, line};
 use crate::permission::Decision;
 use SeatState::{
-    AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Resting, Starting, Working,
+    AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Preparing, Resting, Starting,
+    Working,
 };
 
 /// Questions of one agent that may wait for the user; further ones are refused.
@@ -157,8 +158,12 @@ impl Step<'_, '_> {
                 self.end_agent(&conversation);
                 self.does_not_start(job.todo, &why)
             }
+            (state @ (Working { .. } | Asking { .. }), Finish::UsageLimit(limit)) if !is_ending => {
+                self.usage_limit_reached(state, &limit)
+            }
             // An agent that ends its turn no longer waits for an answer.
             (mut state @ (Working { .. } | Asking { .. }), finish) if !is_ending => {
+                self.seat.limited_since = None;
                 self.charge(&mut state);
                 let (Working { conversation, job } | Asking { conversation, job, .. }) = state else { return state };
                 let why = match finish {
@@ -166,6 +171,7 @@ impl Step<'_, '_> {
                         self.effect(Effect::Inspect(job.todo.uid));
                         return Judging { conversation, job, can_check: false };
                     }
+                    Finish::UsageLimit(limit) => limit.message,
                     Finish::Limit => "the agent's host ended the turn at a limit of its own".to_owned(),
                     Finish::Cancelled => "the turn was cancelled".to_owned(),
                     Finish::Failed(why) => why,
@@ -192,6 +198,7 @@ impl Step<'_, '_> {
             Idle { .. } => Idle { conversation: None },
             Resting { until, .. } => Resting { until, conversation: None },
             Claiming { uid, .. } => Claiming { conversation: None, uid },
+            state @ Preparing { .. } => state,
             Checking { job, .. } => Checking { conversation: None, job },
             Failing { job, why, checked, .. } => Failing { conversation: None, job, why, checked },
             Ending { reason: EndReason::RunEnds(job), .. } => self.give_back(job),
@@ -200,12 +207,13 @@ impl Step<'_, '_> {
                 self.give_back(job)
             }
             Ending { reason: EndReason::TodoLost(_), .. } => Idle { conversation: None },
-            Ending { reason: EndReason::Failed(job, why), .. } | AgentGone { job, why } => self.agent_gone(job, why),
+            Ending { reason: EndReason::Failed(job, why), .. } => self.agent_gone(job, Some(why)),
+            AgentGone { job, failure } => self.agent_gone(job, failure),
             Starting { job, .. }
             | Working { job, .. }
             | Asking { job, .. }
             | Judging { job, .. }
-            | Continuing { job, .. } => self.agent_gone(job, why),
+            | Continuing { job, .. } => self.agent_gone(job, Some(why)),
         }
     }
 }

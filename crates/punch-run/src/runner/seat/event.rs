@@ -7,7 +7,7 @@ use punch_engine::Answer;
 use punch_engine::config::Settings;
 use punch_store::{SessionKey, Spent};
 
-use super::Worker;
+use super::{Sleep, Worker};
 use crate::agent::{Event, Permission};
 use crate::observer::RunEvent;
 use crate::permission::Policy;
@@ -28,6 +28,8 @@ pub(in crate::runner) enum SeatEvent {
     Checked(Verdict),
     /// The todo that the agent works on has changed in the plan.
     TodoChanged(Todo),
+    /// Another seat with the same agent reached its usage limit.
+    AgentLimited(Sleep),
     /// The run, or this seat, is to stop.
     StopRequested,
     /// Time has passed. `printed` is when the agent last printed something.
@@ -36,6 +38,8 @@ pub(in crate::runner) enum SeatEvent {
     Claimed { worker: Worker, todo: Todo },
     /// Result of [`Effect::Claim`]: the todo is not ready any more, or another worker was faster.
     NotClaimed,
+    /// Result of [`Effect::Prepare`]: the lane is ready for the agent, or why not.
+    Prepared(Result<(), String>),
     /// Result of [`Effect::Launch`]: the process runs.
     Launched { worker: Worker, lane: Option<Lane> },
     /// Result of [`Effect::Launch`]: the process does not start.
@@ -74,6 +78,8 @@ pub(in crate::runner) enum Verdict {
 pub(in crate::runner) enum Effect {
     /// Claim a todo for a worker, or for a new one.
     Claim { uid: Uid, worker: Option<Worker> },
+    /// Prepare the lane of a todo on a thread of its own; [`SeatEvent::Prepared`] follows.
+    Prepare { start: u64, todo: Todo },
     /// Start the agent on a todo. With `resume`, continue an earlier conversation.
     Launch { worker: Worker, todo: Todo, resume: Option<Resume> },
     /// Prompt the agent in its open conversation. Without a text, with the description of the todo.
@@ -110,6 +116,8 @@ pub(in crate::runner) enum Effect {
     Charge(Spent),
     /// Remove the worktree of a lane; its work stays on its branch.
     CloseLane(Lane),
+    /// Let the other seats with the same agent sleep too: its usage limit is reached.
+    ShareLimit(Sleep),
     /// Save a snapshot of the plan and the git state.
     Checkpoint(&'static str),
     /// Start nothing more in this run because a limit is reached.
@@ -131,6 +139,8 @@ pub(in crate::runner) struct Resume {
 #[derive(Clone, Debug)]
 pub(in crate::runner) struct Conditions<'a> {
     pub now: Instant,
+    /// The same moment on the wall clock, in milliseconds since the epoch.
+    pub wall: i64,
     /// Nothing more is started in this run.
     pub stopping: bool,
     /// Agents that were asked to end are killed at once.
@@ -149,6 +159,10 @@ pub(in crate::runner) struct Rules {
     pub run: u64,
     /// Every todo is worked on in a lane of its own.
     pub lanes: bool,
+    /// A lane is prepared before an agent starts in it.
+    pub prepares: bool,
+    /// How often a todo is tried.
+    pub attempts: u32,
     /// The pause after the first failed turn.
     pub backoff: Duration,
     /// How long an agent may give no sign of life.
@@ -157,6 +171,10 @@ pub(in crate::runner) struct Rules {
     pub grace: Duration,
     /// How long a claim lasts unless renewed.
     pub lease: Duration,
+    /// How long a seat waits at most for the reset of a usage limit.
+    pub limit_wait: Duration,
+    /// How long a seat waits if the agent does not say when its usage limit is reset.
+    pub limit_pause: Duration,
     /// The factor for estimates.
     pub calibration: f64,
     /// Which permissions are granted without asking.
@@ -169,10 +187,14 @@ impl Rules {
         Self {
             run,
             lanes,
+            prepares: false,
+            attempts: settings.run_attempts.value,
             backoff: settings.run_backoff.value,
             idle: settings.run_idle.value,
             grace: settings.run_grace.value,
             lease: settings.lease.value,
+            limit_wait: settings.run_limit_wait.value,
+            limit_pause: settings.run_limit_pause.value,
             calibration,
             policy,
         }

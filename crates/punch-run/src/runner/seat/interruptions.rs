@@ -47,6 +47,8 @@ impl Step<'_, '_> {
     pub(super) fn tick(&mut self, mut state: SeatState, printed: Option<Instant>, todo_time_over: bool) -> SeatState {
         let (now, rules) = (self.conditions.now, self.conditions.rules);
         let since = |then: Instant| now.saturating_duration_since(then);
+        let wall = self.conditions.wall;
+        self.seat.sleep.take_if(|sleep| sleep.until.is_some_and(|until| until <= wall));
         if let Some(conversation) = state.conversation()
             && let Some(asked) = conversation.asked_to_end
             && (self.conditions.urgent || since(asked) >= rules.grace)

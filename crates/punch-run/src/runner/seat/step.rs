@@ -12,7 +12,8 @@ use crate::agent::Permission;
 use crate::observer::{RunEvent, line};
 use crate::worktree::Lane;
 use SeatState::{
-    AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Resting, Starting, Working,
+    AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Preparing, Resting, Starting,
+    Working,
 };
 
 pub(super) const SOMEONE_ELSES: &str = "someone else has it now";
@@ -46,6 +47,10 @@ impl Step<'_, '_> {
             (state, E::StopRequested) => self.stop(state),
             (state, E::Tick { printed, todo_time_over }) => self.tick(state, printed, todo_time_over),
             (state, E::TodoChanged(todo)) => self.todo_changed(state, &todo),
+            (state, E::AgentLimited(sleep)) => {
+                self.seat.sleep = Some(sleep);
+                state
+            }
 
             (Idle { conversation }, E::Assign { uid, fresh }) if !self.seat.stop_requested => {
                 let mut conversation = conversation;
@@ -69,12 +74,36 @@ impl Step<'_, '_> {
                     return self.leave(conversation, None, false);
                 }
                 let job = Job::new(todo.clone(), worker.owner.clone(), None, self.conditions.now);
+                if conversation.is_none() && self.conditions.rules.prepares {
+                    self.effect(Effect::Prepare { start: worker.start, todo });
+                    return Preparing { worker, job, inspecting: false };
+                }
                 self.effect(match &conversation {
                     Some(_) => Effect::Prompt { start: worker.start, todo, text: None },
                     None => Effect::Launch { worker, todo, resume: None },
                 });
                 Starting { conversation, job }
             }
+            (Preparing { worker, job, inspecting: false }, E::Prepared(Ok(()))) => {
+                // A setup may take long, and the user may have changed the todo in the meantime.
+                self.effect(Effect::Inspect(job.todo.uid));
+                Preparing { worker, job, inspecting: true }
+            }
+            (Preparing { job, inspecting: false, .. }, E::Prepared(Err(why))) => {
+                let what = format!("the worktree for {} cannot be prepared: {why}", line(&job.todo.id));
+                self.failed_start(job.todo, &what)
+            }
+            (Preparing { worker, job, inspecting: true }, E::Inspected(todo)) => match todo {
+                _ if self.is_stopping() => self.give_back(job),
+                Some(todo) if todo.is_live() && todo.status == Status::InProgress && todo.fence == job.todo.fence => {
+                    self.effect(Effect::Launch { worker, todo: todo.clone(), resume: None });
+                    Starting { conversation: None, job: Job { todo, ..job } }
+                }
+                _ => {
+                    self.released(line(&job.todo.id), SOMEONE_ELSES);
+                    Idle { conversation: None }
+                }
+            },
             (Starting { conversation: Some(mut conversation), job }, E::Prompted) => {
                 self.begin_turn(&mut conversation);
                 self.started(conversation, job)
@@ -109,12 +138,12 @@ impl Step<'_, '_> {
                 None if can_check => self.check(Some(conversation), job),
                 None => self.fail(Some(conversation), job, "the agent stopped without reporting it as done", false),
             },
-            (AgentGone { job, why }, E::Inspected(todo)) => {
+            (AgentGone { job, failure }, E::Inspected(todo)) => {
                 let reported = |todo: &Todo| todo.flags.reported && todo.fence == job.todo.fence && todo.is_live();
-                if todo.as_ref().is_some_and(reported) {
-                    self.check(None, job)
-                } else {
-                    self.fail(None, job, &why, false)
+                match failure {
+                    _ if todo.as_ref().is_some_and(reported) => self.check(None, job),
+                    Some(why) => self.fail(None, job, &why, false),
+                    None => self.return_for_later(job),
                 }
             }
 
@@ -159,7 +188,7 @@ impl Step<'_, '_> {
                 }
             }
             (Failing { conversation: Some(conversation), job, why, .. }, E::Claimed { todo, .. }) => {
-                let text = again(&todo, &why);
+                let text = again(&todo, &why, self.conditions.rules.attempts.saturating_sub(todo.attempts));
                 self.continue_with(conversation, Job::new(todo, job.owner, job.lane, self.conditions.now), text)
             }
             (Failing { conversation, job, .. }, E::NotClaimed) => self.leave(conversation, job.lane, false),
@@ -231,6 +260,11 @@ impl Step<'_, '_> {
     /// Counts a failed start. It is not an attempt at the todo: no agent got the prompt.
     pub(super) fn does_not_start(&mut self, todo: Todo, why: &str) -> SeatState {
         let why = format!("{} does not start: {}", line(&self.seat.label), line(why));
+        self.failed_start(todo, &why)
+    }
+
+    fn failed_start(&mut self, todo: Todo, why: &str) -> SeatState {
+        let why = line(why);
         self.effect(Effect::Reopen(todo));
         self.report(RunEvent::Remark { what: why.clone() });
         self.seat.failed_starts += 1;
@@ -256,9 +290,9 @@ impl Step<'_, '_> {
     }
 
     /// Looks whether the agent reported its todo before it exited.
-    pub(super) fn agent_gone(&mut self, job: Job, why: String) -> SeatState {
+    pub(super) fn agent_gone(&mut self, job: Job, failure: Option<String>) -> SeatState {
         self.effect(Effect::Inspect(job.todo.uid));
-        AgentGone { job, why }
+        AgentGone { job, failure }
     }
 
     pub(super) fn give_back(&mut self, job: Job) -> SeatState {

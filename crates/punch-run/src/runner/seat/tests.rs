@@ -11,6 +11,7 @@ use punch_engine::config::{Config, Inputs};
 use super::*;
 use crate::agent::{Event, Finish};
 use crate::permission::{Otherwise, Policy};
+use punch_agents::{Reset, UsageLimit};
 
 const TODOS: u64 = 4;
 
@@ -31,6 +32,8 @@ impl Choices {
 struct Model {
     choices: Choices,
     now: Instant,
+    /// The wall clock, in milliseconds.
+    wall: i64,
     rules: Rules,
     stopping: bool,
     seats: Vec<Seat>,
@@ -60,10 +63,25 @@ impl Model {
             (Uid(n), todo)
         };
         let (idle, grace, lease) = (60 * second, 5 * second, 90 * second);
+        let (limit_wait, limit_pause) = (1_000 * second, 100 * second);
         Self {
             choices: Choices(choices.into_iter()),
             now: Instant::now(),
-            rules: Rules { run: 1, lanes, backoff: second, idle, grace, lease, calibration: 1.0, policy },
+            wall: 0,
+            rules: Rules {
+                run: 1,
+                lanes,
+                prepares: lanes,
+                attempts: 3,
+                backoff: second,
+                idle,
+                grace,
+                lease,
+                limit_wait,
+                limit_pause,
+                calibration: 1.0,
+                policy,
+            },
             stopping: false,
             seats: (0..seats).map(seat).collect(),
             todos: (1..=TODOS).map(todo).collect(),
@@ -80,6 +98,7 @@ impl Model {
         while let Some(event) = events.pop_front() {
             let conditions = Conditions {
                 now: self.now,
+                wall: self.wall,
                 stopping: self.stopping,
                 urgent: false,
                 run_limit: (self.choices.next() > 250).then(|| "limit".into()),
@@ -119,6 +138,7 @@ impl Model {
                 todo.fence += 1;
                 Some(SeatEvent::Claimed { worker, todo: todo.clone() })
             }
+            Effect::Prepare { .. } => Some(SeatEvent::Prepared(if choice == 3 { Err("no".into()) } else { Ok(()) })),
             Effect::Launch { mut worker, resume, .. } => {
                 if choice == 3 {
                     return Some(SeatEvent::NotLaunched("no".into()));
@@ -196,6 +216,7 @@ impl Model {
             | Effect::Charge(_)
             | Effect::CloseLane(_)
             | Effect::Checkpoint(_)
+            | Effect::ShareLimit(_)
             | Effect::Report(_) => None,
         }
     }
@@ -296,7 +317,7 @@ impl Model {
     fn end_turn(&mut self, at: usize, choice: usize) {
         let finish = match choice {
             0..3 => Finish::Natural,
-            3 => Finish::Limit,
+            3 => limited(Reset::After(Duration::from_secs(50))),
             _ => Finish::Failed("no network".into()),
         };
         self.agent(at, Event::TurnEnded { finish });
@@ -343,6 +364,7 @@ impl Model {
     /// Lets time pass. Agents that were killed exit.
     fn wait(&mut self, time: Duration) {
         self.now += time;
+        self.wall += i64::try_from(time.as_millis()).unwrap();
         for at in 0..self.seats.len() {
             self.dispatch(at, SeatEvent::Tick { printed: None, todo_time_over: false });
         }
@@ -396,7 +418,7 @@ proptest! {
             model.happen();
         }
         let conditions = Conditions {
-            now: model.now, stopping: false, urgent: true, run_limit: None, todo_limit: None, rules: &model.rules,
+            now: model.now, wall: model.wall, stopping: false, urgent: true, run_limit: None, todo_limit: None, rules: &model.rules,
         };
         for seat in &model.seen {
             for event in every_event() {
@@ -436,7 +458,7 @@ fn the_model_reaches_every_state() {
         let done = model.todos.values().filter(|todo| todo.status == Status::Completed).count();
         names.extend((done > 1).then(|| "done".to_owned()));
     }
-    let all = "AgentGone Asking Checking Claiming Continuing Ending Failing Idle Judging Resting Starting Working done";
+    let all = "AgentGone Asking Checking Claiming Continuing Ending Failing Idle Judging Preparing Resting Starting Working done";
     assert_eq!(names.into_iter().collect::<Vec<_>>().join(" "), all);
 }
 
@@ -451,6 +473,7 @@ fn lapses(setting: &str, value: &str) -> [u64; 3] {
     let conditions = |seconds| Conditions {
         now: begun + Duration::from_secs(seconds),
         stopping: false,
+        wall: 0,
         urgent: false,
         run_limit: None,
         todo_limit: None,
@@ -484,6 +507,10 @@ fn settings_say_when_an_agent_is_ended_killed_and_started_again() {
     assert_eq!(["1s", "8s"].map(|backoff| lapses("run.backoff", backoff)[2]), [1, 8]);
 }
 
+pub(super) fn limited(reset: Reset) -> Finish {
+    Finish::UsageLimit(UsageLimit { message: "limit reached".into(), reset })
+}
+
 fn permission(id: String) -> Permission {
     Permission { id, what: "run a tool".into(), detail: String::new(), tool: None, options: Vec::new() }
 }
@@ -496,7 +523,8 @@ fn every_event() -> Vec<SeatEvent> {
     let mut todo = Todo::blank(Uid(1));
     todo.fence = 1;
     let permission = permission("q".into());
-    let finishes = [Finish::Natural, Finish::Limit, Finish::Cancelled, Finish::Failed("f".into())];
+    let limit = limited(Reset::Unknown);
+    let finishes = [Finish::Natural, Finish::Limit, limit, Finish::Cancelled, Finish::Failed("f".into())];
     let verdicts = [
         Verdict::Done,
         Verdict::Failed("f".into()),
@@ -520,10 +548,13 @@ fn every_event() -> Vec<SeatEvent> {
         SeatEvent::Answered { request: "q".into(), answer: Some(Answer::Allow) },
         SeatEvent::Answered { request: "q".into(), answer: None },
         SeatEvent::TodoChanged(todo.clone()),
+        SeatEvent::AgentLimited(Sleep { until: None, reset: None, message: "m".into() }),
         SeatEvent::StopRequested,
         SeatEvent::Tick { printed: None, todo_time_over: true },
         SeatEvent::Claimed { worker: worker.clone(), todo: todo.clone() },
         SeatEvent::NotClaimed,
+        SeatEvent::Prepared(Ok(())),
+        SeatEvent::Prepared(Err("p".into())),
         SeatEvent::Launched { worker, lane: None },
         SeatEvent::NotLaunched("n".into()),
         SeatEvent::Prompted,

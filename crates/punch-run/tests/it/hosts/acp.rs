@@ -102,7 +102,7 @@ fn ends_before_the_turn_is_over_are_told() {
 #[test]
 fn a_program_that_is_not_there_fails_its_turn() {
     let spec = "acp:/does/not/exist --acp".parse().unwrap();
-    assert!(punch_run::agent::agent(&spec).is_ok());
+    assert!(punch_run::agent::agent(&spec, &punch_run::agent::LimitSigns::default()).is_ok());
     let events = Stage::new("acp", "exec /does/not/exist").rest();
     assert!(
         matches!(&events[..], [Event::TurnEnded { finish: Finish::Failed(_) }, Event::Exited { .. }]),

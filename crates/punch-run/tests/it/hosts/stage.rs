@@ -33,7 +33,8 @@ impl Stage {
             environment: vec![("TOLD".into(), "yes".into())],
             without: Vec::new(),
         };
-        let running = agent(&spec).unwrap().start(&assignment, sinks(1)).unwrap();
+        let running =
+            agent(&spec, &punch_run::agent::LimitSigns::default()).unwrap().start(&assignment, sinks(1)).unwrap();
         Self { folder, running, reports }
     }
 
