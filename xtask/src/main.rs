@@ -52,7 +52,7 @@ Tasks:
   bench cli                            CPU per call of `punch`, beside a bare program and Taskwarrior
   bench run                            what `punch run` adds to a bare spawn, to git, on a large plan; memory and idle CPU
   bench follow                         how soon a change is seen in another process, and the idle CPU of a follower
-  bench boards                         what the terminal board of 10,000 todos costs: first picture, updates, idle
+  bench boards                         what the boards of 10,000 todos cost: first picture, updates, idle, streams
   bench inbox                          what the inbox of 10,000 todos costs: at most 5 ms
   bench fleet                          what plans in PostgreSQL cost, beside pgbench on the same server
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost

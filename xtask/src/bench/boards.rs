@@ -1,4 +1,4 @@
-//! `cargo xtask bench boards`: what the terminal board costs on a plan of 10,000 todos. CPU time is that of the board's
+//! `cargo xtask bench boards`: what the boards cost on a plan of 10,000 todos. CPU time is that of the board's
 //! process; what is seen on the screen includes the time that tmux takes.
 
 use std::fs;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4;
 
+use super::boards_web;
 use crate::boards::stage::Stage;
 use crate::boards::tmux;
 use crate::{Done, process};
@@ -62,6 +63,8 @@ pub fn run() -> Done {
     report("update by another process (CPU)", (cpu(pid)? - before) / WRITES as f64, UPDATE, "ms");
     seen.sort_by(f64::total_cmp);
     report("change seen on the screen, p99", seen[seen.len() * 99 / 100], SEEN, "ms");
+    drop(board);
+    boards_web::measure(&stage, &mut report)?;
     if worst.is_empty() { Ok(()) } else { Err(format!("over the limit: {}", worst.join(", "))) }
 }
 
@@ -96,7 +99,7 @@ fn first(stage: &Stage) -> Result<f64, String> {
 }
 
 /// CPU milliseconds that a process has used: user and system, in ticks of 10 ms.
-fn cpu(pid: u32) -> Result<f64, String> {
+pub(super) fn cpu(pid: u32) -> Result<f64, String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).map_err(|cause| cause.to_string())?;
     let rest = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
     let fields: Vec<f64> = rest.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse().ok()).collect();

@@ -2,6 +2,7 @@
 //! or CPU time where a busy machine must not change the result, ratios in one run everywhere else.
 
 pub mod boards;
+mod boards_web;
 pub mod cli;
 mod follow;
 mod mcp;
