@@ -123,7 +123,8 @@ fn verbs() -> Vec<String> {
 fn tmux_window(command: &[String]) -> Result<(), String> {
     const SHELL: &str = "\"$@\" || { printf '\\n%s' 'Press Enter to close this window. '; read -r _; }";
     let mut tmux = Command::new("tmux");
-    tmux.args(["new-window", "-n", "punch assign"]);
+    let verb = command.get(1).map(String::as_str).unwrap_or_default();
+    tmux.args(["new-window", "-n", &format!("punch {verb}")]);
     // A window gets the environment of the tmux server, which may be that of another project.
     for name in environment::steering_variables() {
         if let (Some(name), Some(value)) = (name.to_str(), std::env::var_os(&name).as_ref().and_then(|v| v.to_str())) {

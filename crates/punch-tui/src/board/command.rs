@@ -4,7 +4,9 @@ use super::Board;
 use crate::request::Request;
 
 /// Verbs that need the terminal for themselves.
-const FOREGROUND: [&str; 3] = ["edit", "run", "demo"];
+const FOREGROUND: [&str; 5] = ["edit", "demo", "init", "install", "uninstall"];
+/// Words after `run` that look at a run or control it, and start none.
+const ABOUT_RUNS: [&str; 5] = ["list", "show", "pause", "resume", "stop"];
 /// Verbs that make no sense inside the board.
 const REFUSED: [&str; 4] = ["watch", "mcp", "hook", "serve"];
 /// Commands that are remembered.
@@ -31,7 +33,10 @@ impl Board {
                 self.refuse(format!("`punch {verb}` cannot run inside the board"));
                 Vec::new()
             }
-            Some("assign") => vec![Request::NewAgent(words)],
+            Some("run") if words.get(1).is_some_and(|word| ABOUT_RUNS.contains(&word.as_str())) => {
+                vec![Request::Verb(words)]
+            }
+            Some("assign" | "run") => vec![Request::NewAgent(words)],
             Some(verb) if FOREGROUND.contains(&verb) => vec![Request::Foreground(words)],
             Some(_) => vec![Request::Verb(words)],
         }

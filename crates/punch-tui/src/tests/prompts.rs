@@ -108,6 +108,8 @@ fn commands_that_start_an_agent_get_a_window_and_the_board_does_not_start_itself
     };
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(run("assign T-38 --to claude"), [Request::NewAgent(words("assign T-38 --to claude"))]);
+    assert_eq!(run("run --agents 2"), [Request::NewAgent(words("run --agents 2"))]);
+    assert_eq!(run("run show 3"), [Request::Verb(words("run show 3"))]);
     assert_eq!(run("edit T-38"), [Request::Foreground(words("edit T-38"))]);
     assert_eq!(run("show T-38"), [Request::Verb(words("show T-38"))]);
     assert_eq!(run("watch"), []);
