@@ -1,4 +1,4 @@
-//! `notify.command`: what it is told, and that nothing it does harms the run.
+//! `notify.command`: the text it gets, and that nothing it does harms the run.
 
 use super::Stage;
 use crate::world::finished;
