@@ -1,5 +1,4 @@
 //! A board that panics, to try that the terminal is given back: `main` in the thread that draws, `worker` in another one.
-#![expect(clippy::panic, reason = "this is what it is for")]
 
 use std::error::Error;
 use std::sync::Arc;

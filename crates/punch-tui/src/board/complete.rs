@@ -45,10 +45,10 @@ impl Board {
             }
             PromptKind::Assign(_) => from(&self.data.agents),
             PromptKind::Filter => {
-                const KEYS: [&str; 7] = ["is:", "by:", "p:", "needs:", "under:", "phase:", "label:"];
+                const KEYS: [&str; 6] = ["by:", "p:", "needs:", "under:", "phase:", "label:"];
                 let states = FilterState::ALL.iter().map(|state| format!("is:{}", state.name()));
                 let mut words: Vec<String> = states.collect();
-                words.extend(KEYS.iter().skip(1).map(|key| (*key).to_owned()));
+                words.extend(KEYS.iter().map(|key| (*key).to_owned()));
                 from(&words)
             }
             _ => Vec::new(),

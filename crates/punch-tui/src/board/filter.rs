@@ -12,15 +12,15 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Reads a filter. What it cannot be is told with what to type instead.
+    /// Reads a filter. The error says what is wrong and what to type instead.
     pub(super) fn new(text: &str, reader: Option<Reader<'_>>) -> Result<Self, String> {
-        let told = |refusal: punch_core::Refusal| {
+        let explain = |refusal: punch_core::Refusal| {
             let message = refusal.message();
             [message, refusal.hint()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
         };
-        let terms = Terms::parse(text).map_err(told)?;
+        let terms = Terms::parse(text).map_err(explain)?;
         if let Some(reader) = reader {
-            terms.on(reader, Viewer::default()).map(drop).map_err(told)?;
+            terms.on(reader, Viewer::default()).map(drop).map_err(explain)?;
         }
         Ok(Self { text: text.trim().to_owned(), terms })
     }

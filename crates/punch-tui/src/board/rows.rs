@@ -151,8 +151,8 @@ impl Board {
 
     /// What is worked on, or else what is next.
     fn first_todo(&self) -> Option<Uid> {
-        let rows = [Panel::Working, Panel::Next].into_iter().flat_map(|panel| &self.pane(panel).rows);
-        rows.into_iter().find_map(|row| if let RowKey::Todo(uid) = row { Some(*uid) } else { None })
+        let mut rows = [Panel::Working, Panel::Next].into_iter().flat_map(|panel| &self.pane(panel).rows);
+        rows.find_map(|row| if let RowKey::Todo(uid) = row { Some(*uid) } else { None })
     }
 
     /// The view that a row of a panel belongs to has just been chosen.
