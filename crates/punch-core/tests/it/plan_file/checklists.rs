@@ -109,7 +109,7 @@ fn errors_name_line_and_column() {
         ("", "no checklist found; write at least one line such as `- [ ] Write the docs`"),
         ("# Plan\n- one\n", "no checklist found; write at least one line such as `- [ ] Write the docs`"),
         ("---\ntodos: []\n", "line 1, column 1: the front matter is never closed; end it with a line `---`"),
-        ("a\n\n  - [?] b\n- [ ] c\n", "line 3, column 6: unknown marker `[?]`; use [ ], [>], [x], [-] or [!]"),
+        ("a\n\n  - [?] b\n- [ ] c\n", "line 3, column 6: unknown marker `[?]`; use [ ], [>], [x], [-]"),
         ("---\ntodos:\n\t- id: a\n---\n", "line 3, column 2: not YAML: tabs"),
         ("---\ntodos:\n  - {id: a, content: A, status: perhaps}\n---\n", "line 3, column 33: unknown status `perhaps`"),
         ("---\nphases:\n  - name: One\n  - todos: []\n---\n", "line 4, column 5: `name` is missing"),
