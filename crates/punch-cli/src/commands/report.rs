@@ -54,8 +54,10 @@ fn as_text(found: &UsageReport, limit: usize) -> String {
     for (size, fit) in &found.by_complexity {
         out.push(line(size.map_or("no size", Complexity::name), fit));
     }
-    out.push(line("all finished", &found.total));
-    out.push(format!("calibration {:.2}: estimates are multiplied by it", found.calibration));
+    if found.total.count > 0 {
+        out.push(line("all finished", &found.total));
+    }
+    out.push(format!("estimates are currently scaled by {:.2}", found.calibration));
     out.join("\n")
 }
 

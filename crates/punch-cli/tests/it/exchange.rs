@@ -214,7 +214,7 @@ fn what_cannot_be_read_is_refused_and_changes_nothing() {
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch import lines.md
-    2> error: line 1: unknown marker `[?]`; use [ ], [>], [x], [-] or [!]
+    2> error: line 1: unknown marker `[?]`; use [ ], [>], [x], [-], [~] or [!]
     2> line 2: the todo has no text
     2> line 3: the punch comment is not JSON: key must be a string at line 1 column 2
     2> hint: fix that value and try again; nothing was changed

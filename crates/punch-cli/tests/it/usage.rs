@@ -30,7 +30,7 @@ fn use_is_reported_and_estimates_learn_from_it() {
 
     large: 1 todo, bias 4.00, half of them between 4.00 and 4.00, median 4.00
     all finished: 1 todo, bias 4.00, half of them between 4.00 and 4.00, median 4.00
-    calibration 2.00: estimates are multiplied by it
+    estimates are currently scaled by 2.00
     ");
     assert_eq!(world.refused(&["usage", "T-9", "--tokens", "1"]), (1, "unknown_todo".to_owned()));
 }
