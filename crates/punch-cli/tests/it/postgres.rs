@@ -125,7 +125,7 @@ fn plans_move_between_a_file_and_a_server_and_back() {
     assert_eq!(team.world.json(&["log"]), before);
     team.world.ok(&["add", "Three"]);
     let file = root.join("backup.db").display().to_string();
-    team.world.ok(&["store", "backup", &file]);
+    team.world.ok(&["store", "backup", &file, "--force"]);
     let again = root.join("again").display().to_string();
     team.world.ok(&["store", "copy", &file, &again]);
     assert_eq!(ids(&team.world.json(&["list", "--store", &again])), ids(&team.world.json(&["list"])));

@@ -35,7 +35,10 @@ impl Backup {
         };
         if !self.force {
             super::refuse_taken(&file, "choose another name, or replace it with `--force`")?;
-        } else if file.canonicalize().ok() == location.database.canonicalize().ok() {
+        } else if file
+            .canonicalize()
+            .is_ok_and(|file| location.database.canonicalize().is_ok_and(|store| store == file))
+        {
             return Err(Failure::usage("that is the store itself", "name another file"));
         }
         store.backup_to(&file)?;
