@@ -16,15 +16,17 @@ fn stage() -> Stage {
 
 #[test]
 fn a_lane_is_prepared_before_its_agent_starts() {
-    let stage = stage();
+    let mut stage = stage();
     let project = &stage.world.project;
     fs::write(project.join(".env"), "SECRET=1\n").unwrap();
     fs::create_dir(project.join("config")).unwrap();
     fs::write(project.join("config/db.local"), "db\n").unwrap();
     fs::write(project.join("other.local"), "not wanted\n").unwrap();
-    let look = "sh cat .env config/db.local made-by-setup >> $TRACES/seen; ls *.local >> $TRACES/seen; \
-                echo $PUNCH_PORT >> $TRACES/ports";
-    stage.add(&[&format!("{look}; work"), &format!("{look}; work")]);
+    stage.spec.push_str(
+        " 'sh cat .env config/db.local made-by-setup >> $TRACES/seen; sh ls *.local >> $TRACES/seen; \
+         sh echo $PUNCH_PORT >> $TRACES/ports; work'",
+    );
+    stage.add(&["one", "two"]);
     let mut command = stage.command(&["--agents", "2", "--worktrees"]);
     command.env("PUNCH_RUN_COPY", ".env, config/*.local");
     command.env("PUNCH_RUN_SETUP", "test -f .env && echo $PUNCH_PORT >> $TRACES/ports && echo ready > made-by-setup");
@@ -41,8 +43,10 @@ fn a_lane_is_prepared_before_its_agent_starts() {
     assert_eq!(ports.len(), 2);
     assert!(ports.iter().all(|port| port.parse::<u16>().is_ok_and(|port| port > 0)), "{ports:?}");
     // Nothing of it is part of the work.
-    let branch = stage.world.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/punch"]);
-    let files = stage.world.git(&["ls-tree", "-r", "--name-only", branch.trim()]);
+    let merge =
+        run.stdout.lines().find(|line| line.contains("git merge")).unwrap_or_else(|| panic!("{}", run.render()));
+    let branch = merge.rsplit('`').nth(1).and_then(|command| command.rsplit(' ').next()).unwrap();
+    let files = stage.world.git(&["ls-tree", "-r", "--name-only", branch]);
     assert!(!files.contains(".env") && !files.contains("local") && !files.contains("setup"), "{files}");
 }
 
