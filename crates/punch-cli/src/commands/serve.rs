@@ -31,7 +31,7 @@ Examples:
   punch serve                  # prints the address to open
   punch serve --open           # opens it in your browser
   punch serve --json           # first line: url, api and token, for programs
-  punch serve --listen 0.0.0.0:8443 --host board.lan --cert cert.pem --key key.pem
+  punch serve --listen 0.0.0.0:8443 --host board.lan --cert c.pem --key k.pem
   punch serve --behind-proxy --host board.example.com --port 4816";
 
 /// How long the file that hands the address to the browser stays.
