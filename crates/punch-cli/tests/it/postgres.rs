@@ -91,7 +91,7 @@ fn another_machine_sees_the_same_plan_and_a_project_of_its_own_is_empty() {
 #[test]
 fn a_hook_mirrors_the_list_of_an_agent_and_exits_0_when_the_server_is_away() {
     let Some(team) = Team::set_up() else { return };
-    let todos = json!([{"content": "From the agent", "status": "in_progress", "activeForm": "Doing"}]);
+    let todos = json!([{"content": "From the agent", "status": "pending", "activeForm": "Doing"}]);
     let report = json!({"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "TodoWrite", "tool_use_id": "c",
         "tool_input": {"todos": todos}, "tool_response": {}, "cwd": team.world.project});
     let run = team.world.feed(&["hook", "--agent", "claude", "PostToolUse"], &report.to_string());
