@@ -63,7 +63,7 @@ Tasks:
   fuzz [--seconds N]                   every fuzz target for N seconds
   screenshots                          pictures of the program for the documentation, into docs/images
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs
-  web [--browser | --pictures]         the bundle of the web page from its sources; the page in chromium; pictures of it
+  web [--pictures]                     the bundle of the web page from its sources, or pictures of it into docs/images
   soak [--minutes N] [--seed N]        16 mixed writers with kill -9 on real stores; every promise checked
   chaos [--minutes N] [--seed N]       the same writers on a PostgreSQL server that crashes, hangs and loses connections";
 

@@ -47,6 +47,7 @@ const STEPS: &[Step] = &[
         run: |_| web::check(),
     },
     Step { name: "boards", what: "the terminal board in tmux, driven by keys", run: |_| boards::run(&[]) },
+    Step { name: "browser", what: "every page of the web board in chromium", run: |_| web::browse() },
     Step { name: "soak", what: "16 mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
     Step { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
 ];

@@ -1,5 +1,5 @@
-//! The web page: `cargo xtask web` builds its bundle, `--browser` runs every page in chromium against the real binary, and
-//! `--pictures` takes screenshots for the documentation. The step `page` of the gate checks that the bundle belongs to its sources.
+//! The web page: `cargo xtask web` builds its bundle, and `--pictures` takes screenshots for the documentation. Two steps of the
+//! gate belong to it: `page` checks that the bundle belongs to its sources, `browser` runs every page in chromium.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,13 @@ const PAGE: &str = "crates/punch-web/page";
 /// The files of the bundle.
 const BUNDLE: [&str; 4] = ["index.html", "app.js", "app.css", "sources.sha256"];
 
-/// Builds the bundle, runs the page in a browser, or takes the pictures.
+/// Builds the bundle, or takes the pictures.
 pub fn run(arguments: &[&str]) -> Done {
     match arguments {
         [] => {
             install()?;
             process::run(node().arg("build.mjs"))
         }
-        ["--browser"] => browse(),
         ["--pictures"] => {
             install()?;
             let chromium = chromium().ok_or("chromium is missing: install it with your package manager")?;
@@ -28,7 +27,7 @@ pub fn run(arguments: &[&str]) -> Done {
             script.arg("test/browser/pictures.mjs").arg(process::root().join("docs/images"));
             process::run(script.env("PUNCH", punch).env("CHROMIUM", chromium))
         }
-        unknown => Err(format!("`web` takes --browser or --pictures, not {}", unknown.join(" "))),
+        unknown => Err(format!("`web` takes nothing or --pictures, not {}", unknown.join(" "))),
     }
 }
 
@@ -45,7 +44,7 @@ pub fn check() -> Done {
 
 /// Runs the page in chromium against the real binary. Where npm, chromium or tmux is out of reach it says so and passes; in CI
 /// that is a failure.
-fn browse() -> Done {
+pub fn browse() -> Done {
     if let Err(why) = install() {
         return skip(&format!("npm cannot install the tools of the page: {why}"));
     }

@@ -27,14 +27,15 @@ export function QuestionCard(props: { question: Question }): JSX.Element {
     setBusy(false);
     return answered;
   };
-  const options = question.options.filter((option) => option.id !== "allow_once");
+  // What the buttons say anyway is not said twice.
+  const options = question.options.filter((option) => !["allow", "allow_once", "refuse"].includes(option.id));
   const blocked = !armed || busy;
   return (
     <div class="question">
       <pre class="question-text theirs" tabIndex={0}>{question.text}{question.cut && "\n… (cut)"}</pre>
       {!question.answerable ? <p class="muted">Only the terminal of this agent can answer.</p>
         : !can ? <p class="muted">This session may not answer. Open the link that <code>punch serve</code> printed in a terminal.</p>
-        : explaining ? <TextForm label="Why not? The agent reads this." button="Deny" disabled={blocked} send={(reason) => send({ answer: "refuse", reason })} back={() => setExplaining(false)} />
+        : explaining ? <TextForm label="Why not? The reason is stored with your answer." button="Deny" disabled={blocked} send={(reason) => send({ answer: "refuse", reason })} back={() => setExplaining(false)} />
         : (
           <div class="buttons">
             {!question.cut && <Button look="primary" disabled={blocked} onClick={() => void send({ answer: "allow" })}>Allow once</Button>}

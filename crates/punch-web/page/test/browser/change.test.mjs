@@ -68,6 +68,8 @@ test("a card dropped on Working is started", async () => {
   await drag(card("Better parser errors"), page.locator(".column-working"));
   await page.locator(".column-working .board-card", { hasText: "Better parser errors" }).waitFor();
   assert.equal(todo("T-5").shown, "in_progress");
+  // You work on one todo at a time.
+  stage.punch("reopen", "T-5");
 });
 
 test("a drop that a rule forbids snaps back and says why", async () => {
@@ -111,9 +113,12 @@ test("reordering by drag and by keys", async () => {
   await toast("Moved T-4");
   await until(() => order().join() !== "T-2,T-3,T-4", "the order is the same");
   stage.punch("undo");
+  const listed = async () => (await page.locator(".row .id").allInnerTexts()).filter((id) => ["T-2", "T-3", "T-4"].includes(id)).join();
+  await until(async () => (await listed()) === "T-2,T-3,T-4", "the page does not show the order");
   await row("Backfill rows").focus();
   await page.keyboard.press("Alt+ArrowDown");
-  await until(() => order().join() === "T-2,T-4,T-3", "T-3 did not move down");
+  await until(async () => (await listed()) === "T-2,T-4,T-3", "T-3 did not move down");
+  assert.equal(order().join(), "T-2,T-4,T-3");
   await page.keyboard.press("K");
   await until(() => order().join() === "T-2,T-3,T-4", "T-3 did not move up");
 });
@@ -174,6 +179,7 @@ test("everything can be reached without a pointer", async () => {
   await page.keyboard.type("is:ready");
   await page.keyboard.press("Enter");
   await until(() => page.url().includes("f=is%3Aready"), "the filter is not in the address");
+  await page.locator(".filter-count").waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");

@@ -11,14 +11,9 @@ const PHONE = { width: 375, height: 720 };
 const PICTURES = [
   ["serve-now", "/p/main/now#T-2", DESK, "light"],
   ["serve-board", "/p/main/board", DESK, "light"],
-  ["serve-list", "/p/main/list", DESK, "light"],
   ["serve-graph", "/p/main/graph#T-4", DESK, "light"],
   ["serve-run", "/p/main/run", DESK, "light"],
-  ["serve-log", "/p/main/log", DESK, "light"],
-  ["serve-todo", "/p/main/todo/T-2", DESK, "light"],
-  ["serve-dark", "/p/main/now", DESK, "dark"],
   ["serve-phone", "/p/main/now", PHONE, "light"],
-  ["serve-phone-dark", "/p/main/list", PHONE, "dark"],
 ];
 
 const stage = await stageWith(...SCENE, ["edit", "T-2", "--content", "Migrate the schema (ask)"]);

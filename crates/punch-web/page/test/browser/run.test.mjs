@@ -27,7 +27,7 @@ test("a question is answered in the browser, once, and the agent continues", asy
   await ended;
   const answers = stage.trace("answers");
   assert.match(answers, /"behavior":"allow"/);
-  assert.match(answers, /Not on this machine/);
+  assert.match(answers, /"behavior":"deny"/);
   await page.goto(`${stage.address}/p/main/run`);
   await page.getByText("Plan and reality").waitFor();
   await page.locator(".gantt.real").first().waitFor();

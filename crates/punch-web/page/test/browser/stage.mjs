@@ -118,7 +118,11 @@ export class Stage {
     } catch {
       // It has ended already.
     }
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    } catch {
+      // An agent that is just ending still writes there.
+    }
   }
 }
 
