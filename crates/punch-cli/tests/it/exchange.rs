@@ -27,7 +27,7 @@ $ punch export
 }
 $ punch export --format markdown
 $ punch export --format yaml
-2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases
+2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases, html
 2>
 2> For more information, try '--help'.
 exit 2

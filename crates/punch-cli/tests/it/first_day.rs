@@ -396,7 +396,7 @@ fn help_has_every_command_in_a_group_and_explains_signs_and_filters() {
       ◈  [>]  reported    its worker says it is done; it has not been verified yet
       ✓  [x]  completed   done
       –  [-]  cancelled   cancelled
-      ✗  [!]  failed      tried and not achieved
+      ✗  [!]  failed      failed for good
       ⌫  [~]  archived    removed from the plan
 
     Beside a todo: P1 to P5 is its priority (P3 is not shown), #docs a label, @name who works on it, "yours" that you do.

@@ -68,7 +68,7 @@ fn a_plan_file_of_cursor_comes_in_and_goes_out() {
     2> hint: `punch export --formats` lists the formats
     exit 2
     $ punch export --format yaml
-    2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases
+    2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases, html
     2>
     2> For more information, try '--help'.
     exit 2
@@ -197,7 +197,7 @@ fn nested_lists_and_bad_files_are_told_apart() {
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch import bomb.plan.md
-    2> error: line 3: YAML aliases are not read
+    2> error: line 3, column 5: YAML aliases are not read
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch export --format checklist
