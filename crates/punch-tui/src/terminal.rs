@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
@@ -9,6 +10,10 @@ use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+
+/// Whether the terminal is taken. Giving it back twice would put the cursor where it was before the board, over the report
+/// of a panic.
+static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal while the board is on it. Dropping it gives the terminal back.
 pub struct Screen {
@@ -32,6 +37,10 @@ impl Screen {
 
     /// Draws a picture.
     pub fn draw(&mut self, picture: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+        // A panic of another thread has given the terminal back, and its report must stay.
+        if !TAKEN.load(Ordering::SeqCst) {
+            return Ok(());
+        }
         self.terminal.draw(picture).map(|_| ())
     }
 
@@ -59,6 +68,7 @@ impl Drop for Screen {
 }
 
 fn enter(mouse: bool) -> io::Result<()> {
+    TAKEN.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
     if mouse {
@@ -69,6 +79,9 @@ fn enter(mouse: bool) -> io::Result<()> {
 
 /// Whatever fails here, the rest is tried: a terminal half given back is worse than one that was never taken.
 fn leave() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
     let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
 }
