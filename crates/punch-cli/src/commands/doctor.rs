@@ -70,7 +70,7 @@ impl Doctor {
     fn examine(&self, location: &Location, report: &mut Report) -> Result<(), Failure> {
         let (path, kind) = (location.shown(), location.kind.name());
         if !location.exists && location.database.symlink_metadata().is_err() {
-            report.say("store", Severity::Note, format!("none at `{path}` ({kind}) yet; the first change makes it"));
+            report.say("store", Severity::Note, format!("none at `{path}` ({kind}) yet; the first change creates it"));
             return Ok(());
         }
         let store = open_store::open(location, OpenMode::Existing, None)?;

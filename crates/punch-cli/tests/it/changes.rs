@@ -58,7 +58,7 @@ fn add_makes_todos() {
     exit 1
     $ punch add x --complexity huge
     2> error: invalid value 'huge' for '--complexity <SIZE>': use trivial, small, medium, large or epic
-    2> 
+    2>
     2> For more information, try '--help'.
     exit 2
     $ punch add a b --id both

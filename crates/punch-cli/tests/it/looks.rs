@@ -35,7 +35,7 @@ fn looking_at_nothing_is_no_error_and_makes_no_store() {
     $ punch ready
     No todos yet: `punch add 'First thing'` adds one.
     $ punch next
-    No todos. `punch add` makes one.
+    No todos yet: `punch add 'First thing'` adds one.
     $ punch status
     No plan here yet. Punchlist keeps your agents' todo list outside their context.
       punch install             connect the coding agents you use

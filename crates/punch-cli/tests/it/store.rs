@@ -161,7 +161,7 @@ fn settings_name_their_source() {
     2>   show   Print every setting with its source, as a valid TOML file
     2>   get    Print the value of one setting
     2>   set    Change one setting in the project's file, or the user's
-    2>   unset  Take one setting out of the project's file, or the user's
+    2>   unset  Remove one setting from the project's file, or the user's
     2>
     2> Options:
     2>   -h, --help  Print help

@@ -37,7 +37,7 @@ Examples:
   punch run --agents 2 --agent 'exec:./work.sh' --max-time 8h
   punch run --agent 'acp:opencode acp' --worktrees --permission deny --allow 'mcp__punch__*'
   punch run --agents 4 --agent claude --dry-run      # who would work on what; nothing is started
-  punch run pause                                    # from another terminal; see also `resume`, `stop`
+  punch run pause                                    # from another terminal
   punch run list                                     # past runs; `run show` is about one
 Exit codes: 0 done, 1 stalled, 4 a limit was reached, 130 interrupted.";
 
