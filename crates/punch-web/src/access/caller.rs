@@ -52,7 +52,7 @@ impl Caller {
         self.rights.role == Role::Owner
     }
 
-    /// The same caller on a server where nobody may write.
+    /// Returns this caller without the right to write or answer, for a server where nobody may write.
     #[must_use]
     pub fn reading(mut self) -> Self {
         if self.rights.role == Role::Owner {

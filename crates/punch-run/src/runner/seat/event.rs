@@ -139,7 +139,7 @@ pub(in crate::runner) struct Resume {
 #[derive(Clone, Debug)]
 pub(in crate::runner) struct Conditions<'a> {
     pub now: Instant,
-    /// The same moment on the wall clock, in milliseconds since the epoch.
+    /// Milliseconds since the epoch at `now`, by the wall clock.
     pub wall: i64,
     /// Nothing more is started in this run.
     pub stopping: bool,
