@@ -263,7 +263,7 @@ fn work_is_one(asked: &mut Asked) {
     let (mut sorted, tool) = (ready.clone(), asked.read(json!({"view": "ready", "limit": 100})));
     Fact::of("ready")
         .on("ready --json", ready.clone())
-        .on("ready", lines(&asked.text(&["ready"])))
+        .on("ready", lines(&asked.text(&["--ascii", "ready"])))
         .on("why --json", ids(&asked.world.json(&["why"])["ready"]))
         .on("library", library)
         .on("tools", lines(&tool))
