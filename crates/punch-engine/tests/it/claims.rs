@@ -192,7 +192,8 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
         }
     }
     let file = rusqlite::Connection::open(&path).unwrap();
-    let added_by_3_0 = [
+    let added_since = [
+        "note",
         "activity",
         "question",
         "control",
@@ -211,9 +212,9 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
     let back_to_2_2 = "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID; \
                        INSERT INTO setting SELECT 'store.commits', commits || ' ' || store FROM commit_counter; \
                        ALTER TABLE event DROP COLUMN undoes; ALTER TABLE event DROP COLUMN owner; \
-                       PRAGMA user_version = 2002";
+                       ALTER TABLE todo DROP COLUMN notes; PRAGMA user_version = 2002";
     file.execute_batch(back_to_2_2).unwrap();
-    added_by_3_0.iter().for_each(|table| file.execute_batch(&format!("DROP TABLE {table}")).unwrap());
+    added_since.iter().for_each(|table| file.execute_batch(&format!("DROP TABLE {table}")).unwrap());
     drop(file);
     let world = open(OpenMode::Existing);
     let plan = world.engine.whole(world.plan).unwrap();
