@@ -35,7 +35,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &Limits
     serve_with(listener, router, limits, end, |stream| ready(Some(stream))).await;
 }
 
-/// Serves connections as [`serve`] does, over what `secure` makes of each, such as TLS. A connection for which it makes
+/// Serves connections as `serve` does, over what `secure` makes of each, such as TLS. A connection for which it makes
 /// nothing ends; it has as much time as the head of a request.
 pub async fn serve_with<S, F>(
     listener: TcpListener,

@@ -130,10 +130,13 @@ impl Http {
     }
 }
 
+/// Decides by the head of a request whether it is let in.
+pub type AccessCheck = Box<dyn Fn(&Parts) -> Result<(), Denial> + Send + Sync>;
+
 /// Who may talk to the protocol's route, and how much.
 pub struct McpAccess {
     /// Judges the head of a request.
-    pub judge: Box<dyn Fn(&Parts) -> Result<(), Denial> + Send + Sync>,
+    pub judge: AccessCheck,
     /// The token that the answer to a denied request names.
     pub token: Token,
     /// How much a client may ask.

@@ -19,6 +19,9 @@ pub(crate) enum Needs {
     Owner,
 }
 
+/// Makes the JSON Schema of a body, an answer or a parameter.
+type MakeSchema = fn() -> Value;
+
 /// What answers a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
@@ -41,7 +44,7 @@ pub(crate) enum Handler {
 pub(crate) struct Param {
     pub name: &'static str,
     pub about: &'static str,
-    pub schema: fn() -> Value,
+    pub schema: MakeSchema,
 }
 
 /// One route.
@@ -55,12 +58,12 @@ pub(crate) struct Route {
     pub about: &'static str,
     pub needs: Needs,
     pub query: &'static [Param],
-    pub body: Option<fn() -> Value>,
-    pub answer: fn() -> Value,
+    pub body: Option<MakeSchema>,
+    pub answer: MakeSchema,
     pub handler: Handler,
 }
 
-const fn param(name: &'static str, about: &'static str, schema: fn() -> Value) -> Param {
+const fn param(name: &'static str, about: &'static str, schema: MakeSchema) -> Param {
     Param { name, about, schema }
 }
 
@@ -68,7 +71,7 @@ const fn get(
     path: &'static str,
     name: &'static str,
     about: &'static str,
-    answer: fn() -> Value,
+    answer: MakeSchema,
     handler: Handler,
 ) -> Route {
     Route { method: "GET", path, name, about, needs: Needs::Reader, query: &[], body: None, answer, handler }
@@ -78,7 +81,7 @@ const fn post(
     path: &'static str,
     name: &'static str,
     about: &'static str,
-    (body, answer): (fn() -> Value, fn() -> Value),
+    (body, answer): (MakeSchema, MakeSchema),
     handler: Handler,
 ) -> Route {
     Route { method: "POST", path, name, about, needs: Needs::Owner, query: &[], body: Some(body), answer, handler }

@@ -143,7 +143,7 @@ mod tests {
         let mut inbox = InboxWatch::default();
         let (held, failed) = (item(InboxKind::Hold, "T-1"), item(InboxKind::Failed, "T-2"));
         assert_eq!(inbox.entered(vec![held.clone()]), [], "what is there when the run begins is not new");
-        assert_eq!(inbox.entered(vec![held.clone(), failed.clone()]), [failed.clone()]);
+        assert_eq!(inbox.entered(vec![held.clone(), failed.clone()]), std::slice::from_ref(&failed));
         assert_eq!(inbox.entered(vec![held.clone(), failed.clone()]), []);
         assert_eq!(inbox.entered(vec![failed.clone(), item(InboxKind::Finished, "T-3")]), []);
         assert_eq!(inbox.entered(vec![held.clone(), failed]), [held]);

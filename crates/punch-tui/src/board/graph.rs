@@ -187,7 +187,7 @@ impl Board {
                 let mut headings = headings.map(|(at, _)| at);
                 // A layer begins below its heading.
                 let found = match by {
-                    ..0 => headings.filter(|at| at + 1 < pane.at).last(),
+                    ..0 => headings.rfind(|at| at + 1 < pane.at),
                     _ => headings.find(|at| *at > pane.at),
                 };
                 found.and_then(|at| pane.rows.get(at + 1)).cloned()
