@@ -1,6 +1,6 @@
 // A dialog above the page. The page behind it is inert, Escape closes it, and focus returns to where it was.
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { show } from "../model/actions.ts";
 import { get } from "../model/state.ts";
 import { elementOf } from "./cursor.ts";
@@ -8,7 +8,8 @@ import { IconButton } from "./icons.tsx";
 
 export function Dialog(props: { title: string; wide?: boolean; children: ComponentChildren }): JSX.Element {
   const sheet = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // Before the next key: letters that follow the shortcut at once belong to the first field.
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     const first = sheet.current?.querySelector<HTMLElement>("[data-first], input, textarea, select, .sheet-body button");
     (first ?? sheet.current)?.focus();
