@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use punch_core::Refusal;
-use punch_engine::call::{Answer, CachedRead, Called, Caller, Tool, Work, budget};
+use punch_engine::call::{Answer, Called, Caller, Tool, Work, budget};
 use punch_engine::config::Settings;
 use punch_engine::{Choice, Engine, EngineError, Role, UnnamedCall, WorkTree};
 use punch_store::{PlanId, SessionKey, StoreError};
@@ -161,9 +161,6 @@ impl PlanToolService {
         )?;
         let Some(read) = read else { return Ok(None) };
         self.last.store(read.plan.0, Ordering::Relaxed);
-        // An answer about a whole plan was allocated after everything that it was made from. As long as it lives there, the
-        // allocator keeps all of that memory; a copy is placed in what was freed.
-        let read = CachedRead { answer: read.answer.clone(), ..read };
         let answer = read.answer.clone();
         if let Some(stamp) = stamp {
             self.cache.store(request, stamp, read);
