@@ -62,7 +62,7 @@ pub struct Serve {
     /// The key of the certificate, as a PEM file
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
-    /// Let nobody write
+    /// Serve the plan read-only
     #[arg(long)]
     read_only: bool,
 }
